@@ -1,0 +1,5 @@
+"""`python -m renderer` is `llmaz`."""
+
+from renderer.cli import main
+
+main()

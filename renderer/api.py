@@ -1,0 +1,132 @@
+"""What the user wrote, on the command line and in files: schema-valid, in their words; no default filled that `resolve` may override."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from renderer.problems import Origin, Path, Source
+from renderer.tree import Tree
+from renderer.yamlio import Document
+
+Spec = Mapping[str, Any]
+
+
+class OpenModel(NamedTuple):
+    """A model. `document`: where it stands."""
+
+    name: str
+    spec: Spec
+    document: Document
+
+
+class BackendRuntime(NamedTuple):
+    """How an engine is run. `ours`: a preset, else the user's own."""
+
+    name: str
+    spec: Spec
+    document: Document
+    ours: bool = False
+
+
+class App(NamedTuple):
+    """A Playground or a Service. `file`: its input path as headers say it; `namespace` is decided (never empty)."""
+
+    kind: str
+    name: str
+    namespace: str
+    spec: Spec
+    annotations: Mapping[str, str]
+    document: Document
+    file: str
+
+    def origin(self, *path: str | int, key: bool = False) -> Origin:
+        """A field of it, from the document's root."""
+        return Origin(self.document, path, key)
+
+
+class Config(NamedTuple):
+    """RenderConfig: the file's keys under those of `--set`. `sources` names, by path, who set a key that the file did not."""
+
+    spec: Spec
+    document: Source
+    sources: Mapping[Path, Source] = {}
+
+    def get(self, *path: str, default: Any = None) -> Any:
+        """The value at a path below `spec`, else the default."""
+        value: Any = self.spec
+        for part in path:
+            if not isinstance(value, Mapping) or part not in value:
+                return default
+            value = value[part]
+        return value
+
+    def origin(self, *path: str | int, key: bool = False) -> Origin:
+        """Who set the key at a path below `spec`."""
+        for length in range(len(path), 0, -1):
+            if source := self.sources.get(path[:length]):
+                return Origin(source, ("spec", *path), key)
+        return Origin(self.document, ("spec", *path), key)
+
+
+class Options(NamedTuple):
+    """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the folder."""
+
+    paths: tuple[str, ...] = ()
+    output: str | None = None
+    overrides: tuple[str, ...] = ()
+    strict: bool = False
+    write: bool = False
+    compare: bool = False
+    texts: bool = False
+    allow_empty: bool = False
+    kubeconform: str | None = None
+
+
+class Scope(NamedTuple):
+    """What one run is about: the options, RenderConfig, the files below PATHS, and the output folder.
+
+    `prunes`: globs over input paths whose output this run answers for; empty: all of the tree.
+    """
+
+    options: Options
+    config: Config
+    config_path: str | None
+    tree: Tree
+    folder: str
+    prunes: tuple[str, ...]
+
+    @property
+    def layout(self) -> str:
+        """file, app or object."""
+        return str(self.config.get("output", "layout") or "file")
+
+    @property
+    def compares(self) -> bool:
+        """Whether the output folder matters."""
+        return self.options.compare or self.options.write
+
+    @property
+    def keeps(self) -> bool:
+        """Whether unchanged texts are wanted too."""
+        return self.options.texts
+
+
+class Inputs(NamedTuple):
+    """Everything that was read.
+
+    `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first asked for.
+    `own`: names of the user's own models and runtimes. `broken`: kind and name of documents that stand in the tree but
+    have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown.
+    """
+
+    config: Config
+    apps: tuple[App, ...]
+    models: Mapping[str, OpenModel]
+    runtimes: Mapping[str, BackendRuntime]
+    loaders: Mapping[str, Spec]
+    accelerators: tuple[Spec, ...]
+    own: tuple[OpenModel | BackendRuntime, ...]
+    broken: frozenset[tuple[str, str]]
+    unreadable: bool
+    foreign: int

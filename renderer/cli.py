@@ -1,0 +1,275 @@
+"""Flags in, exit code out; the only room that prints.
+
+Only click is imported at the start: `llmaz --version` and `--help` are asked more often than anything else.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from renderer import __version__
+
+if TYPE_CHECKING:
+    from renderer.api import Options
+    from renderer.pipeline import Rendered
+    from renderer.problems import Problem
+
+FORMATS = ("text", "json", "github", "sarif")
+_STALE, _INVALID, _FAULT, _INTERRUPTED = 1, 2, 3, 130
+_EPILOG = "Exit codes: 0 fine, 1 stale (--check), 2 invalid input or usage, 3 internal fault."
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG)
+@click.version_option(__version__, prog_name="llmaz", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Expands llmaz OpenModel and Playground YAML into the plain manifests that GitOps tools sync."""
+
+
+def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that reads input."""
+    for option in reversed(
+        (
+            click.argument("paths", nargs=-1, metavar="[PATHS]..."),
+            click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a field of RenderConfig, as in gateway.mode=off. May be given again."),
+            click.option("--strict", is_flag=True, help="Warnings are errors."),
+            click.option("--allow-empty", is_flag=True, help="No input at all is fine."),
+            click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."),
+            click.option("-v", "--verbose", is_flag=True, help="Also say what was left alone."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@_shared
+@click.option("-o", "--output", metavar="DIR", help="Output folder. [default: output.dir of RenderConfig, else rendered]")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 when the output folder is stale.")
+@click.option("--stdout", "stdout", is_flag=True, help="Print the manifests instead of writing them.")
+@click.option("--kubeconform", is_flag=False, flag_value="kubeconform", metavar="[PROGRAM]", help="Also run kubeconform over the result; write --kubeconform=PATH for one that is not on PATH.")
+def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool, **flags: Any) -> None:
+    """Render the input below PATHS into the output folder.
+
+    PATHS are files and folders; without any, the folder of the nearest llmaz.yaml, else this one. Nothing is written
+    unless everything is valid; unchanged files are not touched; files of ours that nothing makes any more are deleted.
+    """
+    if check and stdout:
+        raise click.UsageError("--check and --stdout exclude each other")
+    options = _options(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
+    done = _run(options)
+    failed = _report(done.problems, flags["form"], flags["strict"])
+    if failed:
+        _say(flags["form"], f"{_count(failed, 'error')}; nothing was written" if options.write else _count(failed, "error"))
+        _exit(_INVALID)
+    if stdout:
+        click.echo("---\n".join(text.text for text in sorted(done.texts)), nl=False)
+    _summary(done, options, flags)
+    if check and any(state != "same" for state in done.states.values()):
+        _exit(_STALE)
+    _exit(0)
+
+
+@cli.command()
+@_shared
+def validate(paths: tuple[str, ...], **flags: Any) -> None:
+    """Check the input below PATHS as render does, without an output folder."""
+    done = _run(_options(paths, flags))
+    if failed := _report(done.problems, flags["form"], flags["strict"]):
+        _say(flags["form"], _count(failed, "error"))
+        _exit(_INVALID)
+    apps = len(done.inputs.apps)
+    _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')}: valid")
+    _exit(0)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--strict", is_flag=True, help="A kind that no schema of ours knows is an error.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed.")
+def check(paths: tuple[str, ...], strict: bool, form: str) -> None:
+    """Check any manifests against the rules of a cluster: schemas, LeaderWorkerSet's webhook, HPA, and each other."""
+    gc.disable()
+    from renderer.check import documents
+    from renderer.load import manifests
+    from renderer.problems import RenderError
+
+    try:
+        read, problems = manifests(paths)
+        found, unknown = documents(read)
+    except RenderError as error:
+        _report(error.problems, form)
+        _exit(_INVALID)
+    except Exception as error:  # an unforeseen fault
+        _fault(error)
+    failed = _report([*problems, *found], form)
+    for kind in sorted(set(unknown)):
+        _say(form, f"not checked, no schema: {kind} ({_count(unknown.count(kind), 'object')})")
+    checked = len(read) - len(unknown)
+    _say(form, f"{_count(checked, 'object')} checked, {_count(failed, 'error')}")
+    _exit(_INVALID if failed or (strict and unknown) or not read else 0)
+
+
+@cli.group()
+def presets() -> None:
+    """What ships with llmaz: backends, models and loaders."""
+
+
+@presets.command("list")
+def presets_list() -> None:
+    """List the presets by name."""
+    from renderer.load import preset, preset_names
+
+    for folder in ("backends", "models", "loaders"):
+        click.echo(f"{folder}:")
+        names = preset_names(folder)
+        width = max(len(name) for name in names)
+        for name in names:
+            spec = preset(f"{folder}/{name}").value["spec"]
+            if folder == "models":
+                source = spec["source"].get("modelHub") or {}
+                what = spec["source"].get("uri") or "/".join(filter(None, [source.get("modelID"), source.get("filename")]))
+            else:
+                what = f"{spec['image']}:{spec['version']}"
+            click.echo(f"  {name:<{width}}  {what}")
+
+
+@presets.command("show")
+@click.argument("name")
+def presets_show(name: str) -> None:
+    """Print a preset's YAML; write models/NAME or backends/NAME where a name is ambiguous."""
+    from renderer.load import PRESETS, preset_names
+    from renderer.problems import guess
+
+    known = [f"{folder}/{each}" for folder in ("backends", "models", "loaders") for each in preset_names(folder)]
+    found = [each for each in known if name in (each, each.partition("/")[2])]
+    if len(found) != 1:
+        hint = guess(name, [each.partition("/")[2] for each in known]) if not found else f"it may be {' or '.join(found)}"
+        click.echo(f"no preset is named '{name}'; {hint}" if not found else f"'{name}' is ambiguous: {hint}", err=True)
+        _exit(_INVALID)
+    with open(os.path.join(PRESETS, found[0] + ".yaml"), encoding="utf-8") as file:
+        click.echo(file.read(), nl=False)
+
+
+@cli.command("schema")
+@click.argument("kind", required=False)
+def schema_(kind: str | None) -> None:
+    """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""
+    from renderer import schema
+    from renderer.problems import guess
+
+    folder = os.path.join(schema.FOLDER, "input")
+    kinds = {schema.read(f"input/{name[:-5]}").get("title", name[:-5]): name for name in sorted(os.listdir(folder))}
+    if kind is None:
+        click.echo("\n".join(sorted(kinds)))
+        return
+    name = next((file for title, file in kinds.items() if kind.lower() in (title.lower(), file[:-5])), None)
+    if name is None:
+        click.echo(f"no kind is named '{kind}'; {guess(kind, list(kinds))}", err=True)
+        _exit(_INVALID)
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        click.echo(file.read(), nl=False)
+
+
+def _options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> Options:
+    from renderer.api import Options
+
+    if flags.get("kubeconform"):
+        more["kubeconform"] = flags["kubeconform"]
+    return Options(paths=paths, overrides=flags["overrides"], strict=flags["strict"], allow_empty=flags["allow_empty"], **more)
+
+
+def _run(options: Options) -> Rendered:
+    """Renders; what stops everything is reported here, and ends the program."""
+    gc.disable()  # everything read lives to the end of the run
+    from renderer.pipeline import render
+    from renderer.problems import RenderError
+
+    try:
+        return render(options)
+    except RenderError as error:
+        _report(error.problems, "text")
+        _exit(_INVALID)
+    except KeyboardInterrupt:
+        click.echo("interrupted; every file is whole, run again to finish", err=True)
+        _exit(_INTERRUPTED)
+    except Exception as error:  # an unforeseen fault
+        _fault(error)
+
+
+def _report(problems: Iterable[Problem], form: str, strict: bool = False) -> int:
+    """Prints problems, sorted by place, each once; the number of those that forbid to go on."""
+    listed = sorted(set(problems))
+    if form == "text":
+        for each in listed:
+            click.echo(str(each), err=True)
+    else:
+        from renderer import reports
+
+        click.echo(reports.FORMATS[form](listed))
+    return sum(strict or not each.warning for each in listed)
+
+
+def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
+    counts = {state: sum(1 for each in done.states.values() if each == state) for state in ("new", "changed", "same", "gone")}
+    if options.compare and not options.write:
+        for path, state in sorted(done.states.items()):
+            if state != "same":
+                what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
+                click.echo(f"{done.folder}/{path}: {what}", err=True)
+    if options.texts:
+        return
+    apps = len(done.inputs.apps)
+    parts = [f"{counts['new']} new", f"{counts['changed']} changed", f"{counts['same']} unchanged"] + ([f"{counts['gone']} deleted"] if counts["gone"] else [])
+    if options.write:
+        _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')} → {done.folder}/: {', '.join(parts)}")
+    elif any(state != "same" for state in done.states.values()):
+        _say(flags["form"], f"{done.folder}/ is stale; run llmaz render")
+    else:
+        _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')}: {done.folder}/ is up to date")
+    if flags["verbose"]:
+        _say(flags["form"], f"left alone: {_count(done.inputs.foreign, 'document')} of other kinds")
+
+
+def _say(form: str, text: str) -> None:
+    """A word for people, on stderr."""
+    if form == "text":
+        click.echo(text, err=True)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _fault(error: Exception) -> NoReturn:
+    """One line for an unforeseen fault, with the place in our code; LLMAZ_DEBUG shows all of it."""
+    import traceback
+
+    from renderer.problems import Fault
+
+    if os.environ.get("LLMAZ_DEBUG"):
+        traceback.print_exception(error)
+    at_hand, cause = (error.at_hand, error.what) if isinstance(error, Fault) else ("llmaz", f"{type(error).__name__}: {error}")
+    click.echo(f"{at_hand}: internal fault: {cause} [E901]\n    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)", err=True)
+    _exit(_FAULT)
+
+
+def _exit(code: int) -> NoReturn:
+    sys.exit(code)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The console script. It ends at once: freeing all that was read takes longer than reading it."""
+    code: Any = 0
+    try:
+        cli.main(args=args, prog_name="llmaz")
+    except SystemExit as end:
+        code = end.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)

@@ -1,0 +1,160 @@
+"""4: Manifests → texts, the same bytes every run; and the folder that holds them: compare, write, prune."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from renderer import yamlio
+from renderer.api import Scope
+from renderer.plan import Manifest, Plan
+from renderer.tree import glob
+
+_BEGIN, _END = "# Rendered by llmaz from ", ". Do not edit.\n"
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+class Text(NamedTuple):
+    """One output file: its path below the output folder, and what it holds."""
+
+    path: str
+    text: str
+
+
+def header(source: str) -> str:
+    """The line that says that a file is ours, and from which input it came."""
+    return f"{_BEGIN}{source}{_END}"
+
+
+def texts(plan: Plan, manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
+    """The files of one Playground or Service: one; with layout `app` in a folder of its own; with `object` one an object."""
+    line = header(plan.file)
+    documents = [yamlio.dump(manifest.body) for manifest in manifests]
+    if layout == "object":
+        names = [f"{m.body['kind'].lower()}-{m.body['metadata']['name']}.yaml" for m in manifests]
+        return [Text(f"{plan.namespace}/{plan.name}/{name}", line + text) for name, text in zip(names, documents, strict=True)]
+    folder = f"{plan.namespace}/{plan.name}" if layout == "app" else plan.namespace
+    return [Text(f"{folder}/{plan.name}.yaml", line + "---\n".join(documents))]
+
+
+def common(scope: Scope, states: dict[str, str]) -> list[Text]:
+    """Files that belong to no single app: passThrough, and `kustomization.yaml` where asked for; their states are noted.
+
+    Raises UnicodeDecodeError for a passThrough file that is no text.
+    """
+    patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
+    made = [
+        Text(f"_extra/{file.key}", header(file.key) + file.read().decode("utf-8"))
+        for file in (scope.tree.files if patterns else ())
+        if any(pattern.fullmatch(file.key) for pattern in patterns)
+    ]
+    if scope.config.get("output", "kustomization") and not scope.prunes:
+        resources = sorted([*states, *(text.path for text in made)])
+        body = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
+        made.append(Text("kustomization.yaml", header("llmaz.yaml") + yamlio.dump(body)))
+    states.update(compare(scope, made))
+    return made
+
+
+def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
+    """Each file's path and what is on disk: same, changed, new, or foreign (something in the way that is not ours)."""
+    if not scope.compares:
+        return [(path, "new") for path, _ in files]
+    mark, folder = _BEGIN.encode(), scope.folder
+    states = []
+    for path, text in files:
+        try:
+            descriptor = os.open(f"{folder}/{path}", os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError):
+            states.append((path, "foreign" if _blocked(folder, path) else "new"))
+            continue
+        except OSError:
+            states.append((path, "foreign"))
+            continue
+        try:
+            data = text.encode()
+            old = os.read(descriptor, len(data) + 1)
+            states.append((path, "same" if old == data else "changed" if old.startswith(mark) else "foreign"))
+        except IsADirectoryError:
+            states.append((path, "foreign"))
+        finally:
+            os.close(descriptor)
+    return states
+
+
+def _blocked(folder: str, path: str) -> bool:
+    """Whether a file stands where a folder is needed."""
+    while path := os.path.dirname(path):
+        if os.path.isfile(os.path.join(folder, path)):
+            return True
+    return False
+
+
+def stale(scope: Scope, kept: Mapping[str, str]) -> list[str]:
+    """Our files that nothing makes any more, sorted: they carry our line, and their input lies below PATHS."""
+    patterns = [glob(path) for path in scope.prunes]
+    gone = []
+    for path in _files(scope.folder, ""):
+        if path not in kept and path.endswith(_SUFFIXES) and (source := made_from(f"{scope.folder}/{path}")) is not None:
+            if not patterns or any(pattern.fullmatch(source) for pattern in patterns):
+                gone.append(path)
+    return sorted(gone)
+
+
+def made_from(path: str) -> str | None:
+    """The input that the file's first line names; None when it is not ours."""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(4096).decode("utf-8", "replace")
+    except OSError:
+        return None
+    return line[len(_BEGIN) : -len(_END)] if line.startswith(_BEGIN) and line.endswith(_END) else None
+
+
+def _files(folder: str, below: str) -> Iterator[str]:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(os.path.join(folder, below)) as scan:
+        for entry in scan:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(folder, f"{below}{entry.name}/")
+            else:
+                yield below + entry.name
+
+
+def write(scope: Scope, files: Iterable[Text]) -> None:
+    """Writes each file whole: a temporary file beside it, then a rename, so that none is ever half written. Raises OSError."""
+    folder, made = scope.folder, set()
+    for path, text in files:
+        target = f"{folder}/{path}"
+        parent = target[: target.rindex("/")]
+        if parent not in made:
+            os.makedirs(parent, exist_ok=True)
+            made.add(parent)
+        temporary = f"{target}.llmaz-{os.getpid()}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        try:
+            try:
+                data = memoryview(text.encode())
+                while data:
+                    data = data[os.write(descriptor, data) :]
+            finally:
+                os.close(descriptor)
+            os.rename(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+def settle(scope: Scope, common: Iterable[Text], states: Mapping[str, str], gone: Iterable[str]) -> None:
+    """What is done once the apps' files are there: the common files, the deletions, and what a killed run left behind."""
+    write(scope, [text for text in common if states[text.path] != "same"])
+    left = [path for path in _files(scope.folder, "") if ".llmaz-" in path and path.rpartition(".llmaz-")[2].isdigit()]
+    for path in (*gone, *left):
+        os.unlink(os.path.join(scope.folder, path))
+        while path := os.path.dirname(path):
+            try:
+                os.rmdir(os.path.join(scope.folder, path))
+            except OSError:
+                break

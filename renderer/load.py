@@ -1,0 +1,362 @@
+"""1: every input file, ours and the user's → Inputs, schema-valid."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from renderer import schema, tree, yamlio
+from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel, Options, Scope
+from renderer.parallel import Team
+from renderer.problems import Origin, Path, Problem, RenderError, Source, at_hand, guess, problem
+from renderer.tree import MAX_BYTES, File
+from renderer.yamlio import Document
+
+T = TypeVar("T")
+
+GROUPS = ("llmaz.io", "inference.llmaz.io", "renderer.llmaz.io")
+KINDS = {
+    "OpenModel": "llmaz.io/v1alpha1",
+    "Playground": "inference.llmaz.io/v1alpha1",
+    "Service": "inference.llmaz.io/v1alpha1",
+    "BackendRuntime": "inference.llmaz.io/v1alpha1",
+    "RenderConfig": "renderer.llmaz.io/v1alpha1",
+}
+_LATER = ("ModelRoute", "InferenceModel")
+_APPS = ("Playground", "Service")
+# Where a plain `off` is that word, not false (contract, 1a).
+_WORDS: dict[str, tuple[Path, ...]] = {
+    "Playground": (("spec", "hardening"), ("spec", "gateway", "mode")),
+    "Service": (("spec", "hardening"), ("spec", "gateway", "mode")),
+    "RenderConfig": (("spec", "hardening"), ("spec", "gateway", "mode")),
+}
+PRESETS = next(
+    folder
+    for folder in (os.path.join(os.path.dirname(__file__), "presets"), os.path.join(os.path.dirname(os.path.dirname(__file__)), "presets"))
+    if os.path.isdir(folder)
+)
+
+
+class _Rule:
+    """A source without a place: a default of ours, or a flag of the command line."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return 0, 0
+
+
+class Override(NamedTuple):
+    """`--set KEY=VALUE`: the path below RenderConfig's `spec`, and the value as YAML reads it."""
+
+    path: tuple[str, ...]
+    value: Any
+    text: str
+
+
+def override(text: str) -> Override:
+    """One `--set`. Raises RenderError when it is no KEY=VALUE, or the value is no YAML."""
+    source = _Rule(f"--set {text}")
+    key, equals, value = text.partition("=")
+    path = tuple(key.removeprefix("spec.").split("."))
+    if not equals or not all(path):
+        raise RenderError([problem("E130", Origin(source), text=text)])
+    documents, problems = yamlio.parse(source.name, value.encode())
+    if problems:
+        raise RenderError([problem("E131", Origin(source), what=problems[0].message)])
+    read = documents[0].value if documents else ""
+    return Override(path, value if read is False and value.lower() == "off" else read, text)
+
+
+def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> Config:
+    """RenderConfig of the file at `path` (None: there is none), under the overrides. Raises RenderError."""
+    document: Document | None = None
+    spec: dict[str, Any] = {}
+    problems: list[Problem] = []
+    if path:
+        documents, problems = yamlio.parse(name, File(name, "", path).read())
+        ours = [d for d in documents if isinstance(d.value, dict) and d.value.get("kind") == "RenderConfig"]
+        problems += [problem("E204", second.origin("kind"), name=name) for second in ours[1:]]
+        if ours:
+            document = ours[0]
+            problems += _check(document, "RenderConfig")
+            spec = document.value.get("spec") or {}
+    if problems:
+        raise RenderError(problems)
+    sources: dict[Path, Source] = {}
+    for each in overrides:
+        sources[each.path] = _Rule(f"--set {each.text}")
+        try:
+            spec = _with(spec, each.path, each.value)
+        except TypeError:
+            raise RenderError([problem("E132", Origin(sources[each.path]), key=".".join(each.path))]) from None
+    made = Config(spec, document or _Rule("llmaz.yaml"), sources)
+    if overrides:
+        whole = {"apiVersion": KINDS["RenderConfig"], "kind": "RenderConfig", "metadata": {"name": "config"}, "spec": spec}
+        if not schema.valid("input/renderconfig", whole):
+            raise RenderError(
+                problem(found.code, made.origin(*map(str, found.path[1:]), key=found.key), **found.words)
+                for found in schema.findings("input/renderconfig", whole)
+            )
+    return made
+
+
+def _with(spec: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    if not isinstance(spec, dict):
+        raise TypeError
+    inner = _with(spec.get(path[0]) or {}, path[1:], value) if len(path) > 1 else value
+    return {**spec, path[0]: inner}
+
+
+def scope(options: Options) -> Scope:
+    """Finds RenderConfig and the files. Raises RenderError for a bad configuration or a path that is not there."""
+    here = os.getcwd()
+    overrides = [override(text) for text in options.overrides]
+    missing = [path for path in options.paths if not os.path.exists(path)]
+    if missing:
+        raise RenderError(problem("E122", Origin(_Rule(path))) for path in missing)
+    base, config_path = tree.base_of(options.paths)
+    made = config(config_path, os.path.relpath(config_path, here) if config_path else "", overrides)
+    paths = options.paths or (os.path.relpath(base, here) if config_path else ".",)
+    wanted = options.output if options.output is not None else os.path.join(base, str(made.get("output", "dir") or "rendered"))
+    folder = os.path.relpath(os.path.abspath(wanted), here)
+    files = tree.folder(base, paths, made.get("ignore") or (), folder)
+    keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]
+    return Scope(options, made, config_path, files, folder, () if "." in keys else tuple(keys))
+
+
+def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[Problem]:
+    """An error when there was nothing to render, and nothing else is wrong."""
+    if inputs.apps or inputs.own or problems or scope.options.allow_empty:
+        return []
+    return [problem("E123", Origin(_Rule(path)), files=len(scope.tree.files)) for path in scope.options.paths or (".",)]
+
+
+def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
+    """Every document of ours in the tree, and what is wrong with them; what is wrong is left out of the Inputs."""
+    files = scope.tree.files
+    with Team(lambda part: ([_file(file) for file in part], lambda _: None), files) as team:
+        read = [each for part in team.results() for each in part]
+    reading = _Reading(scope.config, scope.config_path)
+    for file, (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
+        reading.add(file, data, foreign, values, [Problem(*each) for each in problems], unreadable)
+    reading.problems += [problem("E121", Origin(_Rule(link.name)), target=link.target) for link in scope.tree.strayed]
+    return reading.inputs(), reading.problems
+
+
+def _file(file: File) -> Any:
+    with at_hand(file.name):
+        return _read(file)
+
+
+def _read(file: File) -> Any:
+    """One file as plain values: its bytes, the number of foreign documents, ours by index, problems, could not be read."""
+    try:
+        data = file.read()
+    except OSError as error:
+        return b"", 0, [], [tuple(problem("E120", Origin(_Rule(file.name)), what=error.strerror or error))], True
+    if len(data) <= MAX_BYTES and b"llmaz.io/" not in data and b"inference.networking.x-k8s.io/" not in data:
+        if any(f"kind: {kind}".encode() in data for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig")):
+            pass  # most likely ours, with its apiVersion missing or misspelt
+        else:
+            return b"", 1, [], [], False
+    documents, problems = yamlio.parse(file.name, data)
+    values = []
+    foreign = 0
+    unreadable = bool(problems)
+    for document in documents:
+        kind = _kind(document, problems)
+        if kind is None:
+            foreign += 1
+            continue
+        before = len(problems)
+        if kind:
+            problems += _check(document, kind)
+        values.append((document.index, document.value, kind, len(problems) == before and bool(kind)))
+    return data if values else b"", foreign, values, [tuple(each) for each in problems], unreadable
+
+
+def _kind(document: Document, problems: list[Problem]) -> str | None:
+    """Which kind of ours it is; '' when it is ours and wrong (a problem says so); None when it is none of our business."""
+    value = document.value
+    if not isinstance(value, dict):
+        return None
+    kind, version = value.get("kind"), value.get("apiVersion")
+    if KINDS.get(str(kind)) == version and isinstance(kind, str):
+        return kind
+    group = version.partition("/")[0] if isinstance(version, str) else None
+    if kind == "InferenceModel" and group == "inference.networking.x-k8s.io" or kind == "ModelRoute" and group == GROUPS[2]:
+        problems.append(problem("E214", document.origin("kind"), kind=kind))
+        return ""
+    if group in GROUPS:
+        if isinstance(kind, str) and kind in KINDS:
+            problems.append(problem("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind]))
+        else:
+            hint = "kind Model of old releases is OpenModel now" if kind == "Model" else guess(str(kind), [*KINDS, *_LATER])
+            problems.append(problem("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
+        return ""
+    if isinstance(kind, str) and kind in KINDS and kind != "Service":
+        place = document.origin("apiVersion") if version is not None else document.origin("kind", key=True)
+        problems.append(problem("E212", place, version=version if version is not None else "", kind=kind, right=KINDS[kind]))
+        return ""
+    return None
+
+
+def _check(document: Document, kind: str) -> list[Problem]:
+    """What the schema of its kind says."""
+    value = document.value
+    for path in _WORDS.get(kind, ()):
+        _restore_word(document, value, path)
+    name = f"input/{kind.lower()}"
+    if schema.valid(name, value):
+        return []
+    problems = []
+    for found in schema.findings(name, value):
+        origin = document.origin(*found.path, key=found.key)
+        words = dict(found.words)
+        if found.code == "E303":
+            raw = document.raw(found.path)
+            if kind == "BackendRuntime" and raw and raw.startswith("{{") and raw.endswith("}}"):
+                continue  # a bare word may stand for a number
+            words["hint"] = f'write "{raw}" in quotes' if words["kind"] == "string" and raw else ""
+        problems.append(problem(found.code, origin, **words))
+    return problems
+
+
+def _restore_word(document: Document, value: Any, path: Path) -> None:
+    for part in path[:-1]:
+        value = value.get(part) if isinstance(value, dict) else None
+    if isinstance(value, dict) and value.get(path[-1]) is False and (document.raw(path) or "").lower() == "off":
+        value[path[-1]] = "off"
+
+
+class _Reading:
+    """Puts the files' documents together."""
+
+    def __init__(self, config: Config, config_path: str | None) -> None:
+        self.config, self.config_path = config, config_path
+        self.problems: list[Problem] = []
+        self.apps: dict[tuple[str, str], App] = {}
+        self.models: dict[str, OpenModel] = {}
+        self.runtimes: dict[str, BackendRuntime] = {}
+        self.broken: set[tuple[str, str]] = set()
+        self.unreadable = False
+        self.foreign = 0
+        self.namespace = config.get("namespace") or "default"
+
+    def add(self, file: File, data: bytes, foreign: int, values: list[Any], problems: list[Problem], unreadable: bool) -> None:
+        self.problems += problems
+        self.foreign += foreign
+        self.unreadable |= unreadable
+        for document, (_, value, kind, good) in zip(yamlio.documents(file.name, data, (each[:2] for each in values)), values, strict=True):
+            if good:
+                self._document(file, document, kind)
+            elif isinstance(name := (value.get("metadata") or {}).get("name") if isinstance(value.get("metadata"), dict) else None, str):
+                self.broken.add((value.get("kind"), name))
+
+    def _document(self, file: File, document: Document, kind: str) -> None:
+        value = document.value
+        metadata = value["metadata"]
+        name = metadata["name"]
+        if kind in _APPS:
+            namespace = metadata.get("namespace") or self.namespace
+            app = App(kind, name, namespace, value["spec"], metadata.get("annotations") or {}, document, file.key)
+            first = self.apps.setdefault((namespace, name), app)
+            if first is not app:
+                code = "E201" if first.kind == kind else "E202"
+                self._twice(code, document, first.document, kind, name, other=first.kind, namespace=namespace)
+        elif kind == "OpenModel":
+            model = OpenModel(name, value["spec"], document)
+            if (known := self.models.setdefault(name, model)) is not model:
+                self._twice("E203", document, known.document, kind, name)
+        elif kind == "BackendRuntime":
+            runtime = BackendRuntime(name, value["spec"], document)
+            if (other := self.runtimes.setdefault(name, runtime)) is not runtime:
+                self._twice("E203", document, other.document, kind, name)
+        elif file.path != self.config_path:
+            self.problems.append(problem("E204", document.origin("kind"), name=self.config.document.name))
+
+    def _twice(self, code: str, document: Document, first: Document, kind: str, name: str, **words: str) -> None:
+        file, line, _ = first.origin("metadata", "name").place
+        self.problems.append(problem(code, document.origin("metadata", "name"), kind=kind, name=name, file=file, line=line, **words))
+
+    def inputs(self) -> Inputs:
+        return Inputs(
+            config=self.config,
+            apps=tuple(self.apps.values()),
+            models=_Shelf(self.models, "models", lambda d: OpenModel(d.value["metadata"]["name"], d.value["spec"], d)),
+            runtimes=_Shelf(self.runtimes, "backends", lambda d: BackendRuntime(d.value["metadata"]["name"], d.value["spec"], d, ours=True)),
+            loaders=_Shelf({}, "loaders", lambda d: d.value["spec"]),
+            accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
+            own=(*self.models.values(), *self.runtimes.values()),
+            broken=frozenset(self.broken),
+            unreadable=self.unreadable,
+            foreign=self.foreign,
+        )
+
+
+def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
+    """Every document of every YAML file below the paths, of any kind, for `llmaz check`. Raises RenderError for a path that is not there."""
+    missing = [path for path in paths if not os.path.exists(path)]
+    if missing:
+        raise RenderError(problem("E122", Origin(_Rule(path))) for path in missing)
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    for file in tree.folder(tree.base_of(paths)[0], paths, (), None).files:
+        with at_hand(file.name):
+            try:
+                read, wrong = yamlio.parse(file.name, file.read())
+            except OSError as error:
+                read, wrong = [], [problem("E120", Origin(_Rule(file.name)), what=error.strerror or error)]
+        documents += read
+        problems += wrong
+    return documents, problems
+
+
+def preset(name: str) -> Document:
+    """A shipped file of presets/, as `backends/<name>`. Raises FileNotFoundError; RenderError when it is no YAML (never shipped so)."""
+    with open(os.path.join(PRESETS, *name.split("/")) + ".yaml", "rb") as file:
+        documents, problems = yamlio.parse(f"presets/{name}.yaml", file.read())
+    if problems:
+        raise RenderError(problems)
+    return documents[0]
+
+
+def preset_names(folder: str) -> list[str]:
+    """The names in a folder of presets/, sorted."""
+    return sorted(name.removesuffix(".yaml") for name in os.listdir(os.path.join(PRESETS, folder)) if name.endswith(".yaml"))
+
+
+class _Shelf(Mapping[str, T], Generic[T]):
+    """The user's own by name, then presets, each parsed when first asked for."""
+
+    def __init__(self, own: dict[str, T], folder: str, make: Callable[[Document], T]) -> None:
+        self._own, self._folder, self._make = own, folder, make
+        self._made: dict[str, T] = dict(own)
+        self._names: list[str] | None = None
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._made:
+            if name not in self._presets():
+                raise KeyError(name)
+            self._made[name] = self._make(preset(f"{self._folder}/{name}"))
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made or name in self._presets()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self._own, *self._presets()}))
+
+    def __len__(self) -> int:
+        return len({*self._own, *self._presets()})
+
+    def _presets(self) -> list[str]:
+        if self._names is None:
+            self._names = preset_names(self._folder)
+        return self._names
+
+
+__all__ = ["config", "inputs", "nothing", "override", "preset", "preset_names", "scope"]

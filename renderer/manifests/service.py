@@ -1,0 +1,33 @@
+"""Service: `<name>-lb`, one address over the leaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.plan import Manifest, Plan
+from renderer.yamlio import Shared
+
+
+def lb_service(plan: Plan) -> Iterator[Manifest]:
+    """One, always: `<name>` itself belongs to LWS. The port is the runner's, by its own name, on both sides (bug 32)."""
+    yield Manifest(
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": f"{plan.name}-lb", "namespace": plan.namespace, "labels": plan.labels},
+            "spec": {
+                "selector": {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"},
+                "ports": [_port(plan.port.name, plan.port.number)],
+            },
+        },
+        {(): plan.origins[()], ("metadata", "name"): plan.origins["name",], ("metadata", "namespace"): plan.origins["namespace",]},
+    )
+
+
+_PORTS: dict[tuple[str, int], Shared] = {}
+
+
+def _port(name: str, number: int) -> Shared:
+    if (name, number) not in _PORTS:
+        _PORTS[name, number] = Shared({"name": name, "port": number, "targetPort": number, "protocol": "TCP"})
+    return _PORTS[name, number]

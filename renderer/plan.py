@@ -1,0 +1,112 @@
+"""What we decided, and what we made of it. Everything is frozen; nothing here reads, decides or prints.
+
+Leaves that the API takes as they are (environment entries, probes, volumes, …) are plain maps in the API's own words;
+a map that stands in many manifests is a `yamlio.Shared`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from renderer.problems import Origin, Path
+
+Body = Mapping[str, Any]
+
+
+class Port(NamedTuple):
+    """A port of the engine, and so of the Service before it."""
+
+    name: str
+    number: int
+
+
+class Container(NamedTuple):
+    """One container; an empty field is not written. `rest`: what a hand-written container says beside these."""
+
+    name: str
+    image: str = ""
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[Body, ...] = ()
+    ports: tuple[Body, ...] = ()
+    resources: Body = {}
+    startup_probe: Body = {}
+    readiness_probe: Body = {}
+    liveness_probe: Body = {}
+    lifecycle: Body = {}
+    security: Body = {}
+    mounts: tuple[Body, ...] = ()
+    rest: Body = {}
+
+
+class Pod(NamedTuple):
+    """One pod template; None or empty is not written. `rest`: other fields of a hand-written pod spec, `metadata` of its metadata."""
+
+    labels: Body
+    annotations: Body
+    scheduler_name: str
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...] = ()
+    volumes: tuple[Body, ...] = ()
+    node_selector: Body = {}
+    affinity: Body = {}
+    tolerations: tuple[Body, ...] = ()
+    grace_seconds: int | None = None
+    security: Body = {}
+    mounts_token: bool | None = None
+    service_links: bool | None = None
+    metadata: Body = {}
+    rest: Body = {}
+
+
+class Rollout(NamedTuple):
+    """How an update walks over the groups: how many may be down, how many more may run, each a number or a percentage."""
+
+    max_unavailable: int | str = 1
+    max_surge: int | str = 0
+
+
+class Scaler(NamedTuple):
+    """An autoscaler: bounds in groups, metrics and behavior in the words of autoscaling/v2."""
+
+    min_replicas: int
+    max_replicas: int
+    metrics: tuple[Body, ...]
+    behavior: Body = {}
+
+
+class Plan(NamedTuple):
+    """One Playground or Service, everything decided. `origins`: by field of this plan, what made it."""
+
+    name: str
+    namespace: str
+    file: str
+    labels: Body
+    annotations: Body
+    replicas: int | None
+    size: int
+    startup_policy: str
+    restart_policy: str
+    rollout: Rollout
+    worker: Pod
+    port: Port
+    disruptable: bool
+    origins: Mapping[Path, Origin]
+    leader: Pod | None = None
+    sub_groups: Body = {}
+    scaler: Scaler | None = None
+
+
+class Manifest(NamedTuple):
+    """One object in reading order and, by field path, what made it; a path that is not there asks its parent."""
+
+    body: dict[str, Any]
+    origins: Mapping[Path, Origin]
+
+    def origin(self, path: Path) -> Origin:
+        """What made the field; below a known field the same steps are taken in its source."""
+        for length in range(len(path), -1, -1):
+            if found := self.origins.get(path[:length]):
+                return found.at(*path[length:])
+        raise LookupError(f"a manifest without an origin: {self.body.get('kind')}")

@@ -1,0 +1,153 @@
+"""Kubernetes quantities: `1500m`, `32Gi`, `1e3`, as the API server prints them.
+
+Whatever a manifest says is read and written back by controllers and webhooks; a spelling that they would change shows
+up as drift. The rules are those of apimachinery's resource.Quantity, its habit of keeping a string that it takes for
+canonical included (`+1` and `1.500` stay as they are).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+_DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
+_BINARY_SUFFIX: Final = ("", *_BINARY)
+_MAX_INT64: Final = (1 << 63) - 1
+_NANO: Final = 9  # digits behind the point that a quantity keeps
+_FAST_DIGITS: Final = 18  # with so many digits apimachinery never leaves int64
+_LONGEST: Final = 100  # characters, and powers of ten: far beyond what any resource has
+
+_PARTS = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL)
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
+
+
+class _Quantity(NamedTuple):
+    """`units` * 10**`power`. `text`: the string, where apimachinery keeps it as it was written."""
+
+    units: int
+    power: int
+    family: str  # decimal | binary | exponent
+    text: str | None = None
+
+
+_canonical: dict[str | int, str] = {}  # bool and float never get in: True == 1 == 1.0 would share an entry
+
+
+def canonical(value: object) -> str:
+    """The quantity that YAML gave as int, float or str, as apimachinery prints it: 0.5 → `500m`, `1024Mi` → `1Gi`.
+
+    ValueError, with a short reason, for what is no quantity or too large for one.
+    """
+    if value.__class__ is not str and value.__class__ is not int:
+        return _printed(_read(value))
+    known = _canonical.get(value)
+    if known is None:
+        known = _printed(_read(value))
+        if len(_canonical) >= 10_000:
+            _canonical.clear()
+        _canonical[value] = known
+    return known
+
+
+def amount(value: object) -> Fraction:
+    """The number that the quantity stands for: less than a nano is rounded up. ValueError as in `canonical`."""
+    from fractions import Fraction  # costs more than all the rest of this module, and few runs need it
+
+    quantity = _read(value)
+    return quantity.units * Fraction(10) ** quantity.power
+
+
+def _read(value: object) -> _Quantity:
+    if isinstance(value, str):
+        return _parsed(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("not a number or string")
+    if isinstance(value, float):
+        if value - value != 0:
+            raise ValueError("not a finite number")
+        if value.is_integer() and abs(value) < 1e21:  # from there on Go writes JSON numbers with an exponent
+            value = int(value)
+    elif abs(value) >= 10**_LONGEST:
+        raise ValueError("too large")
+    return _parsed(repr(value))
+
+
+def _parsed(text: str) -> _Quantity:
+    if len(text) > _LONGEST:
+        raise ValueError(f"longer than {_LONGEST} characters")
+    found = _PARTS.fullmatch(text)
+    assert found is not None  # every part may be empty
+    sign, whole, fraction, suffix = found.groups(default="")
+    if not whole and not fraction:
+        raise ValueError("no number in it" if text else "empty")
+    family, shift, power = _suffix(suffix)
+    whole = whole.lstrip("0") or "0"
+    digits = whole + fraction
+    units = int(digits) << shift
+    power -= len(fraction)
+
+    if family == "binary":
+        small = not fraction and len(whole) + shift * 3 // 10 < 15 and units <= _MAX_INT64
+        kept = small and int(digits) & 7 != 0
+    else:
+        small = len(digits) <= _FAST_DIGITS and power >= -_NANO
+        kept = small and power % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
+    if not small:
+        if power < -_NANO:
+            units = -(-units // 10 ** (-_NANO - power))  # up, so that asking for little is not asking for nothing
+            power = -_NANO
+        if family == "binary":
+            units, power = _capped(units, power)
+            if 0 < units * 10 ** (power + _NANO) < 10**_NANO:
+                family = "decimal"
+    return _Quantity(-units if sign == "-" else units, power, family, text if kept else None)
+
+
+def _suffix(suffix: str) -> tuple[str, int, int]:
+    """Family, bits to shift and power of ten that a suffix means."""
+    if suffix in _DECIMAL:
+        return "decimal", 0, _DECIMAL[suffix]
+    if suffix in _BINARY:
+        return "binary", _BINARY[suffix], 0
+    found = _EXPONENT.fullmatch(suffix)
+    if found is None:
+        raise ValueError(f"unknown suffix '{suffix}', known: {' '.join([*_DECIMAL, *_BINARY]).replace('  ', ' ')}")
+    power = int(found[1])
+    if abs(power) > _LONGEST:
+        raise ValueError("too large an exponent")
+    return "exponent", 0, power
+
+
+def _capped(units: int, power: int) -> tuple[int, int]:
+    """Binary quantities end at the largest int64."""
+    return (_MAX_INT64, 0) if units > _MAX_INT64 * 10**-power else (units, power)
+
+
+def _printed(quantity: _Quantity) -> str:
+    units, power, family, text = quantity
+    if text is not None:
+        return text
+    if units == 0:
+        return "0"
+    while units % 10 == 0:
+        units //= 10
+        power += 1
+    if family == "binary" and power >= 0 and abs(units * 10**power) >= 1024:
+        units *= 10**power
+        thousands = 0
+        while units % 1024 == 0:
+            units //= 1024
+            thousands += 1
+        return f"{units}{_BINARY_SUFFIX[thousands]}"
+    units *= 10 ** (power % 3)
+    power -= power % 3
+    if family == "exponent":
+        return f"{units}e{power}" if power else f"{units}"
+    if power not in _DECIMAL_SUFFIX:
+        raise ValueError("too large: nothing is above E")
+    return f"{units}{_DECIMAL_SUFFIX[power]}"

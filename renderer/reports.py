@@ -1,0 +1,74 @@
+"""Problems in the formats that machines read: JSON lines, GitHub annotations, SARIF."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from renderer.problems import Problem
+
+
+def as_json(problems: Sequence[Problem]) -> str:
+    """One JSON list; an item has file, line, column, code, severity, field, message, hint."""
+    items = [
+        {
+            "file": each.file,
+            "line": each.line,
+            "column": each.column,
+            "code": each.code,
+            "severity": "warning" if each.warning else "error",
+            "field": each.field,
+            "message": each.message,
+            "hint": each.hint,
+        }
+        for each in problems
+    ]
+    return json.dumps(items, indent=2, ensure_ascii=False)
+
+
+def as_github(problems: Sequence[Problem]) -> str:
+    """One workflow command a problem; GitHub shows it at its line in the pull request."""
+    lines = []
+    for each in problems:
+        place = f"file={_property(each.file)}" + (f",line={each.line},col={each.column}" if each.line else "")
+        text = f"{each.field}: {each.message}" if each.field else each.message
+        text += f" [{each.code}]" + (f"\n{each.hint}" if each.hint else "")
+        lines.append(f"::{'warning' if each.warning else 'error'} {place},title=llmaz {each.code}::{_data(text)}")
+    return "\n".join(lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def as_sarif(problems: Sequence[Problem]) -> str:
+    """A SARIF 2.1.0 log with one run."""
+    from renderer import __version__
+
+    results = []
+    for each in problems:
+        region = {"region": {"startLine": each.line, "startColumn": each.column}} if each.line else {}
+        text = f"{each.field}: {each.message}" if each.field else each.message
+        results.append(
+            {
+                "ruleId": each.code,
+                "level": "warning" if each.warning else "error",
+                "message": {"text": f"{text}. {each.hint}" if each.hint else text},
+                "locations": [{"physicalLocation": {"artifactLocation": {"uri": each.file.replace("\\", "/")}, **region}}],
+            }
+        )
+    rules = [{"id": code} for code in sorted({each.code for each in problems})]
+    driver = {"name": "llmaz", "version": __version__, "rules": rules}
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(log, indent=2, ensure_ascii=False)
+
+
+FORMATS: dict[str, Callable[[Sequence[Problem]], str]] = {"json": as_json, "github": as_github, "sarif": as_sarif}

@@ -1,0 +1,85 @@
+"""Which models a Playground or Service serves, and in which part: the main model first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from renderer.api import App, Inputs, OpenModel
+from renderer.problems import Findings, Path, Stop, guess, quoted
+
+
+class Claimed(NamedTuple):
+    """One model of the claim; `path` is where the Playground names it."""
+
+    model: OpenModel
+    role: str
+    path: Path
+
+
+class Claim(NamedTuple):
+    """The models, main first, the others as listed; `flavors` as the claim lists them, with where it does."""
+
+    models: tuple[Claimed, ...]
+    flavors: tuple[str, ...]
+    flavors_path: Path
+
+    @property
+    def main(self) -> OpenModel:
+        """The model that labels, names and flavors come from."""
+        return self.models[0].model
+
+    @property
+    def draft(self) -> bool:
+        """Whether a draft model speculates for the main one."""
+        return any(each.role == "draft" for each in self.models)
+
+
+def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
+    """The claim. Raises Stop when there is no main model to go on with (reference: llmaz-api.md, sections 3 and 4)."""
+    one, several = app.spec.get("modelClaim"), app.spec.get("modelClaims")
+    if one is not None and several is not None:
+        found.stop("E220", app.origin("spec", "modelClaims", key=True))
+    if one is None and several is None:
+        found.stop("E221", app.origin("spec"), field="modelClaims" if app.kind == "Service" else "modelClaim")
+    if one is not None:
+        names = [(one.get("modelName"), "main", ("spec", "modelClaim", "modelName"))]
+        if not names[0][0]:
+            found.stop("E222", app.origin("spec", "modelClaim"))
+        flavors, path = one.get("inferenceFlavors"), ("spec", "modelClaim", "inferenceFlavors")
+    else:
+        names = [
+            (each.get("name"), each.get("role", "main"), ("spec", "modelClaims", "models", i, "name"))
+            for i, each in enumerate((several or {}).get("models") or ())
+        ]
+        if not names:
+            found.stop("E223", app.origin("spec", "modelClaims"))
+        flavors, path = (several or {}).get("inferenceFlavors"), ("spec", "modelClaims", "inferenceFlavors")
+        _roles(app, names, found)
+    models = [
+        Claimed(model, role, where)
+        for name, role, where in names
+        if (model := _model(inputs, app, str(name), where, found)) is not None
+    ]
+    models.sort(key=lambda each: each.role != "main")
+    if len(models) < len(names):
+        raise Stop
+    return Claim(tuple(models), tuple(flavors or ()), path)
+
+
+def _roles(app: App, names: list[tuple[str | None, str, Path]], found: Findings) -> None:
+    mains = [where for _, role, where in names if role == "main"]
+    drafts = [where for _, role, where in names if role == "draft"]
+    if not mains:
+        found.stop("E224", app.origin("spec", "modelClaims", "models"))
+    if len(mains) > 1:
+        found.stop("E225", app.origin(*mains[1][:-1]), names=quoted(name for name, role, _ in names if role == "main"))
+    if drafts and len(names) != 2:
+        found.stop("E226", app.origin(*drafts[-1][:-1]), count=len(names))
+
+
+def _model(inputs: Inputs, app: App, name: str, where: Path, found: Findings) -> OpenModel | None:
+    if name in inputs.models:
+        return inputs.models[name]
+    if not inputs.unreadable and ("OpenModel", name) not in inputs.broken:
+        found.add("E203", app.origin(*where), name=name, hint=guess(name, list(inputs.models)))
+    return None

@@ -1,0 +1,272 @@
+"""How an engine is run: a BackendRuntime made ready to be filled, and which of its configs, variants and derived parts hold.
+
+With `spec.engine` a runtime is a template over WORDS (design/presets.md); without it exactly upstream's three placeholders
+in the chosen config's args are filled and every other brace stays (contract, section 3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from renderer import template
+from renderer.api import BackendRuntime, Inputs, Spec
+from renderer.plan import Body
+from renderer.problems import Findings, Origin, Path, guess, quoted
+from renderer.resolve.flavors import Accelerator
+from renderer.resolve.options import Style, style
+from renderer.resolve.sources import Weights
+from renderer.template import Filler, TemplateError, Words
+
+WORDS = frozenset(
+    "ModelPath ModelName DraftModelPath Revision DraftRevision Hub Filename Endpoint Source Format Skip Stream Accelerator Port "
+    "TP MaxModelLen DrainSleep".split()
+)
+_UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
+_PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
+_OPEN = re.compile(r"\{\{\s*\.(\w+)\s*(?!\s*\}\})")
+_SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
+_LATER = ("files", "volumes", "initContainers")
+
+
+class Derived(NamedTuple):
+    """One entry of `engine.derived`."""
+
+    when: Filler
+    group: str
+    args: Filler | None
+    envs: Filler | None
+    shared_memory: str
+
+
+class Recommended(NamedTuple):
+    """One recommendedConfig: its spec, its args filled, and where it stands."""
+
+    spec: Spec
+    args: Callable[[Words], list[str]]
+    origin: Origin
+
+
+class Engine(NamedTuple):
+    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `owned`: options that are the renderer's."""
+
+    runtime: BackendRuntime
+    spec: Spec
+    origin: Origin
+    configs: Mapping[str, Recommended]
+    command: Filler
+    envs: Filler
+    lifecycle: Filler
+    probes: Mapping[str, Filler]
+    derived: tuple[Derived, ...]
+    style: Style
+    owned: Mapping[str, str]
+
+    @property
+    def templated(self) -> bool:
+        """Whether the runtime has `spec.engine`."""
+        return bool(self.spec)
+
+
+def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> BackendRuntime:
+    """The BackendRuntime of that name. Raises Stop when there is none."""
+    if name in inputs.runtimes:
+        return inputs.runtimes[name]
+    if not inputs.unreadable and ("BackendRuntime", name) not in inputs.broken:
+        found.add("E205", origin, name=name, hint=guess(name, list(inputs.runtimes)))
+    from renderer.problems import Stop
+
+    raise Stop
+
+
+def engine(runtime: BackendRuntime, found: Findings) -> Engine:
+    """The runtime, compiled. Raises Stop when one of its templates is broken."""
+    spec, own = runtime.spec, runtime.spec.get("engine") or {}
+    at = Origin(runtime.document, ("spec",))
+    for key in _LATER:
+        if key in own:
+            found.add("E410", at.at("engine", key, key=True), key=key)
+
+    def tree(path: Path, value: Any) -> Filler:
+        """Fills a tree; without spec.engine, or without a word in it, it stands as it is, shared by all."""
+        filler = None
+        if own:
+            try:
+                filler = template.compiled(value, WORDS, path)
+            except TemplateError as error:
+                found.add("E420", at.at(*error.path), what=error)
+        if filler is None:
+            constant = template.shared(value)
+            return lambda words: constant
+        return filler
+
+    derived = []
+    for i, entry in enumerate(own.get("derived") or ()):
+        path: Path = ("engine", "derived", i)
+        try:
+            when = template.condition(entry["when"], WORDS)
+        except TemplateError as error:
+            found.add("E420", at.at(*path, "when"), what=error)
+            continue
+        derived.append(
+            Derived(
+                when,
+                entry.get("group", ""),
+                tree((*path, "args"), entry["args"]) if "args" in entry else None,
+                tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
+                entry.get("sharedMemory", ""),
+            )
+        )
+    configs = {}
+    for i, config in enumerate(spec.get("recommendedConfigs") or ()):
+        if config["name"] in configs:
+            found.add("E421", at.at("recommendedConfigs", i, "name"), name=config["name"])
+            continue
+        path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
+        filled = tree(path, args) if own else _upstream(args, at.at(*path), found)
+        configs[config["name"]] = Recommended(config, _strings(filled), at.at("recommendedConfigs", i))
+    if found.problems:
+        from renderer.problems import Stop
+
+        raise Stop
+    all_args = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
+    options = style(own.get("options") or {}, [*all_args, *(entry.get("args") or [] for entry in own.get("derived") or ())])
+    return Engine(
+        runtime=runtime,
+        spec=own,
+        origin=at,
+        configs=configs,
+        command=_strings(tree(("command",), spec.get("command") or [])),
+        envs=tree(("envs",), spec.get("envs") or []),
+        lifecycle=tree(("lifecycle",), spec.get("lifecycle") or {}),
+        probes={key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)},
+        derived=tuple(derived),
+        style=options,
+        owned=_owned(options, all_args) if own else {},
+    )
+
+
+def _strings(filler: Filler) -> Callable[[Words], list[str]]:
+    return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
+
+
+def _owned(options: Style, configs: Sequence[Sequence[str]]) -> Mapping[str, str]:
+    """Options whose preset value is the port or the served name: the renderer's."""
+    hints = {"Port": "every part of the pod agrees on one port; leave it out", "ModelName": "set spec.servedModelName instead"}
+    owned = {}
+    for args in configs:
+        for option, value in zip(args, args[1:], strict=False):
+            if (word := value.strip("{} ").lstrip(".")) in hints and value.startswith("{{"):
+                owned[options.name(option)] = hints[word]
+    return owned
+
+
+def _upstream(args: Sequence[str], at: Origin, found: Findings) -> Filler:
+    """Upstream's placeholders only; what it would stop at is a TemplateError when that config is filled."""
+    parts: list[tuple[str, Filler | None]] = []
+    for arg in args:
+        pieces = _PLACEHOLDER.split(arg) if "{{" in arg else [arg]
+        unclosed = any(_OPEN.search(piece) for piece in pieces[::2])
+        parts.append((arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None))
+    return lambda words: [filler(words) if filler else arg for arg, filler in parts]
+
+
+def _fill_upstream(pieces: list[str], unclosed: bool, at: Origin) -> Filler:
+    def fill(words: Words) -> str:
+        if unclosed:
+            raise TemplateError("the placeholder is never closed", at.path)
+        out = []
+        for i, piece in enumerate(pieces):
+            if i % 2 == 0:
+                out.append(piece)
+            elif piece not in _UPSTREAM or not words[piece]:
+                known = "it needs a draft model" if piece in _UPSTREAM else f"known are {', '.join(sorted(_UPSTREAM))}"
+                raise TemplateError(f"nothing fills the placeholder '{{{{ .{piece} }}}}'; {known}", at.path)
+            else:
+                out.append(words[piece])
+        return "".join(out)
+
+    return fill
+
+
+def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: Findings) -> Recommended:
+    """configName → speculative-decoding with a draft model → default (contract, section 2). Raises Stop for a name it lacks."""
+    name = user.get("configName") or ("speculative-decoding" if draft else "default")
+    if name not in engine.configs:
+        names = list(engine.configs)
+        if user.get("configName"):
+            found.stop("E206", origin.at("configName"), name=name, backend=engine.runtime.name, hint=guess(name, names))
+        code = "E407" if name == "speculative-decoding" else "E206"
+        place = origin.at("backendName") if "backendName" in user else Origin(origin.source, ("spec",))
+        found.stop(code, place, name=name, backend=engine.runtime.name, hint=guess(name, names))
+    return engine.configs[name]
+
+
+def variant(inputs: Inputs, engine: Engine, accelerator: Accelerator, given: bool, origin: Origin, found: Findings) -> Spec:
+    """The first variant that fits the accelerator; `given`: the model has flavors. Raises Stop when none fits."""
+    variants = engine.spec.get("variants")
+    if not variants:
+        return {}
+    bare = not given and not accelerator.resource
+    for each in variants:
+        if each.get("unflavored") if bare else each["accelerator"] == accelerator.vendor:
+            fitting: Spec = each
+            return fitting
+    vendors = [each["accelerator"] for each in variants]
+    resources = [entry["name"] for vendor in vendors for entry in inputs.accelerators if entry["vendor"] == vendor and entry["count"] == "tp"][:2]
+    if bare:
+        found.stop("E402", origin, backend=engine.runtime.name, hint=f"say what a pod gets under spec.inferenceConfig.flavors, such as limits: {{{resources[0]}: 1}}" if resources else "add a flavor")
+    found.stop("E401", origin, backend=engine.runtime.name, vendor=accelerator.vendor if accelerator.resource else "nodes without an accelerator", hint=f"it runs on {quoted(vendors)}")
+
+
+def fits(inputs: Inputs, engine: Engine, weights: Weights, skip: bool, found: Findings) -> None:
+    """Whether the engine can take these weights; an error at the model's source for each reason why not."""
+    spec, name, at = engine.spec, engine.runtime.name, weights.origin
+    if not spec:
+        return
+    sentences = spec.get("unsupported") or {}
+    others = _others(inputs, name)
+    if (sources := spec.get("sources")) and weights.kind not in sources:
+        able = [n for n, s in others() if weights.kind in (s.get("sources") or [weights.kind])]
+        found.add("E404", at, backend=name, source=_SOURCES[weights.kind], hint=sentences.get(weights.kind) or f"it takes {quoted(_SOURCES[s] for s in sources)}" + (f"; {quoted(able)} can" if able else ""))
+    elif (formats := spec.get("formats")) and weights.format not in formats:
+        able = [n for n, s in others() if weights.format in (s.get("formats") or [weights.format])]
+        found.add("E403", at, backend=name, format=weights.format, hint="; ".join(filter(None, [sentences.get(weights.format), f"engines for {weights.format}: {', '.join(able)}" if able else ""])))
+    elif spec.get("oneFile") and not weights.one_file:
+        found.add("E405", at, backend=name, hint=sentences.get("directory") or "name one file")
+    elif spec.get("oneFile") and _SPLIT.search(weights.filename or weights.address):
+        found.add("E408", at.at("filename") if weights.filename else at, backend=name)
+    elif skip and weights.kind == "hub" and weights.filename:
+        found.add("E409", at.at("filename"), name=weights.filename)
+    elif skip and weights.kind == "objectStore":
+        stream = spec.get("stream") or {}
+        if weights.scheme not in stream.get("schemes", ()) or weights.format not in stream.get("formats", ()):
+            able = [n for n, s in others() if weights.scheme in (s.get("stream") or {}).get("schemes", ())]
+            found.add("E411", at, backend=name, scheme=weights.scheme, hint="drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else ""))
+
+
+_SOURCES = {"hub": "a hub repository", "objectStore": "an object store", "host": "host://", "oci": "oci://", "ollama": "ollama://"}
+
+
+def _others(inputs: Inputs, name: str) -> Callable[[], list[tuple[str, Spec]]]:
+    def listed() -> list[tuple[str, Spec]]:
+        return [(other, inputs.runtimes[other].spec["engine"]) for other in inputs.runtimes if other != name and inputs.runtimes[other].spec.get("engine")]
+
+    return listed
+
+
+def version(engine: Engine, tag: str) -> str:
+    """The engine's version that an image tag says, by `options.version`; '' when it says none."""
+    pattern = (engine.spec.get("options") or {}).get("version")
+    match = re.search(pattern, tag) if pattern and tag else None
+    return match.group(1) if match and match.groups() else ""
+
+
+def startup(engine: Engine, probe: Body, weights_gib: float) -> Body:
+    """The startup probe with a budget that grows with the weights: ceil(max(seconds, perGiB × GiB) / period) failures."""
+    budget = engine.spec.get("startup")
+    if not budget or not probe or not weights_gib:
+        return probe
+    seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
+    return {**probe, "failureThreshold": int(-(-seconds // probe.get("periodSeconds", 10)))}

@@ -1,0 +1,42 @@
+"""Names that Kubernetes takes for all that is made of them (contract, section 3, names that fit)."""
+
+from __future__ import annotations
+
+import re
+
+from renderer.api import App
+from renderer.problems import Findings, Origin
+
+_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+_DNS_LABEL = 63
+_REVISION = 11  # `-` and ten characters that a StatefulSet adds to its name in a pod label
+
+
+def app_names(app: App, size: int, groups: int, found: Findings) -> None:
+    """The app's name and all derived from it; `groups`: the most that may run."""
+    at, name = app.origin("metadata", "name"), app.name
+    if not _LABEL.fullmatch(name):
+        found.add("E280", at, name=name, hint="begin with a letter" if name[:1].isdigit() else "use small letters, digits and '-', beginning with a letter")
+    elif len(name) + len("-leaders") > _DNS_LABEL:
+        found.add("E281", at, name=f"{name}-leaders", length=len(name) + len("-leaders"), limit=_DNS_LABEL, most=_DNS_LABEL - len("-leaders"))
+    else:
+        longest = name if size == 1 else f"{name}-{max(groups - 1, 0)}"
+        if len(longest) > _DNS_LABEL - _REVISION:
+            most = _DNS_LABEL - _REVISION - (len(longest) - len(name))
+            found.add("E281", at, name=longest, length=len(longest), limit=_DNS_LABEL - _REVISION, most=most)
+    if not (_OBJECT.fullmatch(app.namespace) and len(app.namespace) <= _DNS_LABEL):
+        found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
+
+
+def object_name(name: str, origin: Origin, found: Findings) -> None:
+    """A DNS-1123 label, as upstream's webhook wants of OpenModels."""
+    if not _OBJECT.fullmatch(name) or len(name) > _DNS_LABEL:
+        hint = f"write '{name.lower().replace('.', '--')}' and put the real name into spec.servedModelName" if "." in name else "use small letters, digits and '-'"
+        found.add("E283", origin, name=name, hint=hint)
+
+
+def is_label_value(value: str) -> bool:
+    """Whether it may be the value of a label."""
+    return len(value) <= _DNS_LABEL and bool(_VALUE.fullmatch(value))

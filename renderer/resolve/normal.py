@@ -1,0 +1,80 @@
+"""A hand-written pod template in the form in which the API server keeps it, so that it never drifts (contract, section 5).
+
+Quantities canonical, defaults inside list items written out (schemas/output/defaults.json), no null, no empty list or map
+where an empty one says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from renderer import quantity, schema
+from renderer.problems import Findings, Origin
+
+# Empty maps that mean something: everything is selected, a volume is made.
+_MEANT = frozenset({"emptyDir", "namespaceSelector", "labelSelector", "selector", "exclude", "downwardAPI"})
+_QUANTITIES = frozenset({"sizeLimit", "divisor"})
+_QUANTITY_MAPS = frozenset({"limits", "requests"})
+
+
+def template(value: Mapping[str, Any], origin: Origin, found: Findings) -> dict[str, Any]:
+    """A pod template (`{metadata, spec}`)."""
+    normal: dict[str, Any] = _normal(value, _defaults(), origin, found)
+    return normal
+
+
+def entry(env: Mapping[str, Any], origin: Origin, found: Findings) -> Mapping[str, Any]:
+    """One entry of a container's environment; the same map when nothing had to change."""
+    if "valueFrom" not in env:
+        return env if env.get("value", "") is not None else {"name": env["name"]}
+    made: Mapping[str, Any] = _normal(env, _defaults()["spec"]["containers"]["[]"]["env"]["[]"], origin, found)
+    return made
+
+
+@lru_cache(maxsize=1)
+def _defaults() -> dict[str, Any]:
+    """The table as a tree: `[]` leads into list items, `=` holds the defaults of a map's own keys."""
+    with open(os.path.join(schema.FOLDER, "output", "defaults.json"), "rb") as file:
+        table = json.loads(file.read())
+    tree: dict[str, Any] = {}
+    for path, value in table.items():
+        steps = path.replace("[]", ".[]").split(".")
+        node = tree
+        for step in steps[:-1]:
+            node = node.setdefault(step, {})
+        node.setdefault("=", {})[steps[-1]] = value
+    return tree
+
+
+def _normal(value: Any, defaults: Mapping[str, Any], origin: Origin, found: Findings) -> Any:
+    if isinstance(value, dict):
+        made = {}
+        for key, item in value.items():
+            if item is None or item == [] or (item == {} and key not in _MEANT):
+                continue
+            if key in _QUANTITY_MAPS and isinstance(item, dict):
+                made[key] = {name: _quantity(each, origin.at(key, name), found) for name, each in item.items()}
+            elif key in _QUANTITIES and not isinstance(item, dict):
+                made[key] = _quantity(item, origin.at(key), found)
+            else:
+                made[key] = _normal(item, defaults.get(key, {}), origin.at(key), found)
+                if key == "resourceFieldRef":
+                    made[key].setdefault("divisor", "0")
+        for key, default in defaults.get("=", {}).items():
+            made.setdefault(key, default)
+        return made
+    if isinstance(value, list):
+        return [_normal(item, defaults.get("[]", {}), origin.at(i), found) for i, item in enumerate(value)]
+    return value
+
+
+def _quantity(value: Any, origin: Origin, found: Findings) -> Any:
+    try:
+        return quantity.canonical(value)
+    except ValueError:
+        found.add("E305", origin, value=value)
+        return value

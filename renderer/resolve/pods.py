@@ -1,0 +1,229 @@
+"""The pods of a Playground, and what a Service's hand-written pods get: labels, loaders, mounts, placement, hardening."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from renderer.api import Inputs, Spec
+from renderer.plan import Body, Container, Pod
+from renderer.problems import Findings, Origin
+from renderer.resolve import images, loading, resources
+from renderer.resolve.flavors import Placement
+from renderer.resolve.loading import HOME, NO_ESCALATION, READABLE, VOLUME, Credentials
+from renderer.resolve.sources import Weights
+from renderer.yamlio import Shared
+
+RUNNER = "model-runner"
+_SECCOMP = Shared({"seccompProfile": Shared({"type": "RuntimeDefault"})})
+_MODEL_VOLUME = Shared({"name": VOLUME, "emptyDir": Shared({})})
+_SHM_MOUNT = Shared({"name": "dshm", "mountPath": "/dev/shm"})  # noqa: S108 - where engines look for it
+_DROPPED_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
+
+
+class Kit(NamedTuple):
+    """What the claim asks of every pod that runs the models, whoever wrote the pod.
+
+    `loads`: models with a loader, by position; `mounts` and `volumes`: node paths, images and the weights themselves.
+    """
+
+    labels: Body
+    annotations: Body
+    weights: tuple[Weights, ...]
+    loads: tuple[tuple[int, Weights], ...]
+    mounts: tuple[Body, ...]
+    volumes: tuple[Body, ...]
+    skip_credentials: tuple[Credentials, ...]
+    placement: Placement
+    scheduler: str
+    hardening: str
+
+
+def kit(inputs: Inputs, labels: Body, annotations: Body, weights: Sequence[Weights], skip: bool, place: Placement, hardening: str) -> Kit:
+    """What follows from the models' sources and the flavors."""
+    loads = () if skip else tuple((i, each) for i, each in enumerate(weights) if each.loader)
+    mounts: list[Body] = []
+    volumes: list[Body] = []
+    if loads or (any(each.kind == "ollama" for each in weights) and not skip):
+        mounts.append(READABLE)
+        volumes.append(_MODEL_VOLUME)
+    seen: set[str] = set()
+    for i, each in enumerate(weights):
+        suffix = f"-{i}" if i else ""
+        if each.kind == "host" and each.host_path not in seen:
+            seen.add(each.host_path)
+            volumes.append({"name": f"model-host{suffix}", "hostPath": {"path": each.host_path, "type": "File" if each.one_file else "Directory"}})
+            mounts.append({"name": f"model-host{suffix}", "mountPath": each.host_path, "readOnly": True})
+        if each.kind == "oci":
+            image = images.reference(inputs.config, each.image)
+            volumes.append({"name": f"model-image{suffix}", "image": {"reference": image, "pullPolicy": "IfNotPresent"}})
+            mounts.append({"name": f"model-image{suffix}", "mountPath": each.host_path, "readOnly": True})
+    given = tuple(loading.credentials(inputs.config, each) for each in weights) if skip else ()
+    scheduler = inputs.config.get("schedulerName") or "default-scheduler"
+    return Kit(labels, annotations, tuple(weights), loads, tuple(mounts), tuple(volumes), given, place, scheduler, hardening)
+
+
+def with_credentials(kit: Kit, env: Sequence[Body]) -> tuple[Body, ...]:
+    """The runner's environment, and under skip-model-loader behind it the sources' credentials, each where the name is free."""
+    if not kit.skip_credentials:
+        return tuple(env)
+    merged = {entry["name"]: entry for entry in env}
+    for each in kit.skip_credentials:
+        for entry in each.env:
+            merged.setdefault(entry["name"], entry)
+    return tuple(merged.values())
+
+
+def playground(inputs: Inputs, kit: Kit, runner: Container, shm: str, grace: int, tolerations: Sequence[Body], security: Spec, found: Findings, origin: Origin) -> Pod:
+    """The one pod of a Playground. `security`: what the preset knows of its image."""
+    volumes, mounts = list(kit.volumes), list(kit.mounts)
+    loaders, extra = _loaders(inputs, kit, runner.env)
+    volumes += extra
+    for each in kit.skip_credentials:
+        volumes += each.volumes
+        mounts += each.mounts
+    if shm:
+        volumes.append(_shm(shm))
+        mounts.append(_SHM_MOUNT)
+    pod_security: Body = {}
+    if kit.hardening != "off":
+        pod_security, context, writable = _hardened(kit.hardening, security, origin, found)
+        for i, path in enumerate(writable):
+            volumes.append({"name": f"writable-{i}", "emptyDir": {}})
+            mounts.append({"name": f"writable-{i}", "mountPath": path})
+        runner = runner._replace(security=context)
+    place = kit.placement
+    return Pod(
+        labels=kit.labels,
+        annotations=kit.annotations,
+        scheduler_name=kit.scheduler,
+        containers=(runner._replace(mounts=tuple(mounts)),),
+        init_containers=loaders,
+        volumes=tuple(volumes),
+        node_selector=place.node_selector,
+        affinity={"nodeAffinity": place.node_affinity} if place.node_affinity else {},
+        tolerations=tuple(tolerations),
+        grace_seconds=grace,
+        security=pod_security,
+        mounts_token=None if kit.hardening == "off" else False,
+        service_links=None if kit.hardening == "off" else False,
+    )
+
+
+def _loaders(inputs: Inputs, kit: Kit, env: Sequence[Body]) -> tuple[tuple[Container, ...], list[Body]]:
+    containers, volumes = [], []
+    for position, each in kit.loads:
+        access = loading.credentials(inputs.config, each)
+        containers.append(loading.loader(inputs, position, each, env, access, kit.hardening))
+        volumes += [volume for volume in access.volumes if volume not in volumes]
+    return tuple(containers), volumes
+
+
+_SHM: dict[str, Body] = {}
+
+
+def _shm(size: str) -> Body:
+    if size not in _SHM:
+        _SHM[size] = Shared({"name": "dshm", "emptyDir": Shared({"medium": "Memory", "sizeLimit": size})})
+    return _SHM[size]
+
+
+def _hardened(level: str, security: Spec, origin: Origin, found: Findings) -> tuple[Body, Body, Sequence[str]]:
+    """Security contexts of pod and runner, and the paths that have to stay writable (contract, section 4.11)."""
+    if level == "default":
+        return _SECCOMP, NO_ESCALATION, ()
+    if "user" not in security:
+        found.add("W204", origin)
+        return _SECCOMP, NO_ESCALATION, ()
+    read_only = security.get("readOnlyRoot", True)
+    context: dict[str, Any] = {"runAsNonRoot": True, "runAsUser": security["user"], "runAsGroup": security.get("group", security["user"])}
+    if read_only:
+        context["readOnlyRootFilesystem"] = True
+    context |= {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    pod = {**({"fsGroup": security["fsGroup"]} if "fsGroup" in security else {}), **_SECCOMP}
+    return pod, context, security.get("writable", ()) if read_only else ()
+
+
+def handwritten(inputs: Inputs, kit: Kit, template: Mapping[str, Any], marked: bool, found: Findings, origin: Origin) -> Pod:
+    """A Service's own pod (already normal) with what the models need. `marked`: it carries the model's labels and annotation."""
+    metadata = {key: value for key, value in (template.get("metadata") or {}).items() if key in _DROPPED_METADATA}
+    spec = dict(template.get("spec") or {})
+    own = {key: spec.pop(key, None) for key in ("initContainers", "containers", "volumes", "nodeSelector", "affinity", "schedulerName", "securityContext")}
+    labels, annotations = metadata.pop("labels", {}), metadata.pop("annotations", {})
+    containers = [_own(inputs, each) for each in own["containers"] or ()]
+    runner = next((each for each in containers if each.name == RUNNER), None)
+    loaders, extra = _loaders(inputs, kit, runner.env if runner else ())
+    mounts = [*kit.mounts, *(mount for each in kit.skip_credentials for mount in each.mounts)]
+    containers = [_armed(kit, each, mounts, origin, found) if each.name == RUNNER else each for each in containers]
+    inits = [*(_own(inputs, each) for each in own["initContainers"] or ()), *loaders]
+    volumes = list(own["volumes"] or ())
+    names = {volume["name"] for volume in volumes}
+    needed = [*kit.volumes, *extra, *(volume for each in kit.skip_credentials for volume in each.volumes)]
+    volumes += [volume for volume in needed if volume["name"] not in names]
+    hard = kit.hardening != "off"
+    if hard:
+        containers, inits = [_safe(each) for each in containers], [_safe(each) for each in inits]
+    place = kit.placement
+    affinity = dict(own["affinity"] or {})
+    if place.node_affinity and "nodeAffinity" in affinity:
+        found.add("W205", origin.at("spec", "affinity"))
+    elif place.node_affinity:
+        affinity["nodeAffinity"] = place.node_affinity
+    return Pod(
+        labels={**labels, **kit.labels} if marked else {**labels, **{k: v for k, v in kit.labels.items() if k.startswith("app.kubernetes.io/")}},
+        annotations={**annotations, **kit.annotations} if marked else annotations,
+        scheduler_name=own["schedulerName"] or kit.scheduler,
+        containers=tuple(containers),
+        init_containers=tuple(inits),
+        volumes=tuple(volumes),
+        node_selector={**place.node_selector, **(own["nodeSelector"] or {})},
+        affinity=affinity,
+        security={**(_SECCOMP if hard else {}), **(own["securityContext"] or {})},
+        mounts_token=False if hard and "serviceAccountName" not in spec and "automountServiceAccountToken" not in spec else None,
+        service_links=False if hard and "enableServiceLinks" not in spec else None,
+        metadata=metadata,
+        rest=spec,
+    )
+
+
+_FIELDS = {
+    "image": "image", "command": "command", "args": "args", "env": "env", "ports": "ports", "resources": "resources", "startupProbe": "startup_probe",
+    "readinessProbe": "readiness_probe", "livenessProbe": "liveness_probe", "lifecycle": "lifecycle", "securityContext": "security", "volumeMounts": "mounts",
+}  # fmt: skip
+
+
+def _own(inputs: Inputs, container: Mapping[str, Any]) -> Container:
+    rest = dict(container)
+    fields: dict[str, Any] = {ours: rest.pop(theirs) for theirs, ours in _FIELDS.items() if theirs in rest}
+    for name in ("command", "args", "env", "ports", "mounts"):
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    if "env" in fields:
+        fields["env"] = loading.merge_env(fields["env"])
+    if "image" in fields:
+        fields["image"] = images.reference(inputs.config, fields["image"])
+    return Container(name=rest.pop("name"), rest=rest, **fields)
+
+
+def _armed(kit: Kit, runner: Container, mounts: Sequence[Body], origin: Origin, found: Findings) -> Container:
+    """The runner with its mounts, credentials and accelerators; a path that it mounts itself stays its own."""
+    taken = {mount["mountPath"].rstrip("/") for mount in runner.mounts}
+    added = [mount for mount in mounts if mount["mountPath"].rstrip("/") not in taken]
+    flavor = kit.placement.limits
+    merged = runner.resources
+    if flavor:
+        sides = {side: resources.ordered({**(merged.get(side) or {}), **flavor}) for side in ("limits", "requests")}
+        merged = {**merged, **sides}
+    return runner._replace(env=with_credentials(kit, runner.env), mounts=(*runner.mounts, *added), resources=merged)
+
+
+def _safe(container: Container) -> Container:
+    """No privilege escalation, unless the container asks for what the API server would then refuse."""
+    mine = container.security
+    escalates = mine.get("privileged") or "SYS_ADMIN" in ((mine.get("capabilities") or {}).get("add") or ())
+    if "allowPrivilegeEscalation" in mine or escalates:
+        return container
+    return container._replace(security={**mine, "allowPrivilegeEscalation": False} if mine else NO_ESCALATION)
+
+
+__all__ = ["HOME", "Kit", "handwritten", "kit", "playground", "with_credentials"]

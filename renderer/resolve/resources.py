@@ -1,0 +1,60 @@
+"""CPU, memory and the rest: the user's by key over the config's, then the flavor's limits over both (contract, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from renderer import quantity
+from renderer.api import Spec
+from renderer.plan import Body
+from renderer.problems import Findings, Origin
+
+_FIRST = {"cpu": 0, "memory": 1}
+
+
+class Side(NamedTuple):
+    """Somebody's `resources`, with where it stands."""
+
+    spec: Spec
+    origin: Origin
+
+
+def merged(preset: Side, user: Side, flavor: Mapping[str, str], found: Findings) -> Body:
+    """`{limits, requests}` with canonical quantities, cpu and memory first; a side without any is left out.
+
+    Where a request is above its limit and one of the two is the user's, the other follows it; both the user's is E260,
+    both the preset's E261. No limit is invented.
+    """
+    if not preset.spec and not user.spec and not flavor:
+        return {}
+    sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
+    for side, values in sides.items():
+        for each in (preset, user):
+            for name, value in (each.spec.get(side) or {}).items():
+                try:
+                    values[name] = quantity.canonical(value)
+                except ValueError:
+                    found.add("E305", each.origin.at(side, name), value=value)
+    limits, requests = sides["limits"], sides["requests"]
+    mine = {side: user.spec.get(side) or {} for side in sides}
+    for name, request in requests.items():
+        limit = limits.get(name)
+        if limit is None or request == limit or name in flavor or quantity.amount(request) <= quantity.amount(limit):
+            continue
+        if name in mine["requests"] and name in mine["limits"]:
+            found.add("E260", user.origin.at("requests", name), name=name, request=request, limit=limit)
+        elif name in mine["limits"]:
+            requests[name] = limit
+        elif name in mine["requests"]:
+            limits[name] = request
+        else:
+            found.add("E261", preset.origin.at("requests", name), name=name, request=request, limit=limit)
+    limits.update(flavor)
+    requests.update(flavor)
+    return {side: ordered(values) for side, values in sides.items() if values}
+
+
+def ordered(values: Mapping[str, str]) -> dict[str, str]:
+    """cpu, memory, then the others by name."""
+    return dict(sorted(values.items(), key=lambda item: (_FIRST.get(item[0], 2), item[0])))

@@ -1,0 +1,208 @@
+"""Where a model's weights are, where the engine finds them, and which loader brings them.
+
+Rules: llmaz-api.md, section 6 (names and derived values); upstream-bugs.md rows 8 to 15 and 29.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from renderer.api import Inputs, OpenModel, Spec
+from renderer.problems import Findings, Origin, guess
+
+HOME = "/workspace/models/"
+_DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own default is its business (bug 15)
+_GGUF = ".gguf"
+
+
+class Weights(NamedTuple):
+    """One model's weights.
+
+    `kind` is the preset word Source. `path`: what the engine opens when the weights are on disk; `address`: what it is
+    told when nothing loads them. `loader`: name of the loader preset and its source entry, None when nothing is to load.
+    """
+
+    kind: str
+    path: str
+    address: str
+    name: str
+    format: str
+    one_file: bool
+    origin: Origin
+    hub: str = ""
+    revision: str = ""
+    filename: str = ""
+    endpoint: str = ""
+    scheme: str = ""
+    host_path: str = ""
+    image: str = ""
+    loader: str | None = None
+    entry: Spec = {}
+    words: Mapping[str, Any] = {}
+
+
+def weights(inputs: Inputs, model: OpenModel, found: Findings) -> Weights:
+    """What the model's `spec.source` says. Raises Stop when it says nothing that works."""
+    source = model.spec["source"]
+    at = Origin(model.document, ("spec", "source"))
+    hub, uri = source.get("modelHub"), source.get("uri")
+    if hub is not None and uri is not None:
+        found.stop("E230", at.at("uri", key=True))
+    if hub is not None:
+        return _hub(inputs, model, hub, at.at("modelHub"), found)
+    if uri is None:
+        found.stop("E231", at)
+    return _uri(inputs, model, str(uri), at.at("uri"), found)
+
+
+def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Findings) -> Weights:
+    kind, repo, filename = hub.get("name", "Huggingface"), hub.get("modelID") or "", hub.get("filename") or ""
+    if not repo:
+        found.stop("E232", at.at("modelID") if "modelID" in hub else at)
+    parts = repo.split("/")
+    if len(parts) > 2 or not all(part and part.replace("-", "").replace("_", "").replace(".", "").isalnum() and part.isascii() for part in parts):
+        found.stop("E233", at.at("modelID"), value=repo)
+    if "filename" in hub:
+        if not filename or filename.startswith("/") or filename.endswith("/") or ".." in filename.split("/"):
+            found.stop("E234", at.at("filename"), value=filename)
+        if kind != "Huggingface":
+            found.stop("E235", at.at("filename", key=True), hub=kind)
+        for field in ("allowPatterns", "ignorePatterns"):
+            if field in hub:
+                found.stop("E236", at.at(field, key=True), field=field)
+    for field in ("allowPatterns", "ignorePatterns"):
+        for i, pattern in enumerate(hub.get(field) or ()):
+            if not pattern or "," in pattern:  # the loader splits at commas
+                found.add("E237", at.at(field, i), value=pattern)
+    revision = hub.get("revision") or _DEFAULT_REVISION.get(kind, "")
+    allow = hub.get("allowPatterns") or []
+    gguf = filename.lower().endswith(_GGUF) or bool(allow) and all(p.lower().endswith(_GGUF) for p in allow)
+    loader, entry = _loader(inputs, kind)
+    return Weights(
+        kind="hub",
+        path=HOME + (filename or "models--" + repo.replace("/", "--")),
+        address=repo,
+        name=model.name,
+        format="gguf" if gguf else "safetensors",
+        one_file=bool(filename),
+        origin=at,
+        hub=kind,
+        revision=revision,
+        filename=filename,
+        loader=loader,
+        entry=entry,
+        words={
+            "ModelID": repo, "Hub": kind, "Filename": filename, "Revision": revision,
+            "AllowPatterns": ",".join(allow), "IgnorePatterns": ",".join(hub.get("ignorePatterns") or []),
+        },
+    )  # fmt: skip
+
+
+def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, found: Findings) -> Weights:
+    if uri.count("://") != 1:
+        found.stop("E240", at, value=uri)
+    scheme, rest = uri.split("://")
+    scheme = scheme.lower()
+    if scheme == "ollama":
+        if not rest or rest != rest.strip() or rest.startswith("/"):
+            found.stop("E245", at, value=uri)
+        return Weights("ollama", "", uri, rest, "gguf", False, at, scheme=scheme)
+    if scheme == "host":
+        if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or ".." in rest.split("/"):
+            found.stop("E244", at, value=uri)
+        one = rest.lower().endswith(_GGUF)
+        return Weights("host", rest, rest, model.name, "gguf" if one else "safetensors", one, at, scheme=scheme, host_path=rest)
+    if scheme == "oci":
+        return _oci(inputs, model, uri, rest, at, found)
+    loader, entry = _loader(inputs, scheme)
+    if not loader:
+        known = [*(s for name in inputs.loaders for e in inputs.loaders[name]["sources"] for s in e["serves"] if "address" in e), "host", "oci", "ollama"]
+        found.stop("E241", at, scheme=scheme, hint=_scheme_hint(scheme, known))
+    return _store(inputs, model, uri, scheme, rest, loader, entry, at, found)
+
+
+def _scheme_hint(scheme: str, known: list[str]) -> str:
+    if scheme in ("hf", "huggingface", "modelscope"):
+        return "a hub repository is written source.modelHub.modelID"
+    if scheme == "file":
+        return "a folder of the node is written host:///path"
+    return guess(scheme, known)
+
+
+def _store(inputs: Inputs, model: OpenModel, uri: str, scheme: str, rest: str, loader: str, entry: Spec, at: Origin, found: Findings) -> Weights:
+    with_endpoint = entry["address"] == "bucket.endpoint/path"
+    bucket, dot, tail = rest.partition(".") if with_endpoint else (rest.partition("/")[0], ".", "")
+    endpoint, slash, key = tail.partition("/") if with_endpoint else ("", *rest.partition("/")[1:])
+    last = key.rpartition("/")[2]
+    if not (dot and slash and bucket and (endpoint or not with_endpoint)) or "/" in bucket:
+        found.stop("E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH"))
+    if not last or ".." in key.split("/"):
+        found.stop("E243", at, value=uri)
+    one = last.lower().endswith(_GGUF)
+    # The hub loader takes a last segment with any dot for one file, and writes it to that name (bug 12).
+    target = HOME + (last if one else f"models--{last}")
+    if with_endpoint and not one and "." in last:
+        found.stop("E246", at, value=last)
+    config = inputs.config
+    if not with_endpoint:
+        endpoint = config.get("loaders", loader, "endpoint") or ""
+    own = str(entry.get("scheme", scheme))
+    return Weights(
+        kind="objectStore",
+        path=target,
+        address=uri,
+        name=model.name,
+        format="gguf" if one else "safetensors",
+        one_file=one,
+        origin=at,
+        endpoint=endpoint,
+        scheme=own,
+        loader=loader,
+        entry=entry,
+        words={
+            "Scheme": own, "Bucket": bucket, "Endpoint": endpoint, "Key": key, "Target": target, "OneFile": one,
+            "Region": config.get("loaders", loader, "region") or "",
+            "Anonymous": bool(config.get("loaders", loader, "anonymous")),
+            "SecretAs": _secret_as(inputs, entry),
+        },
+    )  # fmt: skip
+
+
+def _secret_as(inputs: Inputs, entry: Spec) -> str:
+    """How RenderConfig's Secret for this source is to be used: keyFile, hmac; '' when it names none."""
+    for each in entry.get("credentials") or ():
+        chosen = inputs.config.get("secrets", each["secret"])
+        if isinstance(chosen, Mapping):
+            return str(chosen.get("as", "keyFile"))
+    return ""
+
+
+def _oci(inputs: Inputs, model: OpenModel, uri: str, rest: str, at: Origin, found: Findings) -> Weights:
+    repo = rest.partition("@")[0]
+    head, slash, last = repo.rpartition("/")
+    last, colon, tag = last.partition(":")
+    if not head or not last or not slash or ("@" in rest and not rest.partition("@")[2].startswith("sha256:")):
+        found.stop("E247", at, value=uri)
+    if "@" not in rest and (not colon or tag == "latest"):
+        found.stop("E248", at, value=uri)
+    if _minor(str(inputs.config.get("targets", "kubernetes") or "1.30")) < 35:
+        found.stop("E249", at, target=inputs.config.get("targets", "kubernetes") or "1.30")
+    mounted = f"{HOME}models--{last}"
+    inside = inputs.config.get("loaders", "oci", "path", default="models").strip("/")
+    return Weights("oci", f"{mounted}/{inside}".rstrip("/"), uri, model.name, "safetensors", False, at, scheme="oci", host_path=mounted, image=rest)
+
+
+def _minor(version: str) -> int:
+    major, _, minor = version.partition(".")
+    return int(minor) if major == "1" and minor.isdigit() else 0
+
+
+def _loader(inputs: Inputs, what: str) -> tuple[str | None, Spec]:
+    """The loader preset that serves this hub or URI scheme, and its entry for it."""
+    for name in inputs.loaders:
+        for entry in inputs.loaders[name]["sources"]:
+            if what in entry["serves"]:
+                return name, entry
+    return None, {}

@@ -1,0 +1,167 @@
+"""JSON Schemas, and what a value says against them.
+
+`jsonschema_rs` decides (microseconds); only when it says no, `jsonschema` is imported and explains.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from renderer.problems import Path, guess, quoted
+
+FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
+_NAMES = {"object": "a map", "array": "a list", "string": "a string", "integer": "a whole number", "number": "a number", "boolean": "true or false", "null": "null"}  # fmt: skip
+
+
+class Finding(NamedTuple):
+    """One disagreement: a code of `problems`, where below the value, whether the key is meant, and the wording's words."""
+
+    code: str
+    path: Path
+    key: bool
+    words: Mapping[str, str]
+
+
+def read(name: str) -> dict[str, Any]:
+    """The schema `input/<kind>` or `output/<group>/<kind>_<version>`. Raises FileNotFoundError."""
+    with open(os.path.join(FOLDER, *name.split("/")) + ".json", "rb") as file:
+        loaded: dict[str, Any] = json.loads(file.read())
+        return loaded
+
+
+@lru_cache(maxsize=None)
+def _decider(name: str) -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.validator_for(read(name)).is_valid
+
+
+def spec_default(kind: str, *path: str) -> Any:
+    """The CRD's default of a field below `spec`, from our schema of the kind."""
+    node: Any = read(f"input/{kind.lower()}")["properties"]["spec"]
+    for part in path:
+        node = node["properties"][part]
+    return node["default"]
+
+
+def exists(name: str) -> bool:
+    """Whether there is such a schema."""
+    return os.path.isfile(os.path.join(FOLDER, *name.split("/")) + ".json")
+
+
+def valid(name: str, value: Any) -> bool:
+    """Whether the value holds against the schema."""
+    return bool(_decider(name)(value))
+
+
+@lru_cache(maxsize=None)
+def _explainer(name: str) -> Any:
+    import jsonschema
+
+    loaded = read(name)
+    return jsonschema.validators.validator_for(loaded)(loaded)
+
+
+def findings(name: str, value: Any) -> list[Finding]:
+    """Everything that the value has against the schema, at the deepest place each; empty when it holds."""
+    return list(dict.fromkeys(finding for error in _explainer(name).iter_errors(value) for finding in _explain(error)))
+
+
+def _explain(error: Any) -> Iterator[Finding]:
+    path: Path = tuple(error.absolute_path)
+    rule, instance = error.validator, error.instance
+    if rule == "additionalProperties" or rule == "unevaluatedProperties":
+        known = sorted(error.schema.get("properties", {}))
+        patterns = error.schema.get("patternProperties", {})
+        if isinstance(instance, dict) and error.validator_value is False and not patterns:
+            for word in instance:
+                if word not in known:
+                    yield Finding("E301", (*path, word), True, _words(word=word, hint=guess(word, known)))
+            return
+    elif rule == "required":
+        for word in error.validator_value:
+            if isinstance(instance, dict) and word not in instance:
+                yield Finding("E302", path, False, _words(word=word))
+        return
+    elif rule == "type":
+        yield _mistyped(path, instance, error.validator_value)
+        return
+    elif rule in ("enum", "const"):
+        allowed = error.validator_value if rule == "enum" else [error.validator_value]
+        if isinstance(instance, str):
+            yield Finding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=guess(instance, [str(a) for a in allowed if a])))
+        else:
+            yield _mistyped(path, instance, "string")
+        return
+    elif rule in ("anyOf", "oneOf"):
+        yield from _alternatives(error, path, instance)
+        return
+    elif rule == "pattern" and "KMGTPE" in str(error.validator_value):
+        yield Finding("E305", path, False, _words(value=instance))
+        return
+    elif rule == "pattern":
+        yield Finding("E306", path, False, _words(value=instance, pattern=error.validator_value))
+        return
+    elif rule == "propertyNames":
+        yield Finding("E306", (*path, instance), True, _words(value=instance, pattern=error.schema.get("pattern", "")))
+        return
+    yield Finding("E307", path, False, _words(what=_limit(rule, error)))
+
+
+def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[Finding]:
+    """The alternative that got deepest; where all stop at the type, all types together."""
+    types = [t for sub in error.context if sub.validator == "type" and not sub.path for t in _listed(sub.validator_value)]
+    deeper = [sub for sub in error.context if sub.validator != "type" or sub.path]
+    if len(types) >= len(error.validator_value):
+        yield _mistyped(path, instance, list(dict.fromkeys(types)))
+    elif deeper:
+        yield from _explain(max(deeper, key=lambda sub: len(sub.absolute_path)))
+
+
+def _mistyped(path: Path, instance: Any, wanted: Any) -> Finding:
+    wanted = _listed(wanted)
+    return Finding("E303", path, False, _words(wanted=" or ".join(_NAMES[w] for w in wanted), found=_found(instance), kind=wanted[0] if len(wanted) == 1 else ""))
+
+
+def _found(instance: Any) -> str:
+    if instance is None:
+        return "empty"
+    if isinstance(instance, bool):
+        return f"the boolean {str(instance).lower()}"
+    if isinstance(instance, (int, float)):
+        return f"the number {instance}"
+    return {str: f"the string '{instance}'", dict: "a map", list: "a list"}.get(type(instance), "something else")
+
+
+def _limit(rule: str, error: Any) -> str:
+    bound = error.validator_value
+    return {
+        "maxItems": f"at most {bound} items are allowed, here are {len(error.instance) if isinstance(error.instance, list) else 0}",
+        "minItems": f"at least {bound} items are needed",
+        "minLength": "must not be empty",
+        "maxLength": f"at most {bound} characters are allowed",
+        "minimum": f"{error.instance} is below {bound}",
+        "maximum": f"{error.instance} is above {bound}",
+        "minProperties": f"at least {bound} keys are needed",
+        "maxProperties": f"at most {bound} keys are allowed",
+        "format": f"'{error.instance}' is no {bound}",
+    }.get(rule, str(error.message))
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+class _Words(dict[str, str]):
+    """A map that can be a member of a set of findings."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+
+def _words(**words: Any) -> Mapping[str, str]:
+    return _Words({key: str(value) for key, value in words.items()})

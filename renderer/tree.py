@@ -1,0 +1,134 @@
+"""The files that may be input: a folder, seen from where the user stands. (A git commit will be another tree.)"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+MAX_BYTES = 32 * 1024 * 1024
+_SUFFIXES = (".yaml", ".yml", ".json")
+CONFIG = "llmaz.yaml"
+
+
+class File(NamedTuple):
+    """One file: `name` as errors print it, `key` relative to the tree's base (headers say it), `path` to read it."""
+
+    name: str
+    key: str
+    path: str
+
+    def read(self) -> bytes:
+        """The file's bytes; at most MAX_BYTES + 1 are read, which is enough to refuse it. Raises OSError."""
+        with open(self.path, "rb", buffering=0) as file:
+            data = file.read(MAX_BYTES + 1)
+            if len(data) > MAX_BYTES:  # let the reader name the real size
+                return data + b"\0" * (os.fstat(file.fileno()).st_size - len(data))
+            return data
+
+
+class Strayed(NamedTuple):
+    """A link that leads out of the tree."""
+
+    name: str
+    target: str
+
+
+class Tree(NamedTuple):
+    """The files below `paths`, in order of their names, and the links that lead out of it."""
+
+    base: str
+    files: tuple[File, ...]
+    strayed: tuple[Strayed, ...] = ()
+
+
+def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
+    """The folder that headers are relative to, and the nearest `llmaz.yaml` at or above the paths, if there is one.
+
+    The folder of `llmaz.yaml`, else the git root, else the current folder (contract, section 5).
+    """
+    here = os.getcwd()
+    common = os.path.commonpath([os.path.abspath(path) for path in paths] or [here])
+    folder = common if os.path.isdir(common) else os.path.dirname(common)
+    while True:
+        if os.path.isfile(candidate := os.path.join(folder, CONFIG)):
+            return folder, candidate
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder, None
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return here, None
+        folder = parent
+
+
+def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> Tree:
+    """Every file below `paths` that may be input.
+
+    Left out (contract, section 1): the output folder, folders whose name begins with a dot, `node_modules`, folders with a
+    `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises FileNotFoundError for a path that is not there.
+    """
+    patterns = [glob(pattern) for pattern in ignore]
+    here, real_base = os.getcwd(), os.path.realpath(base)
+    files: dict[str, File] = {}
+    strayed: list[Strayed] = []
+    skipped = os.path.realpath(output) if output else None
+    for path in paths:
+        absolute = os.path.abspath(path)
+        if not os.path.exists(absolute):
+            raise FileNotFoundError(path)
+        key = os.path.relpath(absolute, base).replace(os.sep, "/")
+        name = os.path.relpath(absolute, here)
+        allowed = (real_base, os.path.realpath(absolute))
+        if os.path.isfile(absolute):
+            files.setdefault(key, File(name, key, absolute))
+            continue
+        for file, link in _walk(absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", skipped):
+            if patterns and any(pattern.fullmatch(file.key) for pattern in patterns):
+                continue
+            if link:
+                target = os.path.realpath(file.path)
+                if not any(target == root or target.startswith(root + os.sep) for root in allowed):
+                    strayed.append(Strayed(file.name, target))
+                continue  # what a link inside the tree points at is read where it lies
+            files.setdefault(file.key, file)
+    return Tree(base, tuple(files[key] for key in sorted(files)), tuple(strayed))
+
+
+def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[File, bool]]:
+    """Files, and links (True) to files of ours or to folders."""
+    with os.scandir(path) as scan:
+        entries = sorted(scan, key=lambda entry: entry.name)
+    if any(entry.name == "Chart.yaml" for entry in entries):
+        return
+    for entry in entries:
+        own = entry.name
+        if entry.is_symlink():
+            if own.endswith(_SUFFIXES) or entry.is_dir():
+                yield File(name + own, key + own, entry.path), True
+        elif entry.is_dir(follow_symlinks=False):
+            if not own.startswith(".") and own != "node_modules" and (output is None or os.path.realpath(entry.path) != output):
+                yield from _walk(entry.path, f"{name}{own}{os.sep}", f"{key}{own}/", output)
+        elif own.endswith(_SUFFIXES) and own != "kustomization.yaml":
+            yield File(name + own, key + own, entry.path), False
+
+
+@lru_cache(maxsize=64)
+def glob(pattern: str) -> re.Pattern[str]:
+    """A glob over paths with `/`: `*` and `?` stay inside one folder, `**` does not; a folder stands for all below it."""
+    out = ""
+    i = 0
+    text = pattern.strip("/")
+    while i < len(text):
+        if text.startswith("**/", i):
+            out, i = out + "(?:.*/)?", i + 3
+        elif text.startswith("**", i):
+            out, i = out + ".*", i + 2
+        elif text[i] == "*":
+            out, i = out + "[^/]*", i + 1
+        elif text[i] == "?":
+            out, i = out + "[^/]", i + 1
+        else:
+            out, i = out + re.escape(text[i]), i + 1
+    return re.compile(out + "(?:/.*)?")
