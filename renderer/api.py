@@ -112,6 +112,13 @@ class Scope(NamedTuple):
         return self.options.texts
 
 
+def minor(version: str) -> int:
+    """The minor number of a Kubernetes version such as `1.35`, patch and `v` aside; 0 when it is none."""
+    major, _, rest = version.removeprefix("v").partition(".")
+    number = rest.partition(".")[0]
+    return int(number) if major == "1" and number.isdigit() else 0
+
+
 class Inputs(NamedTuple):
     """Everything that was read.
 

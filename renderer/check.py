@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from renderer import quantity, schema
 from renderer.api import Scope
 from renderer.plan import Manifest
-from renderer.problems import Origin, Path, Problem, dotted, problem
+from renderer.problems import Origin, Path, Problem, RenderError, dotted, problem
+from renderer.tree import File
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
@@ -57,13 +59,20 @@ def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
     unknown = []
     for document in read:
         value = document.value
-        if not isinstance(value, dict) or not isinstance(value.get("kind"), str) or not isinstance(value.get("apiVersion"), str):
+        if (
+            not isinstance(value, dict)
+            or not isinstance(value.get("kind"), str)
+            or not isinstance(value.get("apiVersion"), str)
+        ):
             problems.append(problem("E501", document.origin()))
             continue
         if not schema.exists(_schema(value)):
             unknown.append(f"{value['apiVersion']}/{value['kind']}")
             continue
-        found = [problem(code, document.origin(*path, key=bool(words.get("key"))), **words) for code, path, words in one(value)]
+        found = [
+            problem(code, document.origin(*path, key=bool(words.get("key"))), **words)
+            for code, path, words in one(value)
+        ]
         problems += found
         if not found:
             bodies.append(value)
@@ -71,10 +80,17 @@ def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
     seen: dict[tuple[str, str, str, str], Document] = {}
     for document, body in zip(whole, bodies, strict=True):
         metadata = body["metadata"]
-        key = (body["apiVersion"].rpartition("/")[0], body["kind"], metadata.get("namespace", ""), metadata.get("name", ""))
+        key = (
+            body["apiVersion"].rpartition("/")[0],
+            body["kind"],
+            metadata.get("namespace", ""),
+            metadata.get("name", ""),
+        )
         if (first := seen.setdefault(key, document)) is not document:
             file, line, _ = first.origin("metadata", "name").place
-            problems.append(problem("E201", document.origin("metadata", "name"), kind=key[1], name=key[3], file=file, line=line))
+            problems.append(
+                problem("E201", document.origin("metadata", "name"), kind=key[1], name=key[3], file=file, line=line)
+            )
     problems += [problem(code, whole[index].origin(*path), **words) for index, code, path, words in together(bodies)]
     return problems, unknown
 
@@ -141,9 +157,17 @@ def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
     elif not 1 <= part <= size:
         yield "E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is not between 1 and the size {size}"}
     elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
-        yield "E514", (*path, "subGroupSize"), {"what": f"the size less the leader, {size - 1}, is no multiple of subGroupSize {part}"}
+        yield (
+            "E514",
+            (*path, "subGroupSize"),
+            {"what": f"the size less the leader, {size - 1}, is no multiple of subGroupSize {part}"},
+        )
     elif size % part and (size - 1) % part:
-        yield "E514", (*path, "subGroupSize"), {"what": f"neither the size {size} nor {size - 1} is a multiple of subGroupSize {part}"}
+        yield (
+            "E514",
+            (*path, "subGroupSize"),
+            {"what": f"neither the size {size} nor {size - 1} is a multiple of subGroupSize {part}"},
+        )
 
 
 def _share(value: int | str) -> int | None:
@@ -233,17 +257,31 @@ def hpa_rules(body: Body) -> Iterator[Finding]:
     for direction, rules in (spec.get("behavior") or {}).items():
         path: Path = ("spec", "behavior", direction)
         if not 0 <= rules.get("stabilizationWindowSeconds", 0) <= 3600:
-            yield "E530", (*path, "stabilizationWindowSeconds"), {"what": "stabilizationWindowSeconds must be between 0 and 3600"}
+            yield (
+                "E530",
+                (*path, "stabilizationWindowSeconds"),
+                {"what": "stabilizationWindowSeconds must be between 0 and 3600"},
+            )
         if "policies" in rules and not rules["policies"]:
             yield "E530", (*path, "policies"), {"what": "policies must not be empty"}
         for i, policy in enumerate(rules.get("policies") or ()):
             if policy["value"] < 1:
                 yield "E530", (*path, "policies", i, "value"), {"what": "a policy's value must be at least 1"}
             if not 1 <= policy["periodSeconds"] <= 1800:
-                yield "E530", (*path, "policies", i, "periodSeconds"), {"what": "periodSeconds must be between 1 and 1800"}
+                yield (
+                    "E530",
+                    (*path, "policies", i, "periodSeconds"),
+                    {"what": "periodSeconds must be between 1 and 1800"},
+                )
 
 
-_SOURCES = {"Resource": "resource", "Pods": "pods", "Object": "object", "External": "external", "ContainerResource": "containerResource"}
+_SOURCES = {
+    "Resource": "resource",
+    "Pods": "pods",
+    "Object": "object",
+    "External": "external",
+    "ContainerResource": "containerResource",
+}
 _TARGETS = {
     "Resource": ("Utilization", "AverageValue"), "ContainerResource": ("Utilization", "AverageValue"), "Pods": ("AverageValue",),
     "Object": ("Value", "AverageValue"), "External": ("Value", "AverageValue"),
@@ -259,7 +297,13 @@ def _metric(metric: Body) -> Iterator[tuple[str, Path]]:
         yield f"type '{kind}' is none of {', '.join(_SOURCES)}", ("type",)
         return
     if given != [source]:
-        yield (f"type {kind} needs the field {source}" + (f" and no {', '.join(k for k in given if k != source)}" if set(given) - {source} else "")), ("type",)
+        yield (
+            (
+                f"type {kind} needs the field {source}"
+                + (f" and no {', '.join(k for k in given if k != source)}" if set(given) - {source} else "")
+            ),
+            ("type",),
+        )
         return
     target = metric[source].get("target") or {}
     path: Path = (source, "target")
@@ -270,7 +314,7 @@ def _metric(metric: Body) -> Iterator[tuple[str, Path]]:
     elif set(values) != {_FIELDS[target["type"]]}:
         yield f"a target of type {target['type']} has exactly the field {_FIELDS[target['type']]}", path
     else:
-        (key, value), = values.items()
+        ((key, value),) = values.items()
         if quantity.amount(value) <= 0:
             yield f"{key} must be above 0", (*path, key)
 
@@ -282,11 +326,20 @@ def service_rules(body: Body) -> Iterator[Finding]:
     for i, port in enumerate(ports):
         if len(ports) > 1 and not port.get("name"):
             yield "E540", ("spec", "ports", i), {"what": "every port of several needs a name"}
-        if any(port.get("name") == other.get("name") and port.get("name") or (port["port"], port.get("protocol")) == (other["port"], other.get("protocol")) for other in ports[:i]):
+        if any(
+            port.get("name") == other.get("name")
+            and port.get("name")
+            or (port["port"], port.get("protocol")) == (other["port"], other.get("protocol"))
+            for other in ports[:i]
+        ):
             yield "E540", ("spec", "ports", i), {"what": "the port's name or number is already there"}
         target = port.get("targetPort", port["port"])
         if spec.get("clusterIP") == "None" and isinstance(target, int) and target != port["port"]:
-            yield "E540", ("spec", "ports", i, "targetPort"), {"what": f"a headless Service does not translate ports: {port['port']} is not {target}"}
+            yield (
+                "E540",
+                ("spec", "ports", i, "targetPort"),
+                {"what": f"a headless Service does not translate ports: {port['port']} is not {target}"},
+            )
     if not _LABEL.fullmatch(name := body["metadata"].get("name", "")) or len(name) > 63:
         yield "E510", ("metadata", "name"), {"name": name}
     if spec.get("clusterIP") == "":
@@ -338,7 +391,12 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
             target = body["spec"]["scaleTargetRef"]
             key = (namespace, target.get("kind", "Deployment"), target["name"])
             if (first := scalers.setdefault(key, i)) != i:
-                yield i, "E550", ("spec", "scaleTargetRef", "name"), {"name": target["name"], "other": f"{bodies[first]['kind']} {_key(bodies[first])[1]}"}
+                yield (
+                    i,
+                    "E550",
+                    ("spec", "scaleTargetRef", "name"),
+                    {"name": target["name"], "other": f"{bodies[first]['kind']} {_key(bodies[first])[1]}"},
+                )
             scaled = sets.get((namespace, target["name"])) if key[1] == "LeaderWorkerSet" else None
             if scaled is not None and "replicas" in bodies[scaled]["spec"]:
                 yield scaled, "E551", ("spec", "replicas"), {"name": name, "kind": kind}
@@ -352,7 +410,12 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
                 for j, port in enumerate(body["spec"].get("ports") or ()):
                     target = port.get("targetPort", port["port"])
                     if listened and target not in listened:
-                        yield i, "E553", ("spec", "ports", j), {"port": target, "ports": ", ".join(sorted(map(str, listened)))}
+                        yield (
+                            i,
+                            "E553",
+                            ("spec", "ports", j),
+                            {"port": target, "ports": ", ".join(sorted(map(str, listened)))},
+                        )
 
 
 def _key(body: Body) -> tuple[str, str]:
@@ -363,23 +426,30 @@ def _key(body: Body) -> tuple[str, str]:
 def _leader_ports(body: Body) -> set[int | str]:
     template = body["spec"]["leaderWorkerTemplate"]
     spec = (template.get("leaderTemplate") or template["workerTemplate"])["spec"]
-    return {port[field] for container in spec["containers"] for port in container.get("ports") or () for field in ("containerPort", "name") if field in port}
+    return {
+        port[field]
+        for container in spec["containers"]
+        for port in container.get("ports") or ()
+        for field in ("containerPort", "name")
+        if field in port
+    }
 
 
 def folder(scope: Scope, states: Mapping[str, str]) -> list[Problem]:
     """An error for each file in the way that is not ours."""
-    origin = [Origin(_Place(f"{scope.folder}/{path}")) for path, state in states.items() if state == "foreign"]
+    origin = [Origin(File(f"{scope.folder}/{path}", "", "")) for path, state in states.items() if state == "foreign"]
     return [problem("E141", each) for each in origin]
 
 
-class _Place:
-    """A file as such."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        return 0, 0
+@contextmanager
+def writable(scope: Scope) -> Iterator[None]:
+    """Turns what the file system refuses into a Problem. Raises RenderError."""
+    try:
+        yield
+    except OSError as error:
+        raise RenderError(
+            [problem("E140", Origin(File(error.filename or scope.folder, "", "")), what=error.strerror or error)]
+        ) from None
 
 
 def kubeconform(program: str | None, made: Sequence[Made]) -> list[Problem]:
@@ -403,22 +473,41 @@ def kubeconform(program: str | None, made: Sequence[Made]) -> list[Problem]:
                 os.makedirs(os.path.dirname(f"{scratch}/{path}"), exist_ok=True)
                 with open(f"{scratch}/{path}", "w", encoding="utf-8") as file:
                     file.write(text)
-        locations = [f"{schema.FOLDER}/output/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json", f"{schema.FOLDER}/output/core/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json"]
-        command = [program, "-strict", "-output", "json", *(f for where in locations for f in ("-schema-location", where)), scratch]
+        locations = [
+            f"{schema.FOLDER}/output/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json",
+            f"{schema.FOLDER}/output/core/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json",
+        ]
+        command = [
+            program,
+            "-strict",
+            "-output",
+            "json",
+            *(f for where in locations for f in ("-schema-location", where)),
+            scratch,
+        ]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         try:
             resources = json.loads(run.stdout)["resources"]
         except (ValueError, KeyError):
-            return [problem("E561", Origin(_Place(program)), what=(run.stderr or run.stdout).strip()[:300])]
+            return [problem("E561", Origin(File(program, "", "")), what=(run.stderr or run.stdout).strip()[:300])]
         problems = []
         for resource in resources or ():
             path = os.path.relpath(resource["filename"], scratch)
-            manifest = next((m for m in by_path.get(path, ()) if (m.body["kind"], m.body["metadata"]["name"]) == (resource["kind"], resource["name"])), None)
+            manifest = next(
+                (
+                    m
+                    for m in by_path.get(path, ())
+                    if (m.body["kind"], m.body["metadata"]["name"]) == (resource["kind"], resource["name"])
+                ),
+                None,
+            )
             if manifest is None:
-                problems.append(problem("E560", Origin(_Place(path)), what=resource["msg"]))
+                problems.append(problem("E560", Origin(File(path, "", "")), what=resource["msg"]))
                 continue
             errors = resource.get("validationErrors") or [{"path": "", "msg": resource["msg"]}]
             for error in errors:
-                steps: Path = tuple(int(step) if step.isdigit() else step for step in error["path"].strip("/").split("/") if step)
+                steps: Path = tuple(
+                    int(step) if step.isdigit() else step for step in error["path"].strip("/").split("/") if step
+                )
                 problems.append(_placed(manifest, "E560", steps, {"what": error["msg"]}))
         return problems

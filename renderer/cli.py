@@ -36,10 +36,23 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.argument("paths", nargs=-1, metavar="[PATHS]..."),
-            click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a field of RenderConfig, as in gateway.mode=off. May be given again."),
+            click.option(
+                "--set",
+                "overrides",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Override a field of RenderConfig, as in gateway.mode=off. May be given again.",
+            ),
             click.option("--strict", is_flag=True, help="Warnings are errors."),
             click.option("--allow-empty", is_flag=True, help="No input at all is fine."),
-            click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."),
+            click.option(
+                "--format",
+                "form",
+                type=click.Choice(FORMATS),
+                default="text",
+                show_default=True,
+                help="How problems are printed.",
+            ),
             click.option("-v", "--verbose", is_flag=True, help="Also say what was left alone."),
         )
     ):
@@ -49,10 +62,18 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @cli.command()
 @_shared
-@click.option("-o", "--output", metavar="DIR", help="Output folder. [default: output.dir of RenderConfig, else rendered]")
+@click.option(
+    "-o", "--output", metavar="DIR", help="Output folder. [default: output.dir of RenderConfig, else rendered]"
+)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when the output folder is stale.")
 @click.option("--stdout", "stdout", is_flag=True, help="Print the manifests instead of writing them.")
-@click.option("--kubeconform", is_flag=False, flag_value="kubeconform", metavar="[PROGRAM]", help="Also run kubeconform over the result; write --kubeconform=PATH for one that is not on PATH.")
+@click.option(
+    "--kubeconform",
+    is_flag=False,
+    flag_value="kubeconform",
+    metavar="[PROGRAM]",
+    help="Also run kubeconform over the result; write --kubeconform=PATH for one that is not on PATH.",
+)
 def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool, **flags: Any) -> None:
     """Render the input below PATHS into the output folder.
 
@@ -65,7 +86,10 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
     done = _run(options)
     failed = _report(done.problems, flags["form"], flags["strict"])
     if failed:
-        _say(flags["form"], f"{_count(failed, 'error')}; nothing was written" if options.write else _count(failed, "error"))
+        _say(
+            flags["form"],
+            f"{_count(failed, 'error')}; nothing was written" if options.write else _count(failed, "error"),
+        )
         _exit(_INVALID)
     if stdout:
         click.echo("---\n".join(text.text for text in sorted(done.texts)), nl=False)
@@ -91,7 +115,9 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
 @cli.command()
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--strict", is_flag=True, help="A kind that no schema of ours knows is an error.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
+)
 def check(paths: tuple[str, ...], strict: bool, form: str) -> None:
     """Check any manifests against the rules of a cluster: schemas, LeaderWorkerSet's webhook, HPA, and each other."""
     gc.disable()
@@ -133,7 +159,9 @@ def presets_list() -> None:
             spec = preset(f"{folder}/{name}").value["spec"]
             if folder == "models":
                 source = spec["source"].get("modelHub") or {}
-                what = spec["source"].get("uri") or "/".join(filter(None, [source.get("modelID"), source.get("filename")]))
+                what = spec["source"].get("uri") or "/".join(
+                    filter(None, [source.get("modelID"), source.get("filename")])
+                )
             else:
                 what = f"{spec['image']}:{spec['version']}"
             click.echo(f"  {name:<{width}}  {what}")
@@ -149,7 +177,9 @@ def presets_show(name: str) -> None:
     known = [f"{folder}/{each}" for folder in ("backends", "models", "loaders") for each in preset_names(folder)]
     found = [each for each in known if name in (each, each.partition("/")[2])]
     if len(found) != 1:
-        hint = guess(name, [each.partition("/")[2] for each in known]) if not found else f"it may be {' or '.join(found)}"
+        hint = (
+            guess(name, [each.partition("/")[2] for each in known]) if not found else f"it may be {' or '.join(found)}"
+        )
         click.echo(f"no preset is named '{name}'; {hint}" if not found else f"'{name}' is ambiguous: {hint}", err=True)
         _exit(_INVALID)
     with open(os.path.join(PRESETS, found[0] + ".yaml"), encoding="utf-8") as file:
@@ -181,7 +211,9 @@ def _options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> Opti
 
     if flags.get("kubeconform"):
         more["kubeconform"] = flags["kubeconform"]
-    return Options(paths=paths, overrides=flags["overrides"], strict=flags["strict"], allow_empty=flags["allow_empty"], **more)
+    return Options(
+        paths=paths, overrides=flags["overrides"], strict=flags["strict"], allow_empty=flags["allow_empty"], **more
+    )
 
 
 def _run(options: Options) -> Rendered:
@@ -216,7 +248,9 @@ def _report(problems: Iterable[Problem], form: str, strict: bool = False) -> int
 
 
 def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
-    counts = {state: sum(1 for each in done.states.values() if each == state) for state in ("new", "changed", "same", "gone")}
+    counts = {
+        state: sum(1 for each in done.states.values() if each == state) for state in ("new", "changed", "same", "gone")
+    }
     if options.compare and not options.write:
         for path, state in sorted(done.states.items()):
             if state != "same":
@@ -225,9 +259,14 @@ def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
     if options.texts:
         return
     apps = len(done.inputs.apps)
-    parts = [f"{counts['new']} new", f"{counts['changed']} changed", f"{counts['same']} unchanged"] + ([f"{counts['gone']} deleted"] if counts["gone"] else [])
+    parts = [f"{counts['new']} new", f"{counts['changed']} changed", f"{counts['same']} unchanged"] + (
+        [f"{counts['gone']} deleted"] if counts["gone"] else []
+    )
     if options.write:
-        _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')} → {done.folder}/: {', '.join(parts)}")
+        _say(
+            flags["form"],
+            f"{_count(apps, 'app')}, {_count(done.objects, 'object')} → {done.folder}/: {', '.join(parts)}",
+        )
     elif any(state != "same" for state in done.states.values()):
         _say(flags["form"], f"{done.folder}/ is stale; run llmaz render")
     else:
@@ -254,8 +293,13 @@ def _fault(error: Exception) -> NoReturn:
 
     if os.environ.get("LLMAZ_DEBUG"):
         traceback.print_exception(error)
-    at_hand, cause = (error.at_hand, error.what) if isinstance(error, Fault) else ("llmaz", f"{type(error).__name__}: {error}")
-    click.echo(f"{at_hand}: internal fault: {cause} [E901]\n    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)", err=True)
+    at_hand, cause = (
+        (error.at_hand, error.what) if isinstance(error, Fault) else ("llmaz", f"{type(error).__name__}: {error}")
+    )
+    click.echo(
+        f"{at_hand}: internal fault: {cause} [E901]\n    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)",
+        err=True,
+    )
     _exit(_FAULT)
 
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from renderer import yamlio
 from renderer.api import Scope
 from renderer.plan import Manifest, Plan
-from renderer.tree import glob
+from renderer.problems import Origin, Problem, problem
+from renderer.tree import File, glob
 
 _BEGIN, _END = "# Rendered by llmaz from ", ". Do not edit.\n"
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -34,28 +35,38 @@ def texts(plan: Plan, manifests: Sequence[Manifest], layout: str = "file") -> li
     documents = [yamlio.dump(manifest.body) for manifest in manifests]
     if layout == "object":
         names = [f"{m.body['kind'].lower()}-{m.body['metadata']['name']}.yaml" for m in manifests]
-        return [Text(f"{plan.namespace}/{plan.name}/{name}", line + text) for name, text in zip(names, documents, strict=True)]
+        return [
+            Text(f"{plan.namespace}/{plan.name}/{name}", line + text)
+            for name, text in zip(names, documents, strict=True)
+        ]
     folder = f"{plan.namespace}/{plan.name}" if layout == "app" else plan.namespace
     return [Text(f"{folder}/{plan.name}.yaml", line + "---\n".join(documents))]
 
 
-def common(scope: Scope, states: dict[str, str]) -> list[Text]:
-    """Files that belong to no single app: passThrough, and `kustomization.yaml` where asked for; their states are noted.
-
-    Raises UnicodeDecodeError for a passThrough file that is no text.
-    """
+def common(scope: Scope, states: dict[str, str]) -> tuple[list[Text], list[Problem]]:
+    """Files that belong to no single app, their states noted: passThrough, and `kustomization.yaml` where asked for."""
     patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
-    made = [
-        Text(f"_extra/{file.key}", header(file.key) + file.read().decode("utf-8"))
-        for file in (scope.tree.files if patterns else ())
-        if any(pattern.fullmatch(file.key) for pattern in patterns)
-    ]
+    made: list[Text] = []
+    problems: list[Problem] = []
+    for file in scope.tree.files if patterns else ():
+        if any(pattern.fullmatch(file.key) for pattern in patterns):
+            try:
+                made.append(_copied(file))
+            except ValueError as error:
+                problems.append(problem("E142", Origin(file), what=error))
     if scope.config.get("output", "kustomization") and not scope.prunes:
         resources = sorted([*states, *(text.path for text in made)])
         body = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
         made.append(Text("kustomization.yaml", header("llmaz.yaml") + yamlio.dump(body)))
     states.update(compare(scope, made))
-    return made
+    return made, problems
+
+
+def _copied(file: File) -> Text:
+    """A passThrough file, byte for byte below our line. Raises ValueError where that line would break it."""
+    if file.key.endswith(".json"):
+        raise ValueError("JSON has no room for a comment")
+    return Text(f"_extra/{file.key}", header(file.key) + file.read().decode("utf-8"))
 
 
 def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
@@ -97,7 +108,11 @@ def stale(scope: Scope, kept: Mapping[str, str]) -> list[str]:
     patterns = [glob(path) for path in scope.prunes]
     gone = []
     for path in _files(scope.folder, ""):
-        if path not in kept and path.endswith(_SUFFIXES) and (source := made_from(f"{scope.folder}/{path}")) is not None:
+        if (
+            path not in kept
+            and path.endswith(_SUFFIXES)
+            and (source := made_from(f"{scope.folder}/{path}")) is not None
+        ):
             if not patterns or any(pattern.fullmatch(source) for pattern in patterns):
                 gone.append(path)
     return sorted(gone)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from renderer import schema, tree, yamlio
-from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel, Options, Scope
+from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel, Options, Scope, minor
 from renderer.parallel import Team
 from renderer.problems import Origin, Path, Problem, RenderError, Source, at_hand, guess, problem
 from renderer.tree import MAX_BYTES, File
@@ -33,7 +33,10 @@ _WORDS: dict[str, tuple[Path, ...]] = {
 }
 PRESETS = next(
     folder
-    for folder in (os.path.join(os.path.dirname(__file__), "presets"), os.path.join(os.path.dirname(os.path.dirname(__file__)), "presets"))
+    for folder in (
+        os.path.join(os.path.dirname(__file__), "presets"),
+        os.path.join(os.path.dirname(os.path.dirname(__file__)), "presets"),
+    )
     if os.path.isdir(folder)
 )
 
@@ -94,12 +97,20 @@ def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> C
             raise RenderError([problem("E132", Origin(sources[each.path]), key=".".join(each.path))]) from None
     made = Config(spec, document or _Rule("llmaz.yaml"), sources)
     if overrides:
-        whole = {"apiVersion": KINDS["RenderConfig"], "kind": "RenderConfig", "metadata": {"name": "config"}, "spec": spec}
+        whole = {
+            "apiVersion": KINDS["RenderConfig"],
+            "kind": "RenderConfig",
+            "metadata": {"name": "config"},
+            "spec": spec,
+        }
         if not schema.valid("input/renderconfig", whole):
             raise RenderError(
                 problem(found.code, made.origin(*map(str, found.path[1:]), key=found.key), **found.words)
                 for found in schema.findings("input/renderconfig", whole)
             )
+    target = made.get("targets", "kubernetes")
+    if target is not None and minor(str(target)) < 30:
+        raise RenderError([problem("E133", made.origin("targets", "kubernetes"), value=target)])
     return made
 
 
@@ -120,7 +131,11 @@ def scope(options: Options) -> Scope:
     base, config_path = tree.base_of(options.paths)
     made = config(config_path, os.path.relpath(config_path, here) if config_path else "", overrides)
     paths = options.paths or (os.path.relpath(base, here) if config_path else ".",)
-    wanted = options.output if options.output is not None else os.path.join(base, str(made.get("output", "dir") or "rendered"))
+    wanted = (
+        options.output
+        if options.output is not None
+        else os.path.join(base, str(made.get("output", "dir") or "rendered"))
+    )
     folder = os.path.relpath(os.path.abspath(wanted), here)
     files = tree.folder(base, paths, made.get("ignore") or (), folder)
     keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]
@@ -158,7 +173,9 @@ def _read(file: File) -> Any:
     except OSError as error:
         return b"", 0, [], [tuple(problem("E120", Origin(_Rule(file.name)), what=error.strerror or error))], True
     if len(data) <= MAX_BYTES and b"llmaz.io/" not in data and b"inference.networking.x-k8s.io/" not in data:
-        if any(f"kind: {kind}".encode() in data for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig")):
+        if any(
+            f"kind: {kind}".encode() in data for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig")
+        ):
             pass  # most likely ours, with its apiVersion missing or misspelt
         else:
             return b"", 1, [], [], False
@@ -187,19 +204,32 @@ def _kind(document: Document, problems: list[Problem]) -> str | None:
     if KINDS.get(str(kind)) == version and isinstance(kind, str):
         return kind
     group = version.partition("/")[0] if isinstance(version, str) else None
-    if kind == "InferenceModel" and group == "inference.networking.x-k8s.io" or kind == "ModelRoute" and group == GROUPS[2]:
+    if (
+        kind == "InferenceModel"
+        and group == "inference.networking.x-k8s.io"
+        or kind == "ModelRoute"
+        and group == GROUPS[2]
+    ):
         problems.append(problem("E214", document.origin("kind"), kind=kind))
         return ""
     if group in GROUPS:
         if isinstance(kind, str) and kind in KINDS:
-            problems.append(problem("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind]))
+            problems.append(
+                problem("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
+            )
         else:
-            hint = "kind Model of old releases is OpenModel now" if kind == "Model" else guess(str(kind), [*KINDS, *_LATER])
+            hint = (
+                "kind Model of old releases is OpenModel now"
+                if kind == "Model"
+                else guess(str(kind), [*KINDS, *_LATER])
+            )
             problems.append(problem("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
         return ""
     if isinstance(kind, str) and kind in KINDS and kind != "Service":
         place = document.origin("apiVersion") if version is not None else document.origin("kind", key=True)
-        problems.append(problem("E212", place, version=version if version is not None else "", kind=kind, right=KINDS[kind]))
+        problems.append(
+            problem("E212", place, version=version if version is not None else "", kind=kind, right=KINDS[kind])
+        )
         return ""
     return None
 
@@ -246,14 +276,21 @@ class _Reading:
         self.foreign = 0
         self.namespace = config.get("namespace") or "default"
 
-    def add(self, file: File, data: bytes, foreign: int, values: list[Any], problems: list[Problem], unreadable: bool) -> None:
+    def add(
+        self, file: File, data: bytes, foreign: int, values: list[Any], problems: list[Problem], unreadable: bool
+    ) -> None:
         self.problems += problems
         self.foreign += foreign
         self.unreadable |= unreadable
-        for document, (_, value, kind, good) in zip(yamlio.documents(file.name, data, (each[:2] for each in values)), values, strict=True):
+        for document, (_, value, kind, good) in zip(
+            yamlio.documents(file.name, data, (each[:2] for each in values)), values, strict=True
+        ):
             if good:
                 self._document(file, document, kind)
-            elif isinstance(name := (value.get("metadata") or {}).get("name") if isinstance(value.get("metadata"), dict) else None, str):
+            elif isinstance(
+                name := (value.get("metadata") or {}).get("name") if isinstance(value.get("metadata"), dict) else None,
+                str,
+            ):
                 self.broken.add((value.get("kind"), name))
 
     def _document(self, file: File, document: Document, kind: str) -> None:
@@ -280,14 +317,20 @@ class _Reading:
 
     def _twice(self, code: str, document: Document, first: Document, kind: str, name: str, **words: str) -> None:
         file, line, _ = first.origin("metadata", "name").place
-        self.problems.append(problem(code, document.origin("metadata", "name"), kind=kind, name=name, file=file, line=line, **words))
+        self.problems.append(
+            problem(code, document.origin("metadata", "name"), kind=kind, name=name, file=file, line=line, **words)
+        )
 
     def inputs(self) -> Inputs:
         return Inputs(
             config=self.config,
             apps=tuple(self.apps.values()),
             models=_Shelf(self.models, "models", lambda d: OpenModel(d.value["metadata"]["name"], d.value["spec"], d)),
-            runtimes=_Shelf(self.runtimes, "backends", lambda d: BackendRuntime(d.value["metadata"]["name"], d.value["spec"], d, ours=True)),
+            runtimes=_Shelf(
+                self.runtimes,
+                "backends",
+                lambda d: BackendRuntime(d.value["metadata"]["name"], d.value["spec"], d, ours=True),
+            ),
             loaders=_Shelf({}, "loaders", lambda d: d.value["spec"]),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
             own=(*self.models.values(), *self.runtimes.values()),
@@ -326,7 +369,9 @@ def preset(name: str) -> Document:
 
 def preset_names(folder: str) -> list[str]:
     """The names in a folder of presets/, sorted."""
-    return sorted(name.removesuffix(".yaml") for name in os.listdir(os.path.join(PRESETS, folder)) if name.endswith(".yaml"))
+    return sorted(
+        name.removesuffix(".yaml") for name in os.listdir(os.path.join(PRESETS, folder)) if name.endswith(".yaml")
+    )
 
 
 class _Shelf(Mapping[str, T], Generic[T]):

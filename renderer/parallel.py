@@ -42,7 +42,9 @@ class Team:
             self._children.append(self._start(work, items[start:end]))
         self._own, self._rest = work(items[: bounds[1]])
 
-    def _start(self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], part: Sequence[T]) -> tuple[int, int, int]:
+    def _start(
+        self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], part: Sequence[T]
+    ) -> tuple[int, int, int]:
         told, tell = os.pipe()
         read, write = os.pipe()
         if pid := os.fork():

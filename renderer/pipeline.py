@@ -32,20 +32,23 @@ def render(options: Options) -> Rendered:
         shares = team.results()
         states = {path: state for share in shares for path, state in share["states"]}
         problems += [Problem(*each) for share in shares for each in share["problems"]]
-        common = emit.common(scope, states)
-        problems += load.nothing(inputs, scope, problems) + check.folder(scope, states)
+        common, found = emit.common(scope, states)
+        problems += found + load.nothing(inputs, scope, problems) + check.folder(scope, states)
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part]
         gone = emit.stale(scope, states) if scope.compares else []
         if options.write and not failing(problems, options.strict):
-            team.tell("write")
-            emit.settle(scope, common, states, gone)
+            with check.writable(scope):
+                team.tell("write")
+                emit.settle(scope, common, states, gone)
         texts = [Text(*each) for part in team.tell("texts") for each in part] + common if options.texts else []
     states |= dict.fromkeys(gone, "gone")
     return Rendered(scope.folder, problems, states, texts, sum(share["objects"] for share in shares), inputs)
 
 
-def _share(inputs: Inputs, scope: Scope, items: Sequence[App | OpenModel | BackendRuntime]) -> tuple[Any, Callable[[str], Any]]:
+def _share(
+    inputs: Inputs, scope: Scope, items: Sequence[App | OpenModel | BackendRuntime]
+) -> tuple[Any, Callable[[str], Any]]:
     """One process's share of the items: checked and made into texts; then what `tell` asks for."""
     memo = resolve.memo(inputs)
     problems: list[Problem] = []

@@ -165,7 +165,10 @@ WORDINGS: dict[str, Wording] = {
     "E101": Wording("{what}", "{fix}"),
     "E102": Wording("the key '{key}' is given twice, first in line {line}", "keep one of them"),
     "E103": Wording("the key {key} is {kind}, not a string", "{fix}"),
-    "E104": Wording("aliases of this file expand to more than {limit} values", "write the values out instead of anchors that contain aliases"),
+    "E104": Wording(
+        "aliases of this file expand to more than {limit} values",
+        "write the values out instead of anchors that contain aliases",
+    ),
     "E105": Wording("more than {limit} levels of nesting"),
     "E106": Wording("the file has {size} bytes, at most {limit} are read", "split the file, or name it under ignore"),
     "E107": Wording("the tag {tag} is not allowed", "write plain YAML without tags"),
@@ -176,38 +179,63 @@ WORDINGS: dict[str, Wording] = {
     "E120": Wording("cannot be read: {what}"),
     "E121": Wording("this link leads out of the tree, to {target}", "copy the file, or name the link under ignore"),
     "E122": Wording("no such file or folder"),
-    "E123": Wording("nothing to render: no Playground, Service, OpenModel or BackendRuntime in {files} files", "name another path, or --allow-empty"),
+    "E123": Wording(
+        "nothing to render: no Playground, Service, OpenModel or BackendRuntime in {files} files",
+        "name another path, or --allow-empty",
+    ),
     "E130": Wording("'{text}' is no KEY=VALUE", "write it as gateway.mode=off"),
     "E131": Wording("the value is no YAML: {what}"),
     "E132": Wording("'{key}' leads through a value that is no map"),
+    "E133": Wording(
+        "Kubernetes {value} is below 1.30, the oldest that the manifests run on",
+        "set targets.kubernetes to 1.30 or above",
+    ),
     "E140": Wording("cannot be written: {what}", "nothing is half written; mend the cause and run again"),
     "E141": Wording("in the way, and not written by llmaz", "move it away, or render to another folder with -o"),
     "E142": Wording("passThrough takes YAML text only: {what}"),
     # 2xx: names, references, claims
     "E201": Wording("{kind} '{name}' is already in {file}:{line}", "give one of them another name"),
-    "E202": Wording("a {other} is called '{name}' too, in {file}:{line}; both would make a LeaderWorkerSet of that name", "give one of them another name"),
+    "E202": Wording(
+        "a {other} is called '{name}' too, in {file}:{line}; both would make a LeaderWorkerSet of that name",
+        "give one of them another name",
+    ),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
     "E204": Wording("RenderConfig is already in {name}", "keep one, in the file llmaz.yaml at the top of the tree"),
     "E205": Wording("no BackendRuntime is named '{name}'", "{hint}"),
     "E206": Wording("the BackendRuntime '{backend}' has no recommendedConfig '{name}'", "{hint}"),
     "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
-    "E208": Wording("the flavors {names} have different limits or sizes, so one pod cannot run on each", "claim flavors with equal limits, or set flavorPolicy: first"),
+    "E208": Wording(
+        "the flavors {names} have different limits or sizes, so one pod cannot run on each",
+        "claim flavors with equal limits, or set flavorPolicy: first",
+    ),
     "E209": Wording("two flavors are named '{name}'", "rename one of them"),
     "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "E214": Wording("{kind} is not rendered yet", "leave it out of PATHS, or name it under ignore"),
-    "E215": Wording("role lora is not rendered yet", "serve the adapter as a model of its own, or by the engine's own arguments"),
-    "E220": Wording("modelClaim is given too; only one of the two may be", "keep modelClaim for one model, modelClaims for several"),
+    "E215": Wording(
+        "role lora is not rendered yet", "serve the adapter as a model of its own, or by the engine's own arguments"
+    ),
+    "E216": Wording("gateway.mode: {value} is not rendered yet", "write gateway.mode: off, or leave it out"),
+    "E220": Wording(
+        "modelClaim is given too; only one of the two may be", "keep modelClaim for one model, modelClaims for several"
+    ),
     "E221": Wording("the field {field} is missing: no model is named"),
     "E222": Wording("modelName is missing or empty", "name an OpenModel"),
     "E223": Wording("no model is listed", "name at least the main model under models"),
     "E224": Wording("no model has the role main", "give one model role: main"),
-    "E225": Wording("more than one model has the role main: {names}", "a Playground serves one; make the other a draft, or give it a Playground"),
-    "E226": Wording("a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"),
+    "E225": Wording(
+        "more than one model has the role main: {names}",
+        "a Playground serves one; make the other a draft, or give it a Playground",
+    ),
+    "E226": Wording(
+        "a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"
+    ),
     "E230": Wording("modelHub is given too; only one of the two may be", "keep modelHub or uri"),
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
-    "E233": Wording("'{value}' is no repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"),
+    "E233": Wording(
+        "'{value}' is no repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"
+    ),
     "E234": Wording("'{value}' is no path of a file in the repository"),
     "E235": Wording("{hub} cannot load a single file", "use allowPatterns, or Huggingface"),
     "E236": Wording("{field} has no meaning beside filename", "keep one of them"),
@@ -215,20 +243,35 @@ WORDINGS: dict[str, Wording] = {
     "E240": Wording("'{value}' is no URI: exactly one '://' is needed", "write it as s3://bucket/path"),
     "E241": Wording("no loader knows the scheme '{scheme}'", "{hint}"),
     "E242": Wording("'{value}' is incomplete", "write it as {form}"),
-    "E243": Wording("'{value}' does not end in the name of a folder or file", "leave out the slash at the end, and any '..'"),
+    "E243": Wording(
+        "'{value}' does not end in the name of a folder or file", "leave out the slash at the end, and any '..'"
+    ),
     "E244": Wording("'{value}' is no absolute path of a node", "write it as host:///path/to/model"),
     "E245": Wording("'{value}' names no model", "write it as ollama://name:tag"),
-    "E246": Wording("the loader takes '{value}' for one file, since it holds a dot", "rename the folder without dots, or read the bucket through s3:// with loaders.store.endpoint"),
+    "E246": Wording(
+        "the loader takes '{value}' for one file, since it holds a dot",
+        "rename the folder without dots, or read the bucket through s3:// with loaders.store.endpoint",
+    ),
     "E247": Wording("'{value}' is no image reference", "write it as oci://registry/repository@sha256:…"),
     "E248": Wording("'{value}' names no fixed image", "add a digest, or a tag other than latest"),
-    "E249": Wording("image volumes need Kubernetes 1.35, the target is {target}", "set targets.kubernetes in RenderConfig when the cluster has it"),
-    "E250": Wording("{value} of {name} is no whole number", "accelerators are whole; a share of one has a resource name of its own"),
+    "E249": Wording(
+        "image volumes need Kubernetes 1.35, the target is {target}",
+        "set targets.kubernetes in RenderConfig when the cluster has it",
+    ),
+    "E250": Wording(
+        "{value} of {name} is no whole number", "accelerators are whole; a share of one has a resource name of its own"
+    ),
     "E251": Wording("a pod gets two kinds of accelerators: {names}", "keep one of them"),
     "E252": Wording("{value} of {name}: parts of accelerators cannot work together", "ask for 1"),
     "E253": Wording("{name} is no number above 0: '{value}'"),
-    "E254": Wording("PP: {value} needs several hosts, which is not rendered yet", "use a hand-written Service, or tensor parallel inside one host"),
+    "E254": Wording(
+        "PP: {value} needs several hosts, which is not rendered yet",
+        "use a hand-written Service, or tensor parallel inside one host",
+    ),
     "E255": Wording("TP {size} needs more than {count} of {name}", "raise the flavor's limits, or lower TP"),
-    "E260": Wording("the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"),
+    "E260": Wording(
+        "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
+    ),
     "E261": Wording("the request {request} of {name} is above its limit {limit}", "mend the BackendRuntime"),
     "E270": Wording("replicas {value} is below 0"),
     "E271": Wording("maxReplicas is missing", "an autoscaler needs an upper bound; write maxReplicas"),
@@ -243,7 +286,10 @@ WORDINGS: dict[str, Wording] = {
     "E281": Wording("'{name}' has {length} characters, at most {limit} fit", "shorten the name to {most} characters"),
     "E282": Wording("'{name}' is no namespace", "use small letters, digits and '-', at most 63"),
     "E283": Wording("'{name}' is no name of such an object", "{hint}"),
-    "E284": Wording("'{value}' cannot be the value of the label llmaz.io/model-family-name", "use letters, digits, '-', '_' and '.', at most 63"),
+    "E284": Wording(
+        "'{value}' cannot be the value of the label llmaz.io/model-family-name",
+        "use letters, digits, '-', '_' and '.', at most 63",
+    ),
     "E285": Wording("size {value} is below 1"),
     "E286": Wording("no container of {key} is called model-runner", "call the container that serves the model so"),
     # 3xx: what a schema says
@@ -256,17 +302,25 @@ WORDINGS: dict[str, Wording] = {
     "E307": Wording("{what}"),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
-    "E402": Wording("the model has no flavor, and '{backend}' has no variant for a pod that asks for nothing", "{hint}"),
+    "E402": Wording(
+        "the model has no flavor, and '{backend}' has no variant for a pod that asks for nothing", "{hint}"
+    ),
     "E403": Wording("'{backend}' cannot read {format}", "{hint}"),
     "E404": Wording("'{backend}' cannot take weights from {source}", "{hint}"),
     "E405": Wording("'{backend}' reads one file, and this is a whole directory", "{hint}"),
     "E406": Wording("{option} is set by the renderer", "{hint}"),
-    "E407": Wording("'{backend}' has no recommendedConfig '{name}', which a draft model needs", "use a backend that can, or leave the draft out"),
+    "E407": Wording(
+        "'{backend}' has no recommendedConfig '{name}', which a draft model needs",
+        "use a backend that can, or leave the draft out",
+    ),
     "E408": Wording("'{backend}' gets only one part of a weights file that is split", "merge the parts into one file"),
-    "E409": Wording("under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'", "drop the annotation, or the filename"),
+    "E409": Wording(
+        "under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'",
+        "drop the annotation, or the filename",
+    ),
     "E410": Wording("engine.{key} is not rendered yet"),
     "E411": Wording("'{backend}' cannot stream this from {scheme}://", "{hint}"),
-    "E420": Wording("the template does not hold: {what}", "see `llmaz presets words` and docs/presets.md"),
+    "E420": Wording("the template does not hold: {what}", "docs/presets.md lists the words"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     # 5xx: what a cluster would refuse
     "E501": Wording("no Kubernetes object: apiVersion and kind are needed"),
@@ -293,10 +347,21 @@ WORDINGS: dict[str, Wording] = {
     "E560": Wording("kubeconform: {what}"),
     "E561": Wording("kubeconform did not run: {what}", "name the program: --kubeconform=PATH"),
     # Wxxx: legal, and likely wrong
-    "W201": Wording("the flavors {names} have different limits or sizes: only '{first}' acts", "set flavorPolicy: first to say so, or claim flavors with equal limits"),
+    "W201": Wording(
+        "the flavors {names} have different limits or sizes: only '{first}' acts",
+        "set flavorPolicy: first to say so, or claim flavors with equal limits",
+    ),
     "W202": Wording("replicas has no effect: the autoscaler owns the number", "leave it out"),
-    "W203": Wording("without metrics an HPA scales on 80 % CPU, which says little about a model server", "name metrics"),
-    "W204": Wording("nobody knows a user that this image can run as, so it keeps root", "say it under engine.security, or set hardening: default"),
-    "W205": Wording("the template has a nodeAffinity of its own, so the flavors' is left out", "set flavorPolicy: first, or drop the template's"),
+    "W203": Wording(
+        "without metrics an HPA scales on 80 % CPU, which says little about a model server", "name metrics"
+    ),
+    "W204": Wording(
+        "nobody knows a user that this image can run as, so it keeps root",
+        "say it under engine.security, or set hardening: default",
+    ),
+    "W205": Wording(
+        "the template has a nodeAffinity of its own, so the flavors' is left out",
+        "set flavorPolicy: first, or drop the template's",
+    ),
     # 9xx: our own fault
 }

@@ -22,7 +22,7 @@ _NANO: Final = 9  # digits behind the point that a quantity keeps
 _FAST_DIGITS: Final = 18  # with so many digits apimachinery never leaves int64
 _LONGEST: Final = 100  # characters, and powers of ten: far beyond what any resource has
 
-_PARTS = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL)
+_PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL)
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 
 
@@ -81,10 +81,9 @@ def _parsed(text: str) -> _Quantity:
     if len(text) > _LONGEST:
         raise ValueError(f"longer than {_LONGEST} characters")
     found = _PARTS.fullmatch(text)
-    assert found is not None  # every part may be empty
+    if found is None:
+        raise ValueError("does not begin with a number" if text else "empty")
     sign, whole, fraction, suffix = found.groups(default="")
-    if not whole and not fraction:
-        raise ValueError("no number in it" if text else "empty")
     family, shift, power = _suffix(suffix)
     whole = whole.lstrip("0") or "0"
     digits = whole + fraction

@@ -58,7 +58,9 @@ def as_sarif(problems: Sequence[Problem]) -> str:
                 "ruleId": each.code,
                 "level": "warning" if each.warning else "error",
                 "message": {"text": f"{text}. {each.hint}" if each.hint else text},
-                "locations": [{"physicalLocation": {"artifactLocation": {"uri": each.file.replace("\\", "/")}, **region}}],
+                "locations": [
+                    {"physicalLocation": {"artifactLocation": {"uri": each.file.replace("\\", "/")}, **region}}
+                ],
             }
         )
     rules = [{"id": code} for code in sorted({each.code for each in problems})]

@@ -93,7 +93,12 @@ def _explain(error: Any) -> Iterator[Finding]:
     elif rule in ("enum", "const"):
         allowed = error.validator_value if rule == "enum" else [error.validator_value]
         if isinstance(instance, str):
-            yield Finding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=guess(instance, [str(a) for a in allowed if a])))
+            yield Finding(
+                "E304",
+                path,
+                False,
+                _words(value=instance, allowed=quoted(allowed), hint=guess(instance, [str(a) for a in allowed if a])),
+            )
         else:
             yield _mistyped(path, instance, "string")
         return
@@ -114,7 +119,9 @@ def _explain(error: Any) -> Iterator[Finding]:
 
 def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[Finding]:
     """The alternative that got deepest; where all stop at the type, all types together."""
-    types = [t for sub in error.context if sub.validator == "type" and not sub.path for t in _listed(sub.validator_value)]
+    types = [
+        t for sub in error.context if sub.validator == "type" and not sub.path for t in _listed(sub.validator_value)
+    ]
     deeper = [sub for sub in error.context if sub.validator != "type" or sub.path]
     if len(types) >= len(error.validator_value):
         yield _mistyped(path, instance, list(dict.fromkeys(types)))
@@ -124,7 +131,16 @@ def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[Finding]:
 
 def _mistyped(path: Path, instance: Any, wanted: Any) -> Finding:
     wanted = _listed(wanted)
-    return Finding("E303", path, False, _words(wanted=" or ".join(_NAMES[w] for w in wanted), found=_found(instance), kind=wanted[0] if len(wanted) == 1 else ""))
+    return Finding(
+        "E303",
+        path,
+        False,
+        _words(
+            wanted=" or ".join(_NAMES[w] for w in wanted),
+            found=_found(instance),
+            kind=wanted[0] if len(wanted) == 1 else "",
+        ),
+    )
 
 
 def _found(instance: Any) -> str:
@@ -134,7 +150,9 @@ def _found(instance: Any) -> str:
         return f"the boolean {str(instance).lower()}"
     if isinstance(instance, (int, float)):
         return f"the number {instance}"
-    return {str: f"the string '{instance}'", dict: "a map", list: "a list"}.get(type(instance), "something else")
+    if isinstance(instance, str):
+        return f"the string '{instance}'"
+    return "a map" if isinstance(instance, dict) else "a list"
 
 
 def _limit(rule: str, error: Any) -> str:

@@ -83,7 +83,9 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
     if len(words) == 1 and not parts[0] and not parts[2]:
         only = words[0]
         return lambda filled: filled[only]
-    pattern = "".join("{" + part + "}" if i % 2 else part.replace("{", "{{").replace("}", "}}") for i, part in enumerate(parts))
+    pattern = "".join(
+        "{" + part + "}" if i % 2 else part.replace("{", "{{").replace("}", "}}") for i, part in enumerate(parts)
+    )
     return pattern.format_map
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from renderer.problems import Path
+
 MAX_BYTES = 32 * 1024 * 1024
 _SUFFIXES = (".yaml", ".yml", ".json")
 CONFIG = "llmaz.yaml"
@@ -20,13 +22,23 @@ class File(NamedTuple):
     key: str
     path: str
 
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """A file as such has no places: it is a problems.Source for what concerns all of it."""
+        return 0, 0
+
     def read(self) -> bytes:
-        """The file's bytes; at most MAX_BYTES + 1 are read, which is enough to refuse it. Raises OSError."""
-        with open(self.path, "rb", buffering=0) as file:
-            data = file.read(MAX_BYTES + 1)
-            if len(data) > MAX_BYTES:  # let the reader name the real size
-                return data + b"\0" * (os.fstat(file.fileno()).st_size - len(data))
+        """The file's bytes; of one above MAX_BYTES only as many zeros, which is enough to refuse it. Raises OSError."""
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size > MAX_BYTES:
+                return bytes(size)
+            data = os.read(descriptor, size + 1)
+            while more := os.read(descriptor, 1 << 16) if len(data) != size else b"":  # grew, or no plain file
+                data += more
             return data
+        finally:
+            os.close(descriptor)
 
 
 class Strayed(NamedTuple):
@@ -84,7 +96,9 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
         if os.path.isfile(absolute):
             files.setdefault(key, File(name, key, absolute))
             continue
-        for file, link in _walk(absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", skipped):
+        for file, link in _walk(
+            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", skipped
+        ):
             if patterns and any(pattern.fullmatch(file.key) for pattern in patterns):
                 continue
             if link:
@@ -108,7 +122,11 @@ def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[
             if own.endswith(_SUFFIXES) or entry.is_dir():
                 yield File(name + own, key + own, entry.path), True
         elif entry.is_dir(follow_symlinks=False):
-            if not own.startswith(".") and own != "node_modules" and (output is None or os.path.realpath(entry.path) != output):
+            if (
+                not own.startswith(".")
+                and own != "node_modules"
+                and (output is None or os.path.realpath(entry.path) != output)
+            ):
                 yield from _walk(entry.path, f"{name}{own}{os.sep}", f"{key}{own}/", output)
         elif own.endswith(_SUFFIXES) and own != "kustomization.yaml":
             yield File(name + own, key + own, entry.path), False

@@ -1,8 +1,9 @@
 """YAML in, with the place of every key and value; YAML out that Go and Python read alike.
 
-Reading takes two passes. The first one makes plain Python values and looks at no place, because nearly every file is
-fine and nobody asks where its fields stand. The second one runs for a file that the first cannot vouch for, and when
-somebody asks for a place. It knows the line and column of everything and words every problem.
+A file is read in one of three ways, and each leaves to the next what it cannot vouch for: line by line, for plain block
+style, which is nearly every file and takes a sixth of the time; from libyaml's events, for all of YAML but tags and
+anchors; carefully, with the place of every key and value and words for every problem. The careful way is also the answer
+to where a field stands: nearly every file is fine, and nobody asks.
 
 Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does: `y` and `off` are booleans, `010` is 8,
 `1e3` is 1000, `1:30` and dates are strings.
@@ -74,7 +75,7 @@ class Document:
         """
         node = self._file.nodes()[self.index]
         if node is None:
-            return (0, 0)
+            return (0, 0)  # cannot be: a Document has content
         key_place = node.place
         for part in path:
             below = node.below(part)
@@ -124,7 +125,7 @@ def parse(name: str, data: bytes) -> tuple[list[Document], list[Problem]]:
     try:
         values = _quick(data)
         problems: list[Problem] = []
-    except Exception:  # whatever it was, the second pass finds the words for it
+    except Exception:  # noqa: BLE001 - whatever it was, the careful way has words for it
         careful = _Careful(name, data)
         values = [node and node.value for node in careful.read()]
         problems = careful.problems
@@ -145,13 +146,14 @@ _WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
 _NO_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_DIGITS = re.compile(r"[-+]?(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))")
+_INT = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_GO_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 _SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so that it is no integer any more
 
 
 class _Odd(Exception):
-    """The quick pass met what the careful one must look at."""
+    """This way of reading cannot vouch for the file."""
 
 
 def _resolved(text: str) -> str | int | float | bool | None:
@@ -162,21 +164,23 @@ def _resolved(text: str) -> str | int | float | bool | None:
         return text
     if _NO_JSON.fullmatch(text):
         raise _Odd(text)
-    digits = text.replace("_", "") if text[0] != "." else text
-    if found := _DIGITS.fullmatch(digits):
-        sign = -1 if digits[0] == "-" else 1
-        for base, number in zip((16, 8, 2), found.groups(), strict=False):
-            if number is not None:
-                value = sign * int(number, base)
-                if -(1 << 63) <= value < 1 << 64:
-                    return value
-        if found[4] and float(digits) - float(digits) == 0:
+    if text[0] == "." and not _GO_FLOAT.fullmatch(text):
+        return text
+    digits = text.replace("_", "")
+    if found := _INT.fullmatch(digits):
+        sign, *numbers, decimal = found.groups()
+        if decimal and float(decimal) - float(decimal) == 0:
             return int(digits)
+        for base, number in zip((16, 8, 2), numbers, strict=True):
+            if number:
+                value = -int(number, base) if sign == "-" else int(number, base)
+                if -(1 << 63) <= value < 1 << (63 if sign else 64):
+                    return value
     if _FLOAT.fullmatch(digits):
         real = float(digits)
         if abs(real) < _SMALL and real.is_integer():
             return int(real)
-        if real - real == 0:  # no infinity: what no float can hold is a string
+        if real - real == 0:  # else it is infinite: what no float can hold is a string
             return real
     return text
 
@@ -208,7 +212,7 @@ _VALUES = _Memo(_resolved)
 _KEYS = _Memo(_plain_key)
 
 
-# --- the quick pass ---------------------------------------------------------------------------------------------------
+# --- quickly ----------------------------------------------------------------------------------------------------------
 
 
 class _PureParser(Reader, Scanner, Parser):
@@ -235,14 +239,14 @@ def _quick(data: bytes) -> list[Any]:
         raise _Odd
     try:
         return _from_lines(data.decode("utf-8"))
-    except (_Odd, IndexError):  # IndexError: a line that would close the document itself
+    except (_Odd, IndexError, yaml.YAMLError):  # IndexError: a line would close the document itself
         return _from_events(data)
 
 
 # Most files are block style, line by line `key: value`, `key:`, `- value` or `- key: value`, and across ten thousand of
 # them the same lines come again and again. So a line is understood once and remembered, and what remains to be done is
 # to follow the indentation. Everything else, down to a tab, a `|` or a text that goes on in the next line, is _Odd and
-# left to libyaml. That takes a fifth of the time of libyaml's events.
+# left to libyaml.
 _LINE = re.compile(
     r"""
     (\ *) (-(?:\ +|$))?
@@ -255,6 +259,7 @@ _LINE = re.compile(
     re.VERBOSE,
 )
 _START = re.compile(r"--- *(?: #[ -~]*)?")
+_TAG_OR_ANCHOR = re.compile(rb"(?<![0-9A-Za-z])[!&]")
 _FLOW_DEPTH: Final = 5
 
 # Where the dash stands (-1: no dash), where the key or value stands, the key, the value, whether the value is a flow
@@ -331,7 +336,7 @@ def _from_lines(text: str) -> list[Any]:
                 above.append((column, within))
                 within[slot] = within = {}
                 column = at
-                if len(above) > MAX_DEPTH - _FLOW_DEPTH:
+                if len(above) >= MAX_DEPTH - _FLOW_DEPTH:
                     raise _Odd(line)
             else:
                 while at < column or within.__class__ is list:
@@ -345,7 +350,7 @@ def _from_lines(text: str) -> list[Any]:
                 above.append((column, within))
                 within[slot] = within = []
                 column = dash
-                if len(above) > MAX_DEPTH - _FLOW_DEPTH:
+                if len(above) >= MAX_DEPTH - _FLOW_DEPTH:
                     raise _Odd(line)
             else:
                 while dash < column:
@@ -380,8 +385,8 @@ def _from_lines(text: str) -> list[Any]:
 
 
 def _from_events(data: bytes) -> list[Any]:
-    """The values of all documents of any file without tags and anchors; _Odd or PyYAML's errors when all is not well."""
-    if b"&" in data or b"!" in data or data[:1] in (b"\xff", b"\xfe"):
+    """The values of all documents of any file without tags and anchors; _Odd or PyYAML's own errors otherwise."""
+    if _TAG_OR_ANCHOR.search(data) or data[:1] in (b"\xff", b"\xfe"):  # the latter begin UTF-16, which libyaml reads
         raise _Odd
     if _Parser is _PureParser and b"\\" in data:  # it makes half surrogates of escapes
         raise _Odd
@@ -440,11 +445,11 @@ def _from_events(data: bytes) -> list[Any]:
     return documents
 
 
-# --- the careful pass -------------------------------------------------------------------------------------------------
+# --- carefully --------------------------------------------------------------------------------------------------------
 
 
 class _Node:
-    """A value with its place. `raw` is a scalar's text; `inner` a list's nodes or a mapping's, with the keys' places."""
+    """A value with its place. `raw`: a scalar's text. `inner`: a list's nodes, or by key a mapping's with key places."""
 
     __slots__ = ("height", "inner", "merges", "open", "place", "raw", "size", "value")
 
@@ -522,7 +527,7 @@ class _Careful:
             pass
         except yaml.MarkedYAMLError as error:
             self.report_syntax(error)
-        except Exception as error:  # libyaml and PyYAML promise nothing about what they raise
+        except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
             self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
         return documents
 
@@ -686,21 +691,23 @@ class _Careful:
                 self.stop("E101", other.place, self.path()[:-1], what=what, fix="")
         frame.merged += others
 
-    def report_syntax(self, error: Any) -> None:
-        found, context = str(error.problem or ""), str(error.context or "")
-        for words, at_begin, what, fix in _SYNTAX:
-            if words in found or words in context:
-                break
+    def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
+        """Says in our words what PyYAML or libyaml stumbled over, where a person would look for it."""
+        said = f"{error.problem or ''}; {error.context or ''}"
+        words = next((words for words in _SYNTAX if re.search(words[0], said)), None)
+        _, at_begin, what, fix = words or ("", False, said.strip("; ").replace("{", "{{").replace("}", "}}"), "")
+        begin: Any = error.context_mark or error.problem_mark
+        mark: Any = begin if at_begin else error.problem_mark or begin
+        lines = _BREAK.split(self.data.decode("utf-8").removeprefix("\ufeff"))
+        rest = lines[mark.line][mark.column :] if mark.line < len(lines) else ""
+        place = (mark.line + 1, mark.column + 1)
+        if re.search("scanning a tag|tag handle", said):
+            tag = re.split("[ ,\\]}]", lines[begin.line][begin.column :])[0]
+            self.report("E107", (begin.line + 1, begin.column + 1), tag=tag)
+        elif rest[:1] == "\t" and "cannot start" in said:
+            self.report("E101", place, what=_TAB[2], fix=_TAB[3])
         else:
-            at_begin, what, fix = False, " ".join(filter(None, [found, context])), ""
-        mark = (at_begin and error.context_mark) or error.problem_mark or error.context_mark
-        text = _BREAK.split(self.data.decode("utf-8"))
-        line = text[mark.line] if mark.line < len(text) else ""
-        char = line[mark.column : mark.column + 1]
-        if char == "\t" or "tab" in found:
-            what, fix = "a tab cannot indent YAML", "indent with spaces"
-        begin = error.context_mark.line + 1 if error.context_mark else mark.line + 1
-        self.report("E101", (mark.line + 1, mark.column + 1), what=what.format(char=char, begin=begin), fix=fix)
+            self.report("E101", place, what=what.format(char=rest[:1], begin=begin.line + 1), fix=fix)
 
 
 def _place_after(text: str) -> tuple[int, int]:
@@ -711,28 +718,38 @@ def _place_after(text: str) -> tuple[int, int]:
 
 def _key_words(key: _Node) -> dict[str, str]:
     if isinstance(key.value, (dict, list)):
-        kind = "a mapping" if isinstance(key.value, dict) else "a list"
-        return {"key": "here", "kind": kind, "fix": "put a value that begins with a bracket in quotes"}
+        shown, kind = ("{…}", "a mapping") if isinstance(key.value, dict) else ("[…]", "a list")
+        return {"key": f"'{shown}'", "kind": kind, "fix": f"put text that begins with '{shown[0]}' in quotes"}
     if key.value is None:
-        return {"key": f"'{key.raw}'", "kind": "null", "fix": "give the key a name, in quotes"}
+        return {"key": f"'{key.raw}'", "kind": "null", "fix": "write a name before the ':'"}
     kind = "a boolean" if isinstance(key.value, bool) else "a number"
     return {"key": f"'{key.raw}'", "kind": kind, "fix": f'write "{key.raw}" in quotes'}
 
 
-_INDENT = "check the indentation: the keys of one mapping begin in one column"
+_INDENT = "check the indentation of this line and of the one above"
 _QUOTE = "put the text in quotes"
-# What PyYAML or libyaml says; whether the beginning of the thing is the better place; what we say; what helps.
-_SYNTAX: Final[tuple[tuple[str, bool, str, str], ...]] = (
-    ("cannot start any token", False, "no value can begin with '{char}'", _QUOTE),
-    ("mapping values are not allowed", False, "no ':' is possible here", f"{_INDENT}, or {_QUOTE}"),
+_TAB = ("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
+# What libyaml or PyYAML's own parser says (problem; context), whether its beginning is the better place, what we say,
+# what helps.
+_SYNTAX: Final = (
+    _TAB,
+    ("cannot start any token", False, "a value cannot begin with '{char}'", _QUOTE),
+    ("mapping values are not allowed", False, "a ':' cannot stand here", f"{_INDENT}, or {_QUOTE}"),
     ("could not find expected ':'", True, "no ':' follows this key", f"write 'key: value', or {_QUOTE}"),
-    ("expected key", False, "a key of the mapping that begins in line {begin} should stand here", _INDENT),
-    ("<block end>", False, "a part of what begins in line {begin} should stand here", _INDENT),
-    ("expected '-' indicator", False, "an item of the list that begins in line {begin} should stand here", _INDENT),
-    ("expected ',' or '}'", False, "',' or '}}' is missing: the '{{' stands in line {begin}", "close the bracket"),
-    ("expected ',' or ']'", False, "',' or ']' is missing: the '[' stands in line {begin}", "close the bracket"),
-    ("quoted scalar", True, "the quote that begins here is never closed", "close it"),
-    ("sequence entries are not allowed", False, "no list item is possible here", "give the list its own lines"),
+    ("unknown escape", False, "double quotes know no such escape", "double the backslash, or use single quotes"),
+    ("hex|Unicode character escape", False, "this escape names no character", "double the backslash"),
+    ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
+    ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
+    ("expected (key|<block end>).*mapping", False, "this is no key of the mapping of line {begin}", _INDENT),
+    ("expected ('-'|<block end>)", False, "this is no item of the list of line {begin}", _INDENT),
+    ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
+    ("expected ',' or ']'", False, "',' or ']' is missing in the brackets that begin in line {begin}", "close them"),
+    ("node content", False, "a value should stand here", f"close all brackets, or {_QUOTE}"),
+    ("(alias|anchor); ?|scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
+    ("scanning a block scalar", False, "only - + 1 to 9 can follow '|' or '>'", "begin the text in the next line"),
+    ("document start", False, "the document ended above, only '---' can follow", "put '---' before the next one"),
+    ("directive", False, "YAML has no such directive", f"remove the line that begins with '%', or {_QUOTE}"),
+    ("incompatible", False, "only YAML 1.1 and 1.2 are known", "remove the line that begins with '%'"),
 )
 
 
@@ -745,9 +762,9 @@ _NO_STRING = re.compile(
     | ~ | = | << | \.+
     | (?i: y | n | yes | no | on | off | true | false | null )
     | [-+]? (?i: \.inf ) | (?i: \.nan )
-    | [-+]? 0 [xXoObB] [0-9a-fA-F_]+
-    | [-+]? (?: [0-9][0-9_]* (?: \.[0-9_]* )? | \.[0-9_]+ ) (?: [eE] [-+]? [0-9_]+ )?
-    | [-+]? [0-9][0-9_]* (?: :[0-5]?[0-9] )+ (?: \.[0-9_]* )?
+    | (?: [-+] _* )? 0 _* [xXoObB] [-+0-9a-fA-F_]+
+    | (?: [-+] _* )? (?: [0-9][0-9_]* (?: \.[0-9_]* )? | \.[0-9_]+ ) (?: [eE] _* [-+]? [0-9_]+ )?
+    | (?: [-+] _* )? [0-9][0-9_]* (?: :[0-5]?[0-9] )+ (?: \.[0-9_]* )?
     | [0-9]+ \. [0-9]+ \. [0-9]+
     | [0-9]{4} - [0-9]{1,2} - [0-9]{1,2} (?: [Tt\ ] .* )?
     """,

@@ -26,7 +26,11 @@ def hpa(plan: Plan) -> Iterator[Manifest]:
         {
             "apiVersion": "autoscaling/v2",
             "kind": "HorizontalPodAutoscaler",
-            "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": {**plan.labels, "app.kubernetes.io/component": "autoscaler"}},
+            "metadata": {
+                "name": plan.name,
+                "namespace": plan.namespace,
+                "labels": {**plan.labels, "app.kubernetes.io/component": "autoscaler"},
+            },
             "spec": spec,
         },
         {

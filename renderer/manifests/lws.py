@@ -27,7 +27,11 @@ def lws(plan: Plan) -> Iterator[Manifest]:
     spec["startupPolicy"] = plan.startup_policy
     spec["rolloutStrategy"] = {
         "type": "RollingUpdate",
-        "rollingUpdateConfiguration": {"partition": 0, "maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge},
+        "rollingUpdateConfiguration": {
+            "partition": 0,
+            "maxUnavailable": plan.rollout.max_unavailable,
+            "maxSurge": plan.rollout.max_surge,
+        },
     }
     spec["networkConfig"] = _NETWORK
     spec["leaderWorkerTemplate"] = template
@@ -89,7 +93,12 @@ def _container(container: Container) -> dict[str, Any]:
 def _origins(plan: Plan) -> dict[Path, Origin]:
     """By field of the object; a part of a hand-written template leads back into it."""
     made = plan.origins
-    origins = {(): made[()], ("metadata", "name"): made["name",], ("metadata", "namespace"): made["namespace",], ("spec", "replicas"): made["replicas",]}
+    origins: dict[Path, Origin] = {
+        (): made[()],
+        ("metadata", "name"): made["name",],
+        ("metadata", "namespace"): made["namespace",],
+        ("spec", "replicas"): made["replicas",],
+    }
     root: Path = ("spec", "leaderWorkerTemplate")
     for part in ("leader", "worker"):
         if origin := made.get((part,)):
@@ -102,7 +111,17 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         return origins
     pod: Path = (*root, "workerTemplate", "spec")
     runner: Path = (*pod, "containers", 0)
-    for field in ("image", "command", "args", "env", "resources", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe"):
+    for field in (
+        "image",
+        "command",
+        "args",
+        "env",
+        "resources",
+        "lifecycle",
+        "startupProbe",
+        "readinessProbe",
+        "livenessProbe",
+    ):
         origins[*runner, field] = made[field,]
     if origin := made.get(("placement",)):
         origins[*pod, "nodeSelector"] = origin.at("nodeSelector")

@@ -19,5 +19,9 @@ def pdb(plan: Plan) -> Iterator[Manifest]:
             "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
             "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
         },
-        {(): plan.origins[()], ("metadata", "name"): plan.origins["name",], ("metadata", "namespace"): plan.origins["namespace",]},
+        {
+            (): plan.origins[()],
+            ("metadata", "name"): plan.origins["name",],
+            ("metadata", "namespace"): plan.origins["namespace",],
+        },
     )

@@ -16,11 +16,18 @@ def lb_service(plan: Plan) -> Iterator[Manifest]:
             "kind": "Service",
             "metadata": {"name": f"{plan.name}-lb", "namespace": plan.namespace, "labels": plan.labels},
             "spec": {
-                "selector": {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"},
+                "selector": {
+                    "leaderworkerset.sigs.k8s.io/name": plan.name,
+                    "leaderworkerset.sigs.k8s.io/worker-index": "0",
+                },
                 "ports": [_port(plan.port.name, plan.port.number)],
             },
         },
-        {(): plan.origins[()], ("metadata", "name"): plan.origins["name",], ("metadata", "namespace"): plan.origins["namespace",]},
+        {
+            (): plan.origins[()],
+            ("metadata", "name"): plan.origins["name",],
+            ("metadata", "namespace"): plan.origins["namespace",],
+        },
     )
 
 

@@ -10,10 +10,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from renderer import quantity
-from renderer.api import App, BackendRuntime, Inputs, OpenModel
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, Spec
 from renderer.plan import Body, Container, Plan, Port, Rollout
 from renderer.problems import Findings, Origin, Path, Problem, Stop
-from renderer.resolve import claims, engines, flavors, images, loading, names, normal, options, pods, resources, scaling, sources
+from renderer.resolve import (
+    claims,
+    engines,
+    flavors,
+    images,
+    loading,
+    names,
+    normal,
+    options,
+    pods,
+    resources,
+    scaling,
+    sources,
+)
 from renderer.schema import spec_default
 from renderer.template import TemplateError
 from renderer.yamlio import Shared
@@ -56,7 +69,8 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     names.object_name(item.name, Origin(item.document, ("metadata", "name")), found)
     if isinstance(item, BackendRuntime):
         return found.problems + _engine(memo, item)[1] + _runtime_resources(item)
-    at, seen = Origin(item.document, ("spec",)), {}
+    at = Origin(item.document, ("spec",))
+    seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
         if seen.setdefault(flavor["name"], i) != i:
             found.add("E209", at.at("inferenceConfig", "flavors", i, "name"), name=flavor["name"])
@@ -110,6 +124,9 @@ class _Claimed(NamedTuple):
 
 def _claimed(memo: Memo, app: App, found: Findings) -> _Claimed:
     inputs = memo.inputs
+    mode = (app.spec.get("gateway") or {}).get("mode", "off")
+    if mode != "off":
+        found.add("E216", app.origin("spec", "gateway", "mode"), value=mode)
     claim = claims.claim(inputs, app, found)
     weights = []
     for each in claim.models:
@@ -154,7 +171,8 @@ def _playground(memo: Memo, app: App, found: Findings) -> Plan:
         found,
     )
     # The runtime: variant, image, words, command line, environment.
-    held, variant, size = flavors.Accelerator(), {}, 1
+    held, size = flavors.Accelerator(), 1
+    variant: Spec = {}
     if engine.templated:
         origin = place.limits_origin if place.limits else at.at("resources", "limits")
         held = flavors.accelerator(inputs, merged.get("limits") or {}, origin or at, found)
@@ -166,7 +184,9 @@ def _playground(memo: Memo, app: App, found: Findings) -> Plan:
     tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
     image = images.reference(inputs.config, images.tagged(variant.get("image") or engine.runtime.spec["image"], tag))
     served = served_name(app, claim.main, main)
-    words = _words(engine, base, variant, size, served, flavors.max_model_len(place, claim.main, found) if engine.templated else 0)
+    words = _words(
+        engine, base, variant, size, served, flavors.max_model_len(place, claim.main, found) if engine.templated else 0
+    )
     origins: dict[Path, Origin] = {}
     try:
         args, env, shm = _command_line(memo, app, engine, config, base, user, words, origins, found)
@@ -174,7 +194,11 @@ def _playground(memo: Memo, app: App, found: Findings) -> Plan:
         lifecycle = engine.lifecycle(words)
         probes = {key: filler(words) for key, filler in engine.probes.items()}
     except TemplateError as error:
-        found.stop("E420", Origin(engine.runtime.document, error.path if error.path[:1] == ("spec",) else ("spec", *error.path)), what=error)
+        found.stop(
+            "E420",
+            Origin(engine.runtime.document, error.path if error.path[:1] == ("spec",) else ("spec", *error.path)),
+            what=error,
+        )
     facts = claim.main.spec.get("facts") or {}
     if "startupProbe" in probes:
         probes["startupProbe"] = engines.startup(engine, probes["startupProbe"], facts.get("weightsGiB") or 0)
@@ -195,7 +219,15 @@ def _playground(memo: Memo, app: App, found: Findings) -> Plan:
     tolerations = ({"key": held.resource, "operator": "Exists", "effect": "NoSchedule"},) if held.resource else ()
     security = variant.get("security") or engine.spec.get("security") or {}
     pod = pods.playground(
-        inputs, base.kit, runner, shm, drain["seconds"] + DRAIN_SLEEP - 10 if drain else GRACE, tolerations, security, found, app.origin("spec", "hardening")
+        inputs,
+        base.kit,
+        runner,
+        shm,
+        drain["seconds"] + DRAIN_SLEEP - 10 if drain else GRACE,
+        tolerations,
+        security,
+        found,
+        app.origin("spec", "hardening"),
     )
     origins |= _origins(app, engine, config, place, user)
     scaler = scaling.scaler(inputs, app, engine, config, origins, found)
@@ -280,7 +312,15 @@ def _path(engine: engines.Engine, weights: sources.Weights, skip: bool) -> str:
 
 
 def _command_line(
-    memo: Memo, app: App, engine: engines.Engine, config: engines.Recommended, base: _Claimed, user: Any, words: Any, origins: dict[Path, Origin], found: Findings
+    memo: Memo,
+    app: App,
+    engine: engines.Engine,
+    config: engines.Recommended,
+    base: _Claimed,
+    user: Any,
+    words: Any,
+    origins: dict[Path, Origin],
+    found: Findings,
 ) -> tuple[tuple[str, ...], tuple[Body, ...], str]:
     """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
     per_model = (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
@@ -321,7 +361,9 @@ def _command_line(
     return args, env, shm
 
 
-def _origins(app: App, engine: engines.Engine, config: engines.Recommended, place: flavors.Placement, user: Any) -> dict[Path, Origin]:
+def _origins(
+    app: App, engine: engines.Engine, config: engines.Recommended, place: flavors.Placement, user: Any
+) -> dict[Path, Origin]:
     """What made each part of the plan, for errors about the object."""
     at = Origin(engine.runtime.document, ("spec",))
     mine = app.origin("spec", "backendRuntimeConfig")
@@ -364,7 +406,9 @@ def _service(memo: Memo, app: App, found: Findings) -> Plan:
         raise Stop
 
     def pod(key: str, marked: bool) -> Any:
-        return pods.handwritten(inputs, base.kit, normal.template(own[key], at.at(key), found), marked, found, at.at(key))
+        return pods.handwritten(
+            inputs, base.kit, normal.template(own[key], at.at(key), found), marked, found, at.at(key)
+        )
 
     made_leader = pod("leaderTemplate", True) if leader else None
     made_worker = pod("workerTemplate", leader is None)

@@ -8,6 +8,9 @@ from renderer.api import App, Inputs, OpenModel
 from renderer.problems import Findings, Path, Stop, guess, quoted
 
 
+_Named = tuple[str | None, str, Path]  # name, role, where
+
+
 class Claimed(NamedTuple):
     """One model of the claim; `path` is where the Playground names it."""
 
@@ -42,7 +45,7 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     if one is None and several is None:
         found.stop("E221", app.origin("spec"), field="modelClaims" if app.kind == "Service" else "modelClaim")
     if one is not None:
-        names = [(one.get("modelName"), "main", ("spec", "modelClaim", "modelName"))]
+        names: list[_Named] = [(one.get("modelName"), "main", ("spec", "modelClaim", "modelName"))]
         if not names[0][0]:
             found.stop("E222", app.origin("spec", "modelClaim"))
         flavors, path = one.get("inferenceFlavors"), ("spec", "modelClaim", "inferenceFlavors")
@@ -66,7 +69,7 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     return Claim(tuple(models), tuple(flavors or ()), path)
 
 
-def _roles(app: App, names: list[tuple[str | None, str, Path]], found: Findings) -> None:
+def _roles(app: App, names: list[_Named], found: Findings) -> None:
     mains = [where for _, role, where in names if role == "main"]
     drafts = [where for _, role, where in names if role == "draft"]
     if not mains:

@@ -131,7 +131,9 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
 
         raise Stop
     all_args = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
-    options = style(own.get("options") or {}, [*all_args, *(entry.get("args") or [] for entry in own.get("derived") or ())])
+    options = style(
+        own.get("options") or {}, [*all_args, *(entry.get("args") or [] for entry in own.get("derived") or ())]
+    )
     return Engine(
         runtime=runtime,
         spec=own,
@@ -140,7 +142,9 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
         command=_strings(tree(("command",), spec.get("command") or [])),
         envs=tree(("envs",), spec.get("envs") or []),
         lifecycle=tree(("lifecycle",), spec.get("lifecycle") or {}),
-        probes={key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)},
+        probes={
+            key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)
+        },
         derived=tuple(derived),
         style=options,
         owned=_owned(options, all_args) if own else {},
@@ -153,7 +157,10 @@ def _strings(filler: Filler) -> Callable[[Words], list[str]]:
 
 def _owned(options: Style, configs: Sequence[Sequence[str]]) -> Mapping[str, str]:
     """Options whose preset value is the port or the served name: the renderer's."""
-    hints = {"Port": "every part of the pod agrees on one port; leave it out", "ModelName": "set spec.servedModelName instead"}
+    hints = {
+        "Port": "every part of the pod agrees on one port; leave it out",
+        "ModelName": "set spec.servedModelName instead",
+    }
     owned = {}
     for args in configs:
         for option, value in zip(args, args[1:], strict=False):
@@ -168,7 +175,9 @@ def _upstream(args: Sequence[str], at: Origin, found: Findings) -> Filler:
     for arg in args:
         pieces = _PLACEHOLDER.split(arg) if "{{" in arg else [arg]
         unclosed = any(_OPEN.search(piece) for piece in pieces[::2])
-        parts.append((arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None))
+        parts.append(
+            (arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None)
+        )
     return lambda words: [filler(words) if filler else arg for arg, filler in parts]
 
 
@@ -203,7 +212,9 @@ def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: 
     return engine.configs[name]
 
 
-def variant(inputs: Inputs, engine: Engine, accelerator: Accelerator, given: bool, origin: Origin, found: Findings) -> Spec:
+def variant(
+    inputs: Inputs, engine: Engine, accelerator: Accelerator, given: bool, origin: Origin, found: Findings
+) -> Spec:
     """The first variant that fits the accelerator; `given`: the model has flavors. Raises Stop when none fits."""
     variants = engine.spec.get("variants")
     if not variants:
@@ -214,10 +225,28 @@ def variant(inputs: Inputs, engine: Engine, accelerator: Accelerator, given: boo
             fitting: Spec = each
             return fitting
     vendors = [each["accelerator"] for each in variants]
-    resources = [entry["name"] for vendor in vendors for entry in inputs.accelerators if entry["vendor"] == vendor and entry["count"] == "tp"][:2]
+    resources = [
+        entry["name"]
+        for vendor in vendors
+        for entry in inputs.accelerators
+        if entry["vendor"] == vendor and entry["count"] == "tp"
+    ][:2]
     if bare:
-        found.stop("E402", origin, backend=engine.runtime.name, hint=f"say what a pod gets under spec.inferenceConfig.flavors, such as limits: {{{resources[0]}: 1}}" if resources else "add a flavor")
-    found.stop("E401", origin, backend=engine.runtime.name, vendor=accelerator.vendor if accelerator.resource else "nodes without an accelerator", hint=f"it runs on {quoted(vendors)}")
+        found.stop(
+            "E402",
+            origin,
+            backend=engine.runtime.name,
+            hint=f"say what a pod gets under spec.inferenceConfig.flavors, such as limits: {{{resources[0]}: 1}}"
+            if resources
+            else "add a flavor",
+        )
+    found.stop(
+        "E401",
+        origin,
+        backend=engine.runtime.name,
+        vendor=accelerator.vendor if accelerator.resource else "nodes without an accelerator",
+        hint=f"it runs on {quoted(vendors)}",
+    )
 
 
 def fits(inputs: Inputs, engine: Engine, weights: Weights, skip: bool, found: Findings) -> None:
@@ -229,10 +258,28 @@ def fits(inputs: Inputs, engine: Engine, weights: Weights, skip: bool, found: Fi
     others = _others(inputs, name)
     if (sources := spec.get("sources")) and weights.kind not in sources:
         able = [n for n, s in others() if weights.kind in (s.get("sources") or [weights.kind])]
-        found.add("E404", at, backend=name, source=_SOURCES[weights.kind], hint=sentences.get(weights.kind) or f"it takes {quoted(_SOURCES[s] for s in sources)}" + (f"; {quoted(able)} can" if able else ""))
+        found.add(
+            "E404",
+            at,
+            backend=name,
+            source=_SOURCES[weights.kind],
+            hint=sentences.get(weights.kind)
+            or f"it takes {quoted(_SOURCES[s] for s in sources)}" + (f"; {quoted(able)} can" if able else ""),
+        )
     elif (formats := spec.get("formats")) and weights.format not in formats:
         able = [n for n, s in others() if weights.format in (s.get("formats") or [weights.format])]
-        found.add("E403", at, backend=name, format=weights.format, hint="; ".join(filter(None, [sentences.get(weights.format), f"engines for {weights.format}: {', '.join(able)}" if able else ""])))
+        found.add(
+            "E403",
+            at,
+            backend=name,
+            format=weights.format,
+            hint="; ".join(
+                filter(
+                    None,
+                    [sentences.get(weights.format), f"engines for {weights.format}: {', '.join(able)}" if able else ""],
+                )
+            ),
+        )
     elif spec.get("oneFile") and not weights.one_file:
         found.add("E405", at, backend=name, hint=sentences.get("directory") or "name one file")
     elif spec.get("oneFile") and _SPLIT.search(weights.filename or weights.address):
@@ -243,15 +290,31 @@ def fits(inputs: Inputs, engine: Engine, weights: Weights, skip: bool, found: Fi
         stream = spec.get("stream") or {}
         if weights.scheme not in stream.get("schemes", ()) or weights.format not in stream.get("formats", ()):
             able = [n for n, s in others() if weights.scheme in (s.get("stream") or {}).get("schemes", ())]
-            found.add("E411", at, backend=name, scheme=weights.scheme, hint="drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else ""))
+            found.add(
+                "E411",
+                at,
+                backend=name,
+                scheme=weights.scheme,
+                hint="drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else ""),
+            )
 
 
-_SOURCES = {"hub": "a hub repository", "objectStore": "an object store", "host": "host://", "oci": "oci://", "ollama": "ollama://"}
+_SOURCES = {
+    "hub": "a hub repository",
+    "objectStore": "an object store",
+    "host": "host://",
+    "oci": "oci://",
+    "ollama": "ollama://",
+}
 
 
 def _others(inputs: Inputs, name: str) -> Callable[[], list[tuple[str, Spec]]]:
     def listed() -> list[tuple[str, Spec]]:
-        return [(other, inputs.runtimes[other].spec["engine"]) for other in inputs.runtimes if other != name and inputs.runtimes[other].spec.get("engine")]
+        return [
+            (other, inputs.runtimes[other].spec["engine"])
+            for other in inputs.runtimes
+            if other != name and inputs.runtimes[other].spec.get("engine")
+        ]
 
     return listed
 

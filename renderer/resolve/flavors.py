@@ -32,7 +32,7 @@ class Accelerator(NamedTuple):
     """What a pod's limits hold of accelerators: vendor ('none' without one), their number, and whether they form one group."""
 
     vendor: str = "none"
-    count: int = 0
+    number: int = 0
     group: bool = False
     resource: str = ""
 
@@ -41,12 +41,18 @@ def placement(inputs: Inputs, app: App, claim: Claim, found: Findings) -> Placem
     """The flavors that count and what follows. Raises Stop for a name that the main model does not have."""
     model = claim.main
     offered = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
-    index = {}
+    index: dict[str, int] = {}
     for i, flavor in enumerate(offered):
         index.setdefault(flavor["name"], i)  # a second one of the name is the model's own error
     for i, name in enumerate(claim.flavors):
         if name not in index:
-            found.add("E207", app.origin(*claim.flavors_path, i), name=name, model=model.name, hint=guess(name, list(index)) or f"'{model.name}' has no flavors")
+            found.add(
+                "E207",
+                app.origin(*claim.flavors_path, i),
+                name=name,
+                model=model.name,
+                hint=guess(name, list(index)) or f"'{model.name}' has no flavors",
+            )
     if any(name not in index for name in claim.flavors):
         return Placement(True)
     chosen = [index[name] for name in claim.flavors] if claim.flavors else list(index.values())
@@ -98,12 +104,17 @@ def _node(flavor: Spec) -> Mapping[str, str]:
 
 def _affinity(nodes: list[Mapping[str, str]]) -> Body:
     """Required: any of the flavors' nodes (none at all when one flavor takes every node); preferred: earlier ones first."""
-    terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in node.items()]} for node in nodes]
+    terms = [
+        {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in node.items()]}
+        for node in nodes
+    ]
     affinity: dict[str, Any] = {}
     if all(nodes):
         affinity["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": terms}
     weights = [max(1, 100 * (len(nodes) - i) // len(nodes)) for i in range(len(nodes))]
-    preferred = [{"weight": weight, "preference": term} for weight, term, node in zip(weights, terms, nodes, strict=True) if node]
+    preferred = [
+        {"weight": weight, "preference": term} for weight, term, node in zip(weights, terms, nodes, strict=True) if node
+    ]
     if preferred:
         affinity["preferredDuringSchedulingIgnoredDuringExecution"] = preferred
     return Shared(affinity)
@@ -116,22 +127,30 @@ def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin, found
         entry = _entry(inputs, name)
         if entry is None or entry["count"] == "none" or value == "0":
             continue
-        amount = quantity.amount(value)
-        if amount.denominator != 1 or amount < 0:
+        if not value.isdecimal():  # canonical: a whole number has no suffix below a thousand
             found.stop("E250", origin.at(name), name=name, value=value)
+        amount = int(value)
         if made.resource:
             found.stop("E251", origin.at(name), names=quoted([made.resource, name]))
         if entry["count"] == "one" and amount > 1:
             found.stop("E252", origin.at(name), name=name, value=value)
-        made = Accelerator(entry["vendor"], int(amount), entry["count"] == "tp", name)
+        made = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
     return made
 
 
+_ENTRIES: dict[str, Spec | None] = {}
+
+
 def _entry(inputs: Inputs, resource: str) -> Spec | None:
-    for entry in inputs.accelerators:
-        if entry.get("name") == resource or "pattern" in entry and fnmatch.fnmatchcase(resource, entry["pattern"]):
-            return entry
-    return None
+    """The first row of presets/accelerators.yaml that fits."""
+    if resource not in _ENTRIES:
+        rows = (
+            row
+            for row in inputs.accelerators
+            if row.get("name") == resource or "pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"])
+        )
+        _ENTRIES[resource] = next(rows, None)
+    return _ENTRIES[resource]
 
 
 def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, found: Findings) -> int:
@@ -143,10 +162,10 @@ def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, 
             found.stop("E253", origin.at(name), name=name, value=value)
     if int(place.params.get("PP", 1)) > 1:
         found.stop("E254", origin.at("PP"), value=place.params["PP"])
-    size = int(place.params["TP"]) if "TP" in place.params else accelerator.count if accelerator.group else 1
-    held = accelerator.count if accelerator.group else 1
+    size = int(place.params["TP"]) if "TP" in place.params else accelerator.number if accelerator.group else 1
+    held = accelerator.number if accelerator.group else 1
     if accelerator.resource and size > held:
-        found.stop("E255", origin.at("TP"), size=size, count=accelerator.count, name=accelerator.resource)
+        found.stop("E255", origin.at("TP"), size=size, count=accelerator.number, name=accelerator.resource)
     return size
 
 
@@ -154,5 +173,10 @@ def max_model_len(place: Placement, model: OpenModel, found: Findings) -> int:
     """`params.MAX-MODEL-LEN` as a number of tokens, 0 without it."""
     value = place.params.get("MAX-MODEL-LEN", "0")
     if not (value.isascii() and value.isdigit()):
-        found.stop("E253", (place.params_origin or Origin(model.document)).at("MAX-MODEL-LEN"), name="MAX-MODEL-LEN", value=value)
+        found.stop(
+            "E253",
+            (place.params_origin or Origin(model.document)).at("MAX-MODEL-LEN"),
+            name="MAX-MODEL-LEN",
+            value=value,
+        )
     return int(value)

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from renderer import template
+from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
 from renderer.plan import Body, Container
 from renderer.resolve import images
 from renderer.resolve.sources import HOME, Weights
 from renderer.yamlio import Shared
 
-WORDS = frozenset("ModelID Hub Filename Revision AllowPatterns IgnorePatterns Scheme Bucket Endpoint Key Target OneFile Region Anonymous SecretAs".split())
+WORDS = frozenset(
+    "ModelID Hub Filename Revision AllowPatterns IgnorePatterns Scheme Bucket Endpoint Key Target OneFile Region Anonymous SecretAs".split()
+)
 VOLUME = "model-volume"
 WRITABLE = Shared({"name": VOLUME, "mountPath": HOME})
 READABLE = Shared({"name": VOLUME, "mountPath": HOME, "readOnly": True})
@@ -38,7 +40,14 @@ def merge_env(*layers: Iterable[Body]) -> tuple[Body, ...]:
     return tuple(merged.values())
 
 
-def loader(inputs: Inputs, position: int, weights: Weights, runner_env: Sequence[Body], credentials: Credentials, hardening: str) -> Container:
+def loader(
+    inputs: Inputs,
+    position: int,
+    weights: Weights,
+    runner_env: Sequence[Body],
+    credentials: Credentials,
+    hardening: str,
+) -> Container:
     """The init container for the weights of the model at `position`, the main model's being 0."""
     assert weights.loader is not None
     preset, mine = inputs.loaders[weights.loader], inputs.config.get("loaders", weights.loader) or {}
@@ -49,14 +58,29 @@ def loader(inputs: Inputs, position: int, weights: Weights, runner_env: Sequence
     taken = {entry["name"] for entry in env}
     return Container(
         name=f"model-loader-{position}" if position else "model-loader",
-        image=images.reference(inputs.config, images.tagged(mine.get("image") or preset["image"], mine.get("version") or preset["version"])),
+        image=images.reference(
+            inputs.config, images.tagged(mine.get("image") or preset["image"], mine.get("version") or preset["version"])
+        ),
         command=tuple(preset.get("command") or ()),
-        args=tuple(_filled(arg if isinstance(arg, str) else arg["value"], weights) for arg in preset.get("args") or () if isinstance(arg, str) or _holds(arg, weights)),
+        args=tuple(
+            _filled(arg if isinstance(arg, str) else arg["value"], weights)
+            for arg in preset.get("args") or ()
+            if isinstance(arg, str) or _holds(arg, weights)
+        ),
         env=(*env, *(entry for entry in credentials.env if entry["name"] not in taken)),
-        resources=mine.get("resources") or preset.get("resources") or {},
+        resources=_resources(mine.get("resources") or preset.get("resources") or {}),
         security=_security(security, hardening),
         mounts=(WRITABLE, *credentials.mounts),
     )
+
+
+def _resources(spec: Spec) -> Body:
+    """Canonical; RenderConfig's schema has vouched for the quantities."""
+    return {
+        side: {name: quantity.canonical(value) for name, value in spec[side].items()}
+        for side in ("limits", "requests")
+        if spec.get(side)
+    }
 
 
 def credentials(config: Config, weights: Weights) -> Credentials:
@@ -88,7 +112,9 @@ def _from_secret(name: str, secret: str, key: str, optional: bool) -> Body:
         reference: dict[str, Any] = {"name": secret, "key": key}
         if optional:
             reference["optional"] = True
-        known = _SECRET_ENTRIES[name, secret, key, optional] = template.shared({"name": name, "valueFrom": {"secretKeyRef": reference}})
+        known = _SECRET_ENTRIES[name, secret, key, optional] = template.shared(
+            {"name": name, "valueFrom": {"secretKeyRef": reference}}
+        )
     return known
 
 
@@ -105,7 +131,11 @@ def _security(security: Spec, hardening: str) -> Body:
         return {}
     context: dict[str, Any] = {}
     if "user" in security:
-        context |= {"runAsNonRoot": True, "runAsUser": security["user"], "runAsGroup": security.get("group", security["user"])}
+        context |= {
+            "runAsNonRoot": True,
+            "runAsUser": security["user"],
+            "runAsGroup": security.get("group", security["user"]),
+        }
         context |= {"readOnlyRootFilesystem": True} if security.get("readOnlyRoot") else {}
     context["allowPrivilegeEscalation"] = False
     if "user" in security:
@@ -122,7 +152,7 @@ def _filled(text: str, weights: Weights) -> str:
         return text
     filler = _FILLERS.get(text)
     if filler is None:
-        filler = _FILLERS[text] = template.compiled(text, WORDS)
+        filler = _FILLERS[text] = template.compiled(text, WORDS) or (lambda words: text)
     return str(filler(weights.words))
 
 

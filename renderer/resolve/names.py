@@ -18,9 +18,23 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
     """The app's name and all derived from it; `groups`: the most that may run."""
     at, name = app.origin("metadata", "name"), app.name
     if not _LABEL.fullmatch(name):
-        found.add("E280", at, name=name, hint="begin with a letter" if name[:1].isdigit() else "use small letters, digits and '-', beginning with a letter")
+        found.add(
+            "E280",
+            at,
+            name=name,
+            hint="begin with a letter"
+            if name[:1].isdigit()
+            else "use small letters, digits and '-', beginning with a letter",
+        )
     elif len(name) + len("-leaders") > _DNS_LABEL:
-        found.add("E281", at, name=f"{name}-leaders", length=len(name) + len("-leaders"), limit=_DNS_LABEL, most=_DNS_LABEL - len("-leaders"))
+        found.add(
+            "E281",
+            at,
+            name=f"{name}-leaders",
+            length=len(name) + len("-leaders"),
+            limit=_DNS_LABEL,
+            most=_DNS_LABEL - len("-leaders"),
+        )
     else:
         longest = name if size == 1 else f"{name}-{max(groups - 1, 0)}"
         if len(longest) > _DNS_LABEL - _REVISION:
@@ -33,7 +47,11 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
 def object_name(name: str, origin: Origin, found: Findings) -> None:
     """A DNS-1123 label, as upstream's webhook wants of OpenModels."""
     if not _OBJECT.fullmatch(name) or len(name) > _DNS_LABEL:
-        hint = f"write '{name.lower().replace('.', '--')}' and put the real name into spec.servedModelName" if "." in name else "use small letters, digits and '-'"
+        hint = (
+            f"write '{name.lower().replace('.', '--')}' and put the real name into spec.servedModelName"
+            if "." in name
+            else "use small letters, digits and '-'"
+        )
         found.add("E283", origin, name=name, hint=hint)
 
 

@@ -13,7 +13,7 @@ from renderer.problems import Findings, Origin
 
 
 class Style(NamedTuple):
-    """How options are read. `known`: long options that the preset itself uses (for unique prefixes)."""
+    """How options are read. `known`: long options that the preset itself uses (for unique prefixes); `names`: a memory."""
 
     read: bool
     prefixes: bool
@@ -22,9 +22,18 @@ class Style(NamedTuple):
     aliases: Mapping[str, str]
     groups: Mapping[str, frozenset[str]]
     known: frozenset[str]
+    names: dict[str, str]
 
     def name(self, token: str) -> str:
         """The option that a token such as `--port=80` or `-tp` names, spelt as the preset spells it; '' for a value."""
+        if token[:1] != "-":
+            return ""
+        known = self.names.get(token)
+        if known is None:
+            known = self.names[token] = self._named(token)
+        return known
+
+    def _named(self, token: str) -> str:
         if not _is_option(token):
             return ""
         name = token.partition("=")[0]
@@ -51,6 +60,7 @@ def style(options: Spec, configs: Iterable[Sequence[str]]) -> Style:
         aliases=aliases,
         groups=groups,
         known=frozenset(used.union(*groups.values(), aliases.values())),
+        names={},
     )
 
 
@@ -97,4 +107,9 @@ def owned(style: Style, renderer: Mapping[str, str], args: Sequence[str], origin
 
 
 def _is_option(token: str) -> bool:
-    return len(token) > 1 and token[0] == "-" and not token[1:2].isdigit() and not (token[1] == "." and token[2:3].isdigit())
+    return (
+        len(token) > 1
+        and token[0] == "-"
+        and not token[1:2].isdigit()
+        and not (token[1] == "." and token[2:3].isdigit())
+    )

@@ -10,7 +10,7 @@ from renderer.plan import Body, Container, Pod
 from renderer.problems import Findings, Origin
 from renderer.resolve import images, loading, resources
 from renderer.resolve.flavors import Placement
-from renderer.resolve.loading import HOME, NO_ESCALATION, READABLE, VOLUME, Credentials
+from renderer.resolve.loading import NO_ESCALATION, READABLE, VOLUME, Credentials
 from renderer.resolve.sources import Weights
 from renderer.yamlio import Shared
 
@@ -39,7 +39,15 @@ class Kit(NamedTuple):
     hardening: str
 
 
-def kit(inputs: Inputs, labels: Body, annotations: Body, weights: Sequence[Weights], skip: bool, place: Placement, hardening: str) -> Kit:
+def kit(
+    inputs: Inputs,
+    labels: Body,
+    annotations: Body,
+    weights: Sequence[Weights],
+    skip: bool,
+    place: Placement,
+    hardening: str,
+) -> Kit:
     """What follows from the models' sources and the flavors."""
     loads = () if skip else tuple((i, each) for i, each in enumerate(weights) if each.loader)
     mounts: list[Body] = []
@@ -52,15 +60,24 @@ def kit(inputs: Inputs, labels: Body, annotations: Body, weights: Sequence[Weigh
         suffix = f"-{i}" if i else ""
         if each.kind == "host" and each.host_path not in seen:
             seen.add(each.host_path)
-            volumes.append({"name": f"model-host{suffix}", "hostPath": {"path": each.host_path, "type": "File" if each.one_file else "Directory"}})
+            volumes.append(
+                {
+                    "name": f"model-host{suffix}",
+                    "hostPath": {"path": each.host_path, "type": "File" if each.one_file else "Directory"},
+                }
+            )
             mounts.append({"name": f"model-host{suffix}", "mountPath": each.host_path, "readOnly": True})
         if each.kind == "oci":
             image = images.reference(inputs.config, each.image)
-            volumes.append({"name": f"model-image{suffix}", "image": {"reference": image, "pullPolicy": "IfNotPresent"}})
+            volumes.append(
+                {"name": f"model-image{suffix}", "image": {"reference": image, "pullPolicy": "IfNotPresent"}}
+            )
             mounts.append({"name": f"model-image{suffix}", "mountPath": each.host_path, "readOnly": True})
     given = tuple(loading.credentials(inputs.config, each) for each in weights) if skip else ()
     scheduler = inputs.config.get("schedulerName") or "default-scheduler"
-    return Kit(labels, annotations, tuple(weights), loads, tuple(mounts), tuple(volumes), given, place, scheduler, hardening)
+    return Kit(
+        labels, annotations, tuple(weights), loads, tuple(mounts), tuple(volumes), given, place, scheduler, hardening
+    )
 
 
 def with_credentials(kit: Kit, env: Sequence[Body]) -> tuple[Body, ...]:
@@ -74,7 +91,17 @@ def with_credentials(kit: Kit, env: Sequence[Body]) -> tuple[Body, ...]:
     return tuple(merged.values())
 
 
-def playground(inputs: Inputs, kit: Kit, runner: Container, shm: str, grace: int, tolerations: Sequence[Body], security: Spec, found: Findings, origin: Origin) -> Pod:
+def playground(
+    inputs: Inputs,
+    kit: Kit,
+    runner: Container,
+    shm: str,
+    grace: int,
+    tolerations: Sequence[Body],
+    security: Spec,
+    found: Findings,
+    origin: Origin,
+) -> Pod:
     """The one pod of a Playground. `security`: what the preset knows of its image."""
     volumes, mounts = list(kit.volumes), list(kit.mounts)
     loaders, extra = _loaders(inputs, kit, runner.env)
@@ -136,7 +163,11 @@ def _hardened(level: str, security: Spec, origin: Origin, found: Findings) -> tu
         found.add("W204", origin)
         return _SECCOMP, NO_ESCALATION, ()
     read_only = security.get("readOnlyRoot", True)
-    context: dict[str, Any] = {"runAsNonRoot": True, "runAsUser": security["user"], "runAsGroup": security.get("group", security["user"])}
+    context: dict[str, Any] = {
+        "runAsNonRoot": True,
+        "runAsUser": security["user"],
+        "runAsGroup": security.get("group", security["user"]),
+    }
     if read_only:
         context["readOnlyRootFilesystem"] = True
     context |= {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
@@ -144,11 +175,24 @@ def _hardened(level: str, security: Spec, origin: Origin, found: Findings) -> tu
     return pod, context, security.get("writable", ()) if read_only else ()
 
 
-def handwritten(inputs: Inputs, kit: Kit, template: Mapping[str, Any], marked: bool, found: Findings, origin: Origin) -> Pod:
+def handwritten(
+    inputs: Inputs, kit: Kit, template: Mapping[str, Any], marked: bool, found: Findings, origin: Origin
+) -> Pod:
     """A Service's own pod (already normal) with what the models need. `marked`: it carries the model's labels and annotation."""
     metadata = {key: value for key, value in (template.get("metadata") or {}).items() if key in _DROPPED_METADATA}
     spec = dict(template.get("spec") or {})
-    own = {key: spec.pop(key, None) for key in ("initContainers", "containers", "volumes", "nodeSelector", "affinity", "schedulerName", "securityContext")}
+    own = {
+        key: spec.pop(key, None)
+        for key in (
+            "initContainers",
+            "containers",
+            "volumes",
+            "nodeSelector",
+            "affinity",
+            "schedulerName",
+            "securityContext",
+        )
+    }
     labels, annotations = metadata.pop("labels", {}), metadata.pop("annotations", {})
     containers = [_own(inputs, each) for each in own["containers"] or ()]
     runner = next((each for each in containers if each.name == RUNNER), None)
@@ -170,7 +214,9 @@ def handwritten(inputs: Inputs, kit: Kit, template: Mapping[str, Any], marked: b
     elif place.node_affinity:
         affinity["nodeAffinity"] = place.node_affinity
     return Pod(
-        labels={**labels, **kit.labels} if marked else {**labels, **{k: v for k, v in kit.labels.items() if k.startswith("app.kubernetes.io/")}},
+        labels={**labels, **kit.labels}
+        if marked
+        else {**labels, **{k: v for k, v in kit.labels.items() if k.startswith("app.kubernetes.io/")}},
         annotations={**annotations, **kit.annotations} if marked else annotations,
         scheduler_name=own["schedulerName"] or kit.scheduler,
         containers=tuple(containers),
@@ -179,7 +225,9 @@ def handwritten(inputs: Inputs, kit: Kit, template: Mapping[str, Any], marked: b
         node_selector={**place.node_selector, **(own["nodeSelector"] or {})},
         affinity=affinity,
         security={**(_SECCOMP if hard else {}), **(own["securityContext"] or {})},
-        mounts_token=False if hard and "serviceAccountName" not in spec and "automountServiceAccountToken" not in spec else None,
+        mounts_token=False
+        if hard and "serviceAccountName" not in spec and "automountServiceAccountToken" not in spec
+        else None,
         service_links=False if hard and "enableServiceLinks" not in spec else None,
         metadata=metadata,
         rest=spec,
@@ -226,4 +274,4 @@ def _safe(container: Container) -> Container:
     return container._replace(security={**mine, "allowPrivilegeEscalation": False} if mine else NO_ESCALATION)
 
 
-__all__ = ["HOME", "Kit", "handwritten", "kit", "playground", "with_credentials"]
+__all__ = ["Kit", "handwritten", "kit", "playground", "with_credentials"]

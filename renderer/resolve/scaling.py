@@ -12,7 +12,12 @@ from renderer.problems import Findings, Origin
 from renderer.resolve.engines import Engine, Recommended
 from renderer.yamlio import Shared
 
-_CPU = Shared({"type": "Resource", "resource": Shared({"name": "cpu", "target": Shared({"type": "Utilization", "averageUtilization": 80})})})
+_CPU = Shared(
+    {
+        "type": "Resource",
+        "resource": Shared({"name": "cpu", "target": Shared({"type": "Utilization", "averageUtilization": 80})}),
+    }
+)
 
 
 def replicas(app: App, found: Findings) -> int | None:
@@ -27,7 +32,9 @@ def replicas(app: App, found: Findings) -> int | None:
     return 1 if count is None else count
 
 
-def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, origins: dict[Any, Origin], found: Findings) -> Scaler | None:
+def scaler(
+    inputs: Inputs, app: App, engine: Engine, config: Recommended, origins: dict[Any, Origin], found: Findings
+) -> Scaler | None:
     """The autoscaler, None without elasticConfig. Where the trigger comes from is noted in `origins`."""
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
@@ -59,16 +66,30 @@ def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, origin
         found.add("W203", origin)
     origins["metrics",] = origin.at("metrics")
     origins["behavior",] = origin.at("behavior")
-    return Scaler(low, high, tuple(quantities(metric, origin, found) for metric in metrics) or (_CPU,), trigger.get("behavior") or {})
+    return Scaler(
+        low,
+        high,
+        tuple(quantities(metric, origin, found) for metric in metrics) or (_CPU,),
+        trigger.get("behavior") or {},
+    )
 
 
 def _queue(inputs: Inputs, engine: Engine) -> Body | None:
     """The preset's queue metric, where RenderConfig says that somebody feeds it (`:` is `_` in the adapter's names)."""
     scale, metrics = engine.spec.get("scale"), engine.spec.get("metrics") or {}
-    if inputs.config.get("autoscaling", "metricSource", "type", default="none") == "none" or not scale or scale["metric"] not in metrics:
+    if (
+        inputs.config.get("autoscaling", "metricSource", "type", default="none") == "none"
+        or not scale
+        or scale["metric"] not in metrics
+    ):
         return None
     name = metrics[scale["metric"]].replace(":", "_")
-    return Shared({"type": "Pods", "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": scale["target"]}}})
+    return Shared(
+        {
+            "type": "Pods",
+            "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": scale["target"]}},
+        }
+    )
 
 
 def quantities(value: Any, origin: Origin, found: Findings) -> Any:

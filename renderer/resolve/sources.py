@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from renderer.api import Inputs, OpenModel, Spec
+from renderer.api import Inputs, OpenModel, Spec, minor
 from renderer.problems import Findings, Origin, guess
 
 HOME = "/workspace/models/"
@@ -62,7 +62,9 @@ def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Finding
     if not repo:
         found.stop("E232", at.at("modelID") if "modelID" in hub else at)
     parts = repo.split("/")
-    if len(parts) > 2 or not all(part and part.replace("-", "").replace("_", "").replace(".", "").isalnum() and part.isascii() for part in parts):
+    if len(parts) > 2 or not all(
+        part and part.replace("-", "").replace("_", "").replace(".", "").isalnum() and part.isascii() for part in parts
+    ):
         found.stop("E233", at.at("modelID"), value=repo)
     if "filename" in hub:
         if not filename or filename.startswith("/") or filename.endswith("/") or ".." in filename.split("/"):
@@ -113,12 +115,25 @@ def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, found: Findings
         if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or ".." in rest.split("/"):
             found.stop("E244", at, value=uri)
         one = rest.lower().endswith(_GGUF)
-        return Weights("host", rest, rest, model.name, "gguf" if one else "safetensors", one, at, scheme=scheme, host_path=rest)
+        return Weights(
+            "host", rest, rest, model.name, "gguf" if one else "safetensors", one, at, scheme=scheme, host_path=rest
+        )
     if scheme == "oci":
         return _oci(inputs, model, uri, rest, at, found)
     loader, entry = _loader(inputs, scheme)
     if not loader:
-        known = [*(s for name in inputs.loaders for e in inputs.loaders[name]["sources"] for s in e["serves"] if "address" in e), "host", "oci", "ollama"]
+        known = [
+            *(
+                s
+                for name in inputs.loaders
+                for e in inputs.loaders[name]["sources"]
+                for s in e["serves"]
+                if "address" in e
+            ),
+            "host",
+            "oci",
+            "ollama",
+        ]
         found.stop("E241", at, scheme=scheme, hint=_scheme_hint(scheme, known))
     return _store(inputs, model, uri, scheme, rest, loader, entry, at, found)
 
@@ -131,13 +146,25 @@ def _scheme_hint(scheme: str, known: list[str]) -> str:
     return guess(scheme, known)
 
 
-def _store(inputs: Inputs, model: OpenModel, uri: str, scheme: str, rest: str, loader: str, entry: Spec, at: Origin, found: Findings) -> Weights:
+def _store(
+    inputs: Inputs,
+    model: OpenModel,
+    uri: str,
+    scheme: str,
+    rest: str,
+    loader: str,
+    entry: Spec,
+    at: Origin,
+    found: Findings,
+) -> Weights:
     with_endpoint = entry["address"] == "bucket.endpoint/path"
     bucket, dot, tail = rest.partition(".") if with_endpoint else (rest.partition("/")[0], ".", "")
     endpoint, slash, key = tail.partition("/") if with_endpoint else ("", *rest.partition("/")[1:])
     last = key.rpartition("/")[2]
     if not (dot and slash and bucket and (endpoint or not with_endpoint)) or "/" in bucket:
-        found.stop("E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH"))
+        found.stop(
+            "E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH")
+        )
     if not last or ".." in key.split("/"):
         found.stop("E243", at, value=uri)
     one = last.lower().endswith(_GGUF)
@@ -187,16 +214,22 @@ def _oci(inputs: Inputs, model: OpenModel, uri: str, rest: str, at: Origin, foun
         found.stop("E247", at, value=uri)
     if "@" not in rest and (not colon or tag == "latest"):
         found.stop("E248", at, value=uri)
-    if _minor(str(inputs.config.get("targets", "kubernetes") or "1.30")) < 35:
+    if minor(str(inputs.config.get("targets", "kubernetes") or "1.30")) < 35:
         found.stop("E249", at, target=inputs.config.get("targets", "kubernetes") or "1.30")
     mounted = f"{HOME}models--{last}"
     inside = inputs.config.get("loaders", "oci", "path", default="models").strip("/")
-    return Weights("oci", f"{mounted}/{inside}".rstrip("/"), uri, model.name, "safetensors", False, at, scheme="oci", host_path=mounted, image=rest)
-
-
-def _minor(version: str) -> int:
-    major, _, minor = version.partition(".")
-    return int(minor) if major == "1" and minor.isdigit() else 0
+    return Weights(
+        "oci",
+        f"{mounted}/{inside}".rstrip("/"),
+        uri,
+        model.name,
+        "safetensors",
+        False,
+        at,
+        scheme="oci",
+        host_path=mounted,
+        image=rest,
+    )
 
 
 def _loader(inputs: Inputs, what: str) -> tuple[str | None, Spec]:
