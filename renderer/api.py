@@ -66,6 +66,9 @@ class Config(NamedTuple):
         for length in range(len(path), 0, -1):
             if source := self.sources.get(path[:length]):
                 return Origin(source, ("spec", *path), key)
+        for longer, source in self.sources.items():
+            if longer[: len(path)] == path:
+                return Origin(source, ("spec", *path), key)
         return Origin(self.document, ("spec", *path), key)
 
 
@@ -123,7 +126,7 @@ class Inputs(NamedTuple):
     """Everything that was read.
 
     `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first asked for.
-    `own`: names of the user's own models and runtimes. `broken`: kind and name of documents that stand in the tree but
+    `own`: names of the user's own models and runtimes. `broken`: by kind and name, documents that stand in the tree but
     have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown.
     """
 
@@ -134,6 +137,6 @@ class Inputs(NamedTuple):
     loaders: Mapping[str, Spec]
     accelerators: tuple[Spec, ...]
     own: tuple[OpenModel | BackendRuntime, ...]
-    broken: frozenset[tuple[str, str]]
+    broken: Mapping[tuple[str, str], Document]
     unreadable: bool
     foreign: int

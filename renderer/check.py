@@ -473,18 +473,8 @@ def kubeconform(program: str | None, made: Sequence[Made]) -> list[Problem]:
                 os.makedirs(os.path.dirname(f"{scratch}/{path}"), exist_ok=True)
                 with open(f"{scratch}/{path}", "w", encoding="utf-8") as file:
                     file.write(text)
-        locations = [
-            f"{schema.FOLDER}/output/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json",
-            f"{schema.FOLDER}/output/core/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json",
-        ]
-        command = [
-            program,
-            "-strict",
-            "-output",
-            "json",
-            *(f for where in locations for f in ("-schema-location", where)),
-            scratch,
-        ]
+        where = '{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json'
+        command = [program, "-strict", "-output", "json", "-schema-location", f"{schema.FOLDER}/output/{where}", scratch]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         try:
             resources = json.loads(run.stdout)["resources"]

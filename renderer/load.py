@@ -271,7 +271,7 @@ class _Reading:
         self.apps: dict[tuple[str, str], App] = {}
         self.models: dict[str, OpenModel] = {}
         self.runtimes: dict[str, BackendRuntime] = {}
-        self.broken: set[tuple[str, str]] = set()
+        self.broken: dict[tuple[str, str], Document] = {}
         self.unreadable = False
         self.foreign = 0
         self.namespace = config.get("namespace") or "default"
@@ -287,11 +287,8 @@ class _Reading:
         ):
             if good:
                 self._document(file, document, kind)
-            elif isinstance(
-                name := (value.get("metadata") or {}).get("name") if isinstance(value.get("metadata"), dict) else None,
-                str,
-            ):
-                self.broken.add((value.get("kind"), name))
+            elif isinstance(metadata := value.get("metadata"), dict) and isinstance(metadata.get("name"), str):
+                self.broken.setdefault((str(value.get("kind")), metadata["name"]), document)
 
     def _document(self, file: File, document: Document, kind: str) -> None:
         value = document.value
@@ -307,11 +304,11 @@ class _Reading:
         elif kind == "OpenModel":
             model = OpenModel(name, value["spec"], document)
             if (known := self.models.setdefault(name, model)) is not model:
-                self._twice("E203", document, known.document, kind, name)
+                self._twice("E201", document, known.document, kind, name)
         elif kind == "BackendRuntime":
             runtime = BackendRuntime(name, value["spec"], document)
             if (other := self.runtimes.setdefault(name, runtime)) is not runtime:
-                self._twice("E203", document, other.document, kind, name)
+                self._twice("E201", document, other.document, kind, name)
         elif file.path != self.config_path:
             self.problems.append(problem("E204", document.origin("kind"), name=self.config.document.name))
 
@@ -334,7 +331,7 @@ class _Reading:
             loaders=_Shelf({}, "loaders", lambda d: d.value["spec"]),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
             own=(*self.models.values(), *self.runtimes.values()),
-            broken=frozenset(self.broken),
+            broken=self.broken,
             unreadable=self.unreadable,
             foreign=self.foreign,
         )

@@ -32,6 +32,7 @@ def render(options: Options) -> Rendered:
         shares = team.results()
         states = {path: state for share in shares for path, state in share["states"]}
         problems += [Problem(*each) for share in shares for each in share["problems"]]
+        problems += resolve.dangling(resolve.memo(inputs))
         common, found = emit.common(scope, states)
         problems += found + load.nothing(inputs, scope, problems) + check.folder(scope, states)
         if options.kubeconform and not failing(problems, options.strict):

@@ -2,8 +2,8 @@
 
 A file is read in one of three ways, and each leaves to the next what it cannot vouch for: line by line, for plain block
 style, which is nearly every file and takes a sixth of the time; from libyaml's events, for all of YAML but tags and
-anchors; carefully, with the place of every key and value and words for every problem. The careful way is also the answer
-to where a field stands: nearly every file is fine, and nobody asks.
+anchors; carefully, with the place of every key and value and words for every problem. The careful way also answers
+where a field stands: nearly every file is fine, and nobody asks.
 
 Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does: `y` and `off` are booleans, `010` is 8,
 `1e3` is 1000, `1:30` and dates are strings.
@@ -449,7 +449,7 @@ def _from_events(data: bytes) -> list[Any]:
 
 
 class _Node:
-    """A value with its place. `raw`: a scalar's text. `inner`: a list's nodes, or by key a mapping's with key places."""
+    """A value with its place. `raw`: a scalar's text. `inner`: a list's nodes, or by key the key's place and node."""
 
     __slots__ = ("height", "inner", "merges", "open", "place", "raw", "size", "value")
 

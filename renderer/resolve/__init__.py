@@ -7,6 +7,8 @@ holds), scaling (how many), names (what Kubernetes takes).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from renderer import quantity
@@ -77,6 +79,37 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     if not names.is_label_value(item.spec["familyName"]) or not item.spec["familyName"]:
         found.add("E284", at.at("familyName"), value=item.spec["familyName"])
     return found.problems + _weights(memo, item)[1]
+
+
+def dangling(memo: Memo) -> list[Problem]:
+    """Names that lead nowhere in documents which their schema refused: said in the same run, without planning them."""
+    inputs, found = memo.inputs, Findings()
+    for (kind, _), document in inputs.broken.items():
+        spec = document.value.get("spec") if kind in ("Playground", "Service") else None
+        if not isinstance(spec, dict):
+            continue
+        for path, name in _names(spec):
+            if path[0] == "backendRuntimeConfig":
+                with suppress(Stop):
+                    engines.runtime(inputs, name, document.origin("spec", *path), found)
+            else:
+                claims.model(inputs, name, document.origin("spec", *path), found)
+    return found.problems
+
+
+def _names(spec: Any) -> Iterator[tuple[Path, str]]:
+    """Where a Playground or Service of any shape names models and a backend."""
+    places: list[Path] = [("modelClaim", "modelName"), ("backendRuntimeConfig", "backendName")]
+    several = spec.get("modelClaims")
+    listed = several.get("models") if isinstance(several, dict) else None
+    places += [("modelClaims", "models", i, "name") for i in range(len(listed) if isinstance(listed, list) else 0)]
+    for path in places:
+        value: Any = spec
+        for part in path:
+            inside = isinstance(value, dict) and part in value or isinstance(value, list) and isinstance(part, int)
+            value = value[part] if inside else None
+        if isinstance(value, str) and value:
+            yield path, value
 
 
 def _runtime_resources(runtime: BackendRuntime) -> list[Problem]:
@@ -464,4 +497,4 @@ def _port(pod: Any) -> Port:
     return Port(port.get("name", "http"), port.get("containerPort", PORT))
 
 
-__all__ = ["Memo", "checked", "memo", "plan", "served_name"]
+__all__ = ["Memo", "checked", "dangling", "memo", "plan", "served_name"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from renderer.api import App, Inputs, OpenModel
-from renderer.problems import Findings, Path, Stop, guess, quoted
+from renderer.problems import Findings, Origin, Path, Stop, guess, quoted
 
 
 _Named = tuple[str | None, str, Path]  # name, role, where
@@ -59,9 +59,9 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
         flavors, path = (several or {}).get("inferenceFlavors"), ("spec", "modelClaims", "inferenceFlavors")
         _roles(app, names, found)
     models = [
-        Claimed(model, role, where)
+        Claimed(known, role, where)
         for name, role, where in names
-        if (model := _model(inputs, app, str(name), where, found)) is not None
+        if (known := model(inputs, str(name), app.origin(*where), found)) is not None
     ]
     models.sort(key=lambda each: each.role != "main")
     if len(models) < len(names):
@@ -80,9 +80,10 @@ def _roles(app: App, names: list[_Named], found: Findings) -> None:
         found.stop("E226", app.origin(*drafts[-1][:-1]), count=len(names))
 
 
-def _model(inputs: Inputs, app: App, name: str, where: Path, found: Findings) -> OpenModel | None:
+def model(inputs: Inputs, name: str, origin: Origin, found: Findings) -> OpenModel | None:
+    """The OpenModel of that name; None, and a finding unless it stands in the tree and is only broken."""
     if name in inputs.models:
         return inputs.models[name]
     if not inputs.unreadable and ("OpenModel", name) not in inputs.broken:
-        found.add("E203", app.origin(*where), name=name, hint=guess(name, list(inputs.models)))
+        found.add("E203", origin, name=name, hint=guess(name, list(inputs.models)))
     return None
