@@ -6,7 +6,7 @@ a map that stands in many manifests is a `yamlio.Shared`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from renderer.problems import Origin, Path
@@ -77,7 +77,7 @@ class Scaler(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """One Playground or Service, everything decided. `origins`: by field of this plan, what made it."""
+    """One Playground or Service, everything decided. `origins()`: by field of this plan, what made it."""
 
     name: str
     namespace: str
@@ -92,21 +92,28 @@ class Plan(NamedTuple):
     worker: Pod
     port: Port
     disruptable: bool
-    origins: Mapping[Path, Origin]
+    origins: Callable[[], Mapping[Path, Origin]]
     leader: Pod | None = None
     sub_groups: Body = {}
     scaler: Scaler | None = None
 
 
 class Manifest(NamedTuple):
-    """One object in reading order and, by field path, what made it; a path that is not there asks its parent."""
+    """One object in reading order; `origins()`: by field path, what made it. Nobody asks while nothing is wrong."""
 
     body: dict[str, Any]
-    origins: Mapping[Path, Origin]
+    origins: Callable[[], Mapping[Path, Origin]]
 
     def origin(self, path: Path) -> Origin:
-        """What made the field; below a known field the same steps are taken in its source."""
+        """What made the field, else its parent; below a known field the same steps are taken in its source."""
+        origins = self.origins()
         for length in range(len(path), -1, -1):
-            if found := self.origins.get(path[:length]):
+            if found := origins.get(path[:length]):
                 return found.at(*path[length:])
         raise LookupError(f"a manifest without an origin: {self.body.get('kind')}")
+
+
+def named(plan: Plan) -> dict[Path, Origin]:
+    """Origins of an object of which the app gave no more than the name."""
+    made = plan.origins()
+    return {(): made[()], ("metadata", "name"): made["name",], ("metadata", "namespace"): made["namespace",]}

@@ -35,7 +35,10 @@ class _Quantity(NamedTuple):
     text: str | None = None
 
 
-_canonical: dict[str | int, str] = {}  # bool and float never get in: True == 1 == 1.0 would share an entry
+# Both memos are keyed by strings and integers only: True == 1 == 1.0 would share an entry.
+_canonical: dict[str | int, str] = {}
+_nanos: dict[str | int, int] = {}
+_BOUND: Final = 10_000
 
 
 def canonical(value: object) -> str:
@@ -48,18 +51,30 @@ def canonical(value: object) -> str:
     known = _canonical.get(value)
     if known is None:
         known = _printed(_read(value))
-        if len(_canonical) >= 10_000:
+        if len(_canonical) >= _BOUND:
             _canonical.clear()
         _canonical[value] = known
     return known
 
 
-def amount(value: object) -> Fraction:
-    """The number that the quantity stands for: less than a nano is rounded up. ValueError as in `canonical`."""
-    from fractions import Fraction  # costs more than all the rest of this module, and few runs need it
+def nanos(value: object) -> int:
+    """The number that the quantity stands for, in billionths; less than one is rounded up. ValueError likewise."""
+    if value.__class__ is not str and value.__class__ is not int:
+        return _in_nanos(_read(value))
+    known = _nanos.get(value)
+    if known is None:
+        known = _in_nanos(_read(value))
+        if len(_nanos) >= _BOUND:
+            _nanos.clear()
+        _nanos[value] = known
+    return known
 
-    quantity = _read(value)
-    return quantity.units * Fraction(10) ** quantity.power
+
+def amount(value: object) -> Fraction:
+    """The number that the quantity stands for. To compare two, `nanos` is cheaper. ValueError likewise."""
+    from fractions import Fraction  # costs more than all the rest of this module
+
+    return Fraction(nanos(value), 10**_NANO)
 
 
 def _read(value: object) -> _Quantity:
@@ -125,6 +140,12 @@ def _suffix(suffix: str) -> tuple[str, int, int]:
 def _capped(units: int, power: int) -> tuple[int, int]:
     """Binary quantities end at the largest int64."""
     return (_MAX_INT64, 0) if units > _MAX_INT64 * 10**-power else (units, power)
+
+
+def _in_nanos(quantity: _Quantity) -> int:
+    _printed(quantity)  # what cannot be printed has no amount either
+    value: int = quantity.units * 10 ** (quantity.power + _NANO)
+    return value
 
 
 def _printed(quantity: _Quantity) -> str:

@@ -615,7 +615,7 @@ class _Careful:
         text = event.value
         node = _Node(event.start_mark, text, text)
         if _SURROGATE.search(text):
-            self.stop("E101", node.place, what="half of a surrogate pair is no character", fix="")
+            self.stop("E101", node.place, what=_NO_CHARACTER[2], fix=_NO_CHARACTER[3])  # PyYAML lets it pass
         if not event.style:
             node.merges = text == "<<"
             try:
@@ -728,6 +728,7 @@ def _key_words(key: _Node) -> dict[str, str]:
 
 _INDENT = "check the indentation of this line and of the one above"
 _QUOTE = "put the text in quotes"
+_NO_CHARACTER = ("hex|Unicode character escape", False, "this escape names no character", "double the backslash")
 _TAB = ("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
 # What libyaml or PyYAML's own parser says (problem; context), whether its beginning is the better place, what we say,
 # what helps.
@@ -737,7 +738,7 @@ _SYNTAX: Final = (
     ("mapping values are not allowed", False, "a ':' cannot stand here", f"{_INDENT}, or {_QUOTE}"),
     ("could not find expected ':'", True, "no ':' follows this key", f"write 'key: value', or {_QUOTE}"),
     ("unknown escape", False, "double quotes know no such escape", "double the backslash, or use single quotes"),
-    ("hex|Unicode character escape", False, "this escape names no character", "double the backslash"),
+    _NO_CHARACTER,
     ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
     ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
     ("expected (key|<block end>).*mapping", False, "this is no key of the mapping of line {begin}", _INDENT),

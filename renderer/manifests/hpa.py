@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from renderer.plan import Manifest, Plan
+from renderer.plan import Manifest, Plan, named
+from renderer.problems import Origin, Path
 
 
 def hpa(plan: Plan) -> Iterator[Manifest]:
@@ -20,8 +21,6 @@ def hpa(plan: Plan) -> Iterator[Manifest]:
     }
     if plan.scaler.behavior:
         spec["behavior"] = plan.scaler.behavior
-    origins = plan.origins
-    elastic = origins["elastic",]
     yield Manifest(
         {
             "apiVersion": "autoscaling/v2",
@@ -33,13 +32,17 @@ def hpa(plan: Plan) -> Iterator[Manifest]:
             },
             "spec": spec,
         },
-        {
-            (): origins[()],
-            ("metadata", "name"): origins["name",],
-            ("metadata", "namespace"): origins["namespace",],
-            ("spec", "minReplicas"): elastic.at("minReplicas"),
-            ("spec", "maxReplicas"): elastic.at("maxReplicas"),
-            ("spec", "metrics"): origins.get(("metrics",), elastic),
-            ("spec", "behavior"): origins.get(("behavior",), elastic),
-        },
+        lambda: _origins(plan),
     )
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    made = plan.origins()
+    elastic = made["elastic",]
+    return {
+        **named(plan),
+        ("spec", "minReplicas"): elastic.at("minReplicas"),
+        ("spec", "maxReplicas"): elastic.at("maxReplicas"),
+        ("spec", "metrics"): made.get(("metrics",), elastic),
+        ("spec", "behavior"): made.get(("behavior",), elastic),
+    }

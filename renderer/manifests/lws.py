@@ -37,7 +37,7 @@ def lws(plan: Plan) -> Iterator[Manifest]:
     spec["leaderWorkerTemplate"] = template
     yield Manifest(
         {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec},
-        _origins(plan),
+        lambda: _origins(plan),
     )
 
 
@@ -92,7 +92,7 @@ def _container(container: Container) -> dict[str, Any]:
 
 def _origins(plan: Plan) -> dict[Path, Origin]:
     """By field of the object; a part of a hand-written template leads back into it."""
-    made = plan.origins
+    made = plan.origins()
     origins: dict[Path, Origin] = {
         (): made[()],
         ("metadata", "name"): made["name",],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.plan import Manifest, Plan
+from renderer.plan import Manifest, Plan, named
 
 
 def pdb(plan: Plan) -> Iterator[Manifest]:
@@ -19,9 +19,5 @@ def pdb(plan: Plan) -> Iterator[Manifest]:
             "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
             "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
         },
-        {
-            (): plan.origins[()],
-            ("metadata", "name"): plan.origins["name",],
-            ("metadata", "namespace"): plan.origins["namespace",],
-        },
+        lambda: named(plan),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.plan import Manifest, Plan
+from renderer.plan import Manifest, Plan, named
 from renderer.yamlio import Shared
 
 
@@ -23,11 +23,7 @@ def lb_service(plan: Plan) -> Iterator[Manifest]:
                 "ports": [_port(plan.port.name, plan.port.number)],
             },
         },
-        {
-            (): plan.origins[()],
-            ("metadata", "name"): plan.origins["name",],
-            ("metadata", "namespace"): plan.origins["namespace",],
-        },
+        lambda: named(plan),
     )
 
 

@@ -21,11 +21,12 @@ from renderer.template import Filler, TemplateError, Words
 
 WORDS = frozenset(
     "ModelPath ModelName DraftModelPath Revision DraftRevision Hub Filename Endpoint Source Format Skip Stream Accelerator Port "
-    "TP MaxModelLen DrainSleep".split()
+    "TP MaxModelLen DrainSleep Region Anonymous".split()
 )
+PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
-_OPEN = re.compile(r"\{\{\s*\.(\w+)\s*(?!\s*\}\})")
+_OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
 _SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 _LATER = ("files", "volumes", "initContainers")
 

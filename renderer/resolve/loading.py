@@ -94,7 +94,10 @@ def credentials(config: Config, weights: Weights) -> Credentials:
         secret = _secret(config, each)
         optional = {"optional": True} if each.get("optional", True) else {}
         for entry in each.get("envs") or ():
-            env.append(_from_secret(entry["name"], secret, entry["key"], bool(optional)))
+            if "value" in entry:
+                env.append(entry)
+            else:
+                env.append(_from_secret(entry["name"], secret, entry["key"], bool(optional)))
         if file := each.get("file"):
             volume = f"{each['secret']}-credentials"
             env.append({"name": file["env"], "value": f"{file['mountPath'].rstrip('/')}/{file['key']}"})

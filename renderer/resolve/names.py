@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from renderer.api import App
+from renderer.api import App, OpenModel
 from renderer.problems import Findings, Origin
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -55,6 +55,8 @@ def object_name(name: str, origin: Origin, found: Findings) -> None:
         found.add("E283", origin, name=name, hint=hint)
 
 
-def is_label_value(value: str) -> bool:
-    """Whether it may be the value of a label."""
-    return len(value) <= _DNS_LABEL and bool(_VALUE.fullmatch(value))
+def family(model: OpenModel, found: Findings) -> None:
+    """familyName becomes the value of a pod label (bug 40)."""
+    value = model.spec["familyName"]
+    if not value or len(value) > _DNS_LABEL or not _VALUE.fullmatch(value):
+        found.add("E284", Origin(model.document, ("spec", "familyName")), value=value)

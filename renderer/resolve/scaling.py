@@ -32,10 +32,21 @@ def replicas(app: App, found: Findings) -> int | None:
     return 1 if count is None else count
 
 
-def scaler(
-    inputs: Inputs, app: App, engine: Engine, config: Recommended, origins: dict[Any, Origin], found: Findings
-) -> Scaler | None:
-    """The autoscaler, None without elasticConfig. Where the trigger comes from is noted in `origins`."""
+def trigger(inputs: Inputs, app: App, engine: Engine, config: Recommended) -> tuple[Body, Origin] | None:
+    """What to scale on, and who says so: the Playground, its config, the preset's queue metric; None when nobody does."""
+    own = (app.spec.get("elasticConfig") or {}).get("scaleTrigger")
+    if own is not None:
+        return (own["hpa"], app.origin("spec", "elasticConfig", "scaleTrigger", "hpa")) if "hpa" in own else None
+    recommended = config.spec.get("scaleTrigger")
+    if recommended is not None and recommended.get("hpa") is not None:
+        return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
+    if (queue := _queue(inputs, engine)) is not None:
+        return {"metrics": [queue]}, engine.origin.at("engine", "scale")
+    return None
+
+
+def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, found: Findings) -> Scaler | None:
+    """The autoscaler, None without elasticConfig."""
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return None
@@ -48,29 +59,20 @@ def scaler(
         found.add("E272", at.at("minReplicas"), value=low)
     elif low > high:
         found.add("E273", at.at("minReplicas"), low=low, high=high)
-    own, recommended = elastic.get("scaleTrigger"), config.spec.get("scaleTrigger")
+    own = elastic.get("scaleTrigger")
     if own is not None and own.get("hpa") is None:
         found.add("E274", at.at("scaleTrigger"))
         return None
-    if own is not None:
-        trigger, origin = own["hpa"], at.at("scaleTrigger", "hpa")
-    elif recommended is not None and recommended.get("hpa") is not None:
-        trigger, origin = recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    elif (queue := _queue(inputs, engine)) is not None:
-        trigger, origin = {"metrics": [queue]}, engine.origin.at("engine", "scale")
-    else:
+    said = trigger(inputs, app, engine, config)
+    if said is None:
         found.add("E275", at, backend=engine.runtime.name)
         return None
-    metrics = trigger.get("metrics") or []
+    spec, origin = said
+    metrics = spec.get("metrics") or []
     if not metrics:
         found.add("W203", origin)
-    origins["metrics",] = origin.at("metrics")
-    origins["behavior",] = origin.at("behavior")
     return Scaler(
-        low,
-        high,
-        tuple(quantities(metric, origin, found) for metric in metrics) or (_CPU,),
-        trigger.get("behavior") or {},
+        low, high, tuple(quantities(each, origin, found) for each in metrics) or (_CPU,), spec.get("behavior") or {}
     )
 
 

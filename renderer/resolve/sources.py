@@ -172,8 +172,8 @@ def _store(
     target = HOME + (last if one else f"models--{last}")
     if with_endpoint and not one and "." in last:
         found.stop("E246", at, value=last)
-    config = inputs.config
-    if not with_endpoint:
+    config, uses = inputs.config, entry.get("uses") or ()
+    if "endpoint" in uses:
         endpoint = config.get("loaders", loader, "endpoint") or ""
     own = str(entry.get("scheme", scheme))
     return Weights(
@@ -190,7 +190,7 @@ def _store(
         entry=entry,
         words={
             "Scheme": own, "Bucket": bucket, "Endpoint": endpoint, "Key": key, "Target": target, "OneFile": one,
-            "Region": config.get("loaders", loader, "region") or "",
+            "Region": config.get("loaders", loader, "region") or "" if "region" in uses else "",
             "Anonymous": bool(config.get("loaders", loader, "anonymous")),
             "SecretAs": _secret_as(inputs, entry),
         },

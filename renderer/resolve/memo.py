@@ -1,0 +1,102 @@
+"""One run's memory, and what both kinds of apps ask of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from renderer.api import App, BackendRuntime, Inputs, OpenModel
+from renderer.plan import Body
+from renderer.problems import Findings, Problem, Stop
+from renderer.resolve import claims, engines, flavors, names, pods, sources
+from renderer.schema import spec_default
+from renderer.yamlio import Shared
+
+SKIP = "llmaz.io/skip-model-loader"
+
+
+class Memo(NamedTuple):
+    """One run's memory: what is worked out once for all apps."""
+
+    inputs: Inputs
+    engines: dict[str, tuple[engines.Engine | None, list[Problem]]]
+    weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
+    backend: str
+
+
+def memo(inputs: Inputs) -> Memo:
+    """An empty memory for these inputs."""
+    backend = inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
+    return Memo(inputs, {}, {}, backend)
+
+
+def weights(memo: Memo, model: OpenModel) -> tuple[sources.Weights | None, list[Problem]]:
+    """Where the model's weights are, None when its source says nothing that works; and what is wrong with it."""
+    known = memo.weights.get(model.name)
+    if known is None:
+        found = Findings()
+        try:
+            made: sources.Weights | None = sources.weights(memo.inputs, model, found)
+        except Stop:
+            made = None
+        known = memo.weights[model.name] = made if not found.problems else None, found.problems
+    return known
+
+
+def engine(memo: Memo, runtime: BackendRuntime) -> tuple[engines.Engine | None, list[Problem]]:
+    """The runtime compiled, None when a template of it is broken; and what is wrong with it."""
+    known = memo.engines.get(runtime.name)
+    if known is None:
+        found = Findings()
+        try:
+            made: engines.Engine | None = engines.engine(runtime, found)
+        except Stop:
+            made = None
+        known = memo.engines[runtime.name] = made, found.problems
+    return known
+
+
+class Claimed(NamedTuple):
+    """What both kinds have in common: the models, where their weights are, and what pods need for them."""
+
+    claim: claims.Claim
+    weights: tuple[sources.Weights, ...]
+    skip: bool
+    kit: pods.Kit
+    labels: Body
+    hardening: str
+
+
+def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
+    """The claim worked out. Raises Stop when there is no model to go on with."""
+    inputs = memo.inputs
+    mode = (app.spec.get("gateway") or {}).get("mode", "off")
+    if mode != "off":
+        found.add("E216", app.origin("spec", "gateway", "mode"), value=mode)
+    claim = claims.claim(inputs, app, found)
+    ready = []
+    for each in claim.models:
+        made, problems = weights(memo, each.model)
+        found.problems += problems
+        ready += [made] if made else []
+    place = flavors.placement(inputs, app, claim, found)
+    if len(ready) < len(claim.models):
+        raise Stop
+    skip = app.annotations.get(SKIP) == "true"
+    names.family(claim.main, found)
+    labels = Shared(
+        {
+            "app.kubernetes.io/name": app.name,
+            "app.kubernetes.io/component": "inference-server",
+            "app.kubernetes.io/part-of": "llmaz",
+            "app.kubernetes.io/managed-by": "llmaz-renderer",
+        }
+    )
+    marks = {
+        **labels,
+        "llmaz.io/model-name": claim.main.name,
+        "llmaz.io/model-family-name": claim.main.spec["familyName"],
+    }
+    annotations = {"llmaz.io/inference-service-flavors": ",".join(claim.flavors)} if claim.flavors else {}
+    hardening = app.spec.get("hardening") or inputs.config.get("hardening") or "default"
+    kit = pods.kit(inputs, marks, annotations, tuple(ready), skip, place, hardening)
+    return Claimed(claim, tuple(ready), skip, kit, labels, hardening)

@@ -1,0 +1,281 @@
+"""A Playground → its Plan: the engine, its command line and environment, one pod, and what scales it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from renderer import quantity
+from renderer.api import App, Spec
+from renderer.plan import Body, Container, Plan, Pod, Port, Rollout
+from renderer.problems import Findings, Origin, Path, Stop
+from renderer.resolve import engines, flavors, images, loading, names, normal, options, pods, resources, scaling
+from renderer.resolve.engines import PORT
+from renderer.resolve.memo import Claimed, Memo, claimed, engine
+from renderer.resolve.sources import Weights
+from renderer.template import TemplateError, Words
+from renderer.yamlio import Shared
+
+GRACE = 130
+DRAIN_SLEEP = 10
+_PORT = Port("http", PORT)
+_PORTS = (Shared({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
+_BACKEND: Path = ("spec", "backendRuntimeConfig")
+
+
+class _Run(NamedTuple):
+    """How the engine runs this app. `user`: the Playground's backendRuntimeConfig."""
+
+    engine: engines.Engine
+    config: engines.Recommended
+    user: Spec
+    resources: Body
+    held: flavors.Accelerator
+    variant: Spec
+    tag: str
+    served: str
+    words: Words
+
+
+class _Line(NamedTuple):
+    """The command line, the environment, and how much shared memory goes with them."""
+
+    args: tuple[str, ...]
+    env: tuple[Body, ...]
+    shared_memory: str
+
+
+def plan(memo: Memo, app: App, found: Findings) -> Plan:
+    """Everything decided. Raises Stop when there is no engine or model to go on with."""
+    runtime = _engine(memo, app, found)
+    base = claimed(memo, app, found)
+    run = _run(memo, app, runtime, base, found)
+    pod, line = _pod(memo, app, base, run, found)
+    scaler = scaling.scaler(memo.inputs, app, run.engine, run.config, found)
+    count = scaling.replicas(app, found)
+    names.app_names(app, 1, scaler.max_replicas if scaler else count or 1, found)
+    return Plan(
+        name=app.name,
+        namespace=app.namespace,
+        file=app.file,
+        labels=base.labels,
+        annotations=_annotations(app, base.weights[0], run),
+        replicas=count,
+        size=1,
+        startup_policy="LeaderReady",
+        restart_policy="RecreateGroupOnPodRestart",
+        rollout=Rollout(),
+        worker=pod,
+        port=_PORT,
+        disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
+        scaler=scaler,
+        origins=lambda: _origins(memo, app, base, run, line),
+    )
+
+
+def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
+    """backendName → RenderConfig's → the CRD's default. Raises Stop."""
+    name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
+    if name:
+        origin = app.origin(*_BACKEND, "backendName")
+    elif memo.inputs.config.get("backend"):
+        origin = memo.inputs.config.origin("backend")
+    else:
+        origin = app.origin("spec")
+    made, problems = engine(memo, engines.runtime(memo.inputs, name or memo.backend, origin, found))
+    found.problems += problems
+    if made is None:
+        raise Stop
+    return made
+
+
+def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Findings) -> _Run:
+    """Config, resources, accelerator, variant, tag and words. Raises Stop when the engine cannot run what is claimed."""
+    inputs, user, at = memo.inputs, app.spec.get("backendRuntimeConfig") or {}, app.origin(*_BACKEND)
+    claim, place = base.claim, base.kit.placement
+    config = engines.recommended(engine, claim.draft, user, at, found)
+    merged = resources.merged(
+        resources.Side(config.spec.get("resources") or {}, config.origin.at("resources")),
+        resources.Side(user.get("resources") or {}, at.at("resources")),
+        place.limits,
+        found,
+    )
+    held, size, length = flavors.Accelerator(), 1, 0
+    variant: Spec = {}
+    if engine.templated:
+        limited = place.limits_origin if place.limits and place.limits_origin else at.at("resources", "limits")
+        held = flavors.accelerator(inputs, merged.get("limits") or {}, limited, found)
+        variant = engines.variant(inputs, engine, held, place.given, app.origin(*claim.models[0].path), found)
+        size = flavors.parallel_size(held, place, claim.main, found)
+        length = flavors.max_model_len(place, claim.main, found)
+        for each in base.weights:
+            engines.fits(inputs, engine, each, base.skip, found)
+    tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
+    # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
+    served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or base.weights[0].name
+    words = _words(engine, base, variant, size, served, length)
+    return _Run(engine, config, user, merged, held, variant, tag, served, words)
+
+
+def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, served: str, length: int) -> Words:
+    main = base.weights[0]
+    second = base.weights[1] if len(base.weights) > 1 else None
+    return {
+        "ModelPath": _path(engine, main, base.skip),
+        "ModelName": served if engine.templated else main.name,
+        "DraftModelPath": _path(engine, second, base.skip) if second else "",
+        "Revision": main.revision,
+        "DraftRevision": second.revision if second and base.claim.draft else "",
+        "Hub": main.hub,
+        "Filename": main.filename,
+        "Endpoint": main.endpoint if main.kind == "objectStore" else "",
+        "Source": main.kind,
+        "Format": main.format,
+        "Skip": base.skip,
+        "Stream": base.skip and main.kind == "objectStore",
+        "Accelerator": variant.get("accelerator", "none"),
+        "Port": PORT,
+        "TP": size,
+        "MaxModelLen": length,
+        "DrainSleep": DRAIN_SLEEP,
+        "Region": main.words.get("Region", ""),
+        "Anonymous": main.words.get("Anonymous", False),
+    }
+
+
+def _path(engine: engines.Engine, weights: Weights, skip: bool) -> str:
+    """What the engine opens: the path on disk, or what the user wrote when nothing loads it (gcs:// as gs:// for presets)."""
+    if not skip or weights.kind == "oci":
+        return weights.path
+    if engine.templated and weights.kind == "objectStore":
+        return weights.scheme + weights.address[weights.address.index("://") :]
+    return weights.address
+
+
+def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tuple[Pod, _Line]:
+    """The one pod, and the command line that it got. Raises Stop when a template of the runtime does not hold."""
+    inputs, runtime = memo.inputs, run.engine.runtime
+    try:
+        line = _line(app, base, run, found)
+        command = tuple(run.engine.command(run.words))
+        lifecycle = run.engine.lifecycle(run.words)
+        probes = {key: filler(run.words) for key, filler in run.engine.probes.items()}
+    except TemplateError as error:
+        path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
+        found.stop("E420", Origin(runtime.document, path), what=error)
+    facts = base.claim.main.spec.get("facts") or {}
+    runner = Container(
+        name=pods.RUNNER,
+        image=images.reference(
+            inputs.config, images.tagged(run.variant.get("image") or runtime.spec["image"], run.tag)
+        ),
+        command=command,
+        args=line.args,
+        env=pods.with_credentials(base.kit, line.env),
+        ports=_PORTS,
+        resources=run.resources,
+        startup_probe=engines.startup(run.engine, probes.get("startupProbe", {}), facts.get("weightsGiB") or 0),
+        readiness_probe=probes.get("readinessProbe", {}),
+        liveness_probe=probes.get("livenessProbe", {}),
+        lifecycle=lifecycle,
+    )
+    drain = run.engine.spec.get("drain")
+    grace = drain["seconds"] + DRAIN_SLEEP - 10 if drain else GRACE
+    security = run.variant.get("security") or run.engine.spec.get("security") or {}
+    origin = app.origin("spec", "hardening")
+    pod = pods.playground(
+        inputs, base.kit, runner, line.shared_memory, grace, _tolerations(run.held), security, found, origin
+    )
+    return pod, line
+
+
+_TOLERATIONS: dict[str, tuple[Body, ...]] = {"": ()}
+
+
+def _tolerations(held: flavors.Accelerator) -> tuple[Body, ...]:
+    """As Kubernetes' ExtendedResourceToleration would add."""
+    if held.resource not in _TOLERATIONS:
+        toleration = Shared({"key": held.resource, "operator": "Exists", "effect": "NoSchedule"})
+        _TOLERATIONS[held.resource] = (toleration,)
+    return _TOLERATIONS[held.resource]
+
+
+def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
+    """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
+    engine, user, words = run.engine, run.user, run.words
+    per_model = (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
+    own_args, model_args = user.get("args") or (), per_model.get("args") or ()
+    layers = [options.Layer(run.config.args(words))]
+    derived_env: list[Body] = []
+    shm = ""
+    for entry in engine.derived:
+        if not entry.when(words):
+            continue
+        if entry.args:
+            layers.append(options.Layer([str(arg) for arg in entry.args(words)], entry.group))
+        if entry.envs:
+            derived_env += [{**each, "value": str(each["value"])} for each in entry.envs(words)]
+        shm = entry.shared_memory or shm
+    if engine.owned:
+        options.owned(engine.style, engine.owned, own_args, app.origin(*_BACKEND, "args"), found)
+        options.owned(engine.style, engine.owned, model_args, _of_model(base, engine, "args"), found)
+    args = options.merged(engine.style, [*layers, options.Layer(model_args), options.Layer(own_args)])
+    env: Sequence[Body] = tuple(engine.envs(words))
+    if derived_env or per_model.get("envs") or user.get("envs"):
+        of_model = _normal(per_model.get("envs") or (), _of_model(base, engine, "envs"), found)
+        env = loading.merge_env(
+            env, derived_env, of_model, _normal(user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
+        )
+    size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
+    if size is not None:
+        try:
+            shm = quantity.canonical(size)
+        except ValueError:
+            found.add("E305", app.origin(*_BACKEND, "sharedMemorySize"), value=size)
+    return _Line(args, tuple(env), shm)
+
+
+def _of_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:
+    return Origin(base.claim.main.document, ("spec", "engines", engine.runtime.name, field))
+
+
+def _normal(entries: Sequence[Body], origin: Origin, found: Findings) -> list[Body]:
+    return [normal.entry(each, origin.at(i), found) for i, each in enumerate(entries)]
+
+
+def _annotations(app: App, main: Weights, run: _Run) -> Body:
+    """What people read off the LeaderWorkerSet, each where it is known."""
+    annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
+    if version := engines.version(run.engine, run.tag):
+        annotations["renderer.llmaz.io/engine-version"] = version
+    if main.revision:
+        annotations["renderer.llmaz.io/model-revision"] = main.revision
+    if run.engine.templated or app.spec.get("servedModelName"):
+        annotations["renderer.llmaz.io/served-model-name"] = run.served
+    return annotations
+
+
+def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line) -> Mapping[Path, Origin]:
+    """What made each part of the plan; asked for only when something is wrong with an object."""
+    at, mine = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
+    origins: dict[Path, Origin] = {
+        (): app.origin(),
+        ("name",): app.origin("metadata", "name"),
+        ("namespace",): app.origin("metadata", "namespace"),
+        ("replicas",): app.origin("spec", "replicas"),
+        ("elastic",): app.origin("spec", "elasticConfig"),
+        ("image",): mine.at("version") if "version" in run.user else at.at("image"),
+        ("args",): run.config.origin.at("args"),
+        ("env",): at.at("envs"),
+        ("resources",): mine.at("resources") if "resources" in run.user else run.config.origin.at("resources"),
+        **{(key,): at.at(key) for key in ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe")},
+    }
+    own = run.user.get("args") or ()
+    origins |= {("args", len(line.args) - len(own) + i): mine.at("args", i) for i in range(len(own))}
+    origins |= {("env", each["name"]): mine.at("envs", i) for i, each in enumerate(run.user.get("envs") or ())}
+    if limits := base.kit.placement.limits_origin:
+        origins["placement",] = Origin(limits.source, limits.path[:-1])
+    if trigger := scaling.trigger(memo.inputs, app, run.engine, run.config):
+        origins["metrics",] = trigger[1].at("metrics")
+        origins["behavior",] = trigger[1].at("behavior")
+    return origins

@@ -1,0 +1,90 @@
+"""A Service → its Plan: hand-written pods, and what the models need of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from renderer.api import App
+from renderer.plan import Plan, Pod, Port, Rollout
+from renderer.problems import Findings, Origin, Path, Stop, failing
+from renderer.resolve import names, normal, pods
+from renderer.resolve.engines import PORT
+from renderer.resolve.memo import Claimed, Memo, claimed
+
+_POLICY = "RecreateGroupOnPodRestart"
+
+
+def plan(memo: Memo, app: App, found: Findings) -> Plan:
+    """Everything decided. Raises Stop when the claim or a template leaves nothing to build."""
+    spec = app.spec
+    own, at = spec["workloadTemplate"], app.origin("spec", "workloadTemplate")
+    base = claimed(memo, app, found)
+    size, count = own.get("size", 1), spec.get("replicas", 1)
+    if size < 1:
+        found.add("E285", at.at("size"), value=size)
+    if count < 0:
+        found.add("E270", app.origin("spec", "replicas"), value=count)
+    names.app_names(app, size, count, found)
+    leader = _pod(memo, app, base, "leaderTemplate", found) if own.get("leaderTemplate") is not None else None
+    worker = _pod(memo, app, base, "workerTemplate", found, marked=leader is None)
+    if failing(found.problems):
+        raise Stop
+    rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    policy, groups = own.get("restartPolicy", _POLICY), own.get("subGroupPolicy") or {}
+    revision, served = base.weights[0].revision, spec.get("servedModelName")
+    return Plan(
+        name=app.name,
+        namespace=app.namespace,
+        file=app.file,
+        labels=base.labels,
+        annotations={
+            **({"renderer.llmaz.io/model-revision": revision} if revision else {}),
+            **({"renderer.llmaz.io/served-model-name": served} if served else {}),
+        },
+        replicas=count,
+        size=size,
+        # A leader that waits for its workers would never get ready before they start (bug 33).
+        startup_policy="LeaderReady" if size == 1 else "LeaderCreated",
+        restart_policy="None" if policy == "Default" else policy,
+        rollout=Rollout(rollout.get("maxUnavailable", 1), rollout.get("maxSurge", 0)),
+        leader=leader,
+        worker=worker,
+        port=_port(leader or worker),
+        disruptable=count >= 2,
+        sub_groups={"subGroupPolicyType": "LeaderWorker", **groups} if groups else {},
+        origins=lambda: _origins(app),
+    )
+
+
+def _pod(memo: Memo, app: App, base: Claimed, key: str, found: Findings, *, marked: bool = True) -> Pod:
+    """One template with what the models need. `marked`: it is the one with the model's labels and annotation."""
+    at = app.origin("spec", "workloadTemplate", key)
+    template = app.spec["workloadTemplate"][key]
+    containers = (template.get("spec") or {}).get("containers") or ()
+    if not any(container.get("name") == pods.RUNNER for container in containers):
+        found.add("E286", at.at("spec", "containers"), key=key)
+    normalised = normal.template(template, at, found)
+    return pods.handwritten(memo.inputs, base.kit, normalised, marked, found, at)
+
+
+def _port(pod: Pod) -> Port:
+    """The port that the runner listens on: the one called http, else its first; 8080 when it names none."""
+    runner = next(each for each in pod.containers if each.name == pods.RUNNER)
+    port = next((each for each in runner.ports if each.get("name") == "http"), runner.ports[0] if runner.ports else {})
+    return Port(port.get("name", "http"), port.get("containerPort", PORT))
+
+
+def _origins(app: App) -> Mapping[Path, Origin]:
+    """What made each part of the plan."""
+    at = app.origin("spec", "workloadTemplate")
+    return {
+        (): app.origin(),
+        ("name",): app.origin("metadata", "name"),
+        ("namespace",): app.origin("metadata", "namespace"),
+        ("replicas",): app.origin("spec", "replicas"),
+        ("size",): at.at("size"),
+        ("rollout",): app.origin("spec", "rolloutStrategy", "rollingUpdateConfiguration"),
+        ("sub_groups",): at.at("subGroupPolicy"),
+        ("leader",): at.at("leaderTemplate"),
+        ("worker",): at.at("workerTemplate"),
+    }
