@@ -109,11 +109,6 @@ class Scope(NamedTuple):
         """Whether the output folder matters."""
         return self.options.compare or self.options.write
 
-    @property
-    def keeps(self) -> bool:
-        """Whether unchanged texts are wanted too."""
-        return self.options.texts
-
 
 def minor(version: str) -> int:
     """The minor number of a Kubernetes version such as `1.35`, patch and `v` aside; 0 when it is none."""

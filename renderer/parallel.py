@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from renderer.problems import Fault
+from renderer.problems import Fault, Problem, RenderError
 
 T = TypeVar("T")
 WORTH = 200  # below that many items a fork costs more than it brings
@@ -67,6 +67,8 @@ class Team:
             status = 130
         except Fault as fault:
             _send(write, ("fault", fault.at_hand, fault.what))
+        except RenderError as fault:
+            _send(write, ("wrong", [tuple(each) for each in fault.problems]))
         except OSError as fault:
             _send(write, ("os", fault.errno, fault.strerror, fault.filename))
         except BaseException as fault:  # noqa: BLE001 - the parent prints it
@@ -99,6 +101,8 @@ class Team:
         received = _receive(read) or ("fault", "llmaz", "a worker process died")
         if received[0] == "os":
             raise OSError(*received[1:])
+        if received[0] == "wrong":
+            raise RenderError(Problem(*each) for each in received[1])
         if received[0] == "fault":
             raise Fault(*received[1:])
         return received[1]

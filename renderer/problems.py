@@ -247,7 +247,7 @@ WORDINGS: dict[str, Wording] = {
         "'{value}' does not end in the name of a folder or file", "leave out the slash at the end, and any '..'"
     ),
     "E244": Wording("'{value}' is no absolute path of a node", "write it as host:///path/to/model"),
-    "E245": Wording("'{value}' names no model", "write it as ollama://name:tag"),
+    "E245": Wording("'{value}' names no model", "write the model's name and tag behind ://"),
     "E246": Wording(
         "the loader takes '{value}' for one file, since it holds a dot",
         "rename the folder without dots, or read the bucket through s3:// with loaders.store.endpoint",

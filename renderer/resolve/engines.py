@@ -16,7 +16,7 @@ from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, guess, quoted
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.options import Style, style
-from renderer.resolve.sources import Weights
+from renderer.resolve.sources import PULLED, Weights
 from renderer.template import Filler, TemplateError, Words
 
 WORDS = frozenset(
@@ -305,7 +305,7 @@ _SOURCES = {
     "objectStore": "an object store",
     "host": "host://",
     "oci": "oci://",
-    "ollama": "ollama://",
+    PULLED: f"{PULLED}://",
 }
 
 

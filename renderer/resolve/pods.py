@@ -11,7 +11,7 @@ from renderer.problems import Findings, Origin
 from renderer.resolve import images, loading, resources
 from renderer.resolve.flavors import Placement
 from renderer.resolve.loading import NO_ESCALATION, READABLE, VOLUME, Credentials
-from renderer.resolve.sources import Weights
+from renderer.resolve.sources import PULLED, Weights
 from renderer.yamlio import Shared
 
 RUNNER = "model-runner"
@@ -52,7 +52,7 @@ def kit(
     loads = () if skip else tuple((i, each) for i, each in enumerate(weights) if each.loader)
     mounts: list[Body] = []
     volumes: list[Body] = []
-    if loads or (any(each.kind == "ollama" for each in weights) and not skip):
+    if loads or (any(each.kind == PULLED for each in weights) and not skip):
         mounts.append(READABLE)
         volumes.append(_MODEL_VOLUME)
     seen: set[str] = set()

@@ -13,6 +13,7 @@ from renderer.api import Inputs, OpenModel, Spec, minor
 from renderer.problems import Findings, Origin, guess
 
 HOME = "/workspace/models/"
+PULLED = "ollama"  # the one scheme, and kind of source, that is named after an engine: it pulls the weights itself
 _DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own default is its business (bug 15)
 _GGUF = ".gguf"
 
@@ -107,10 +108,10 @@ def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, found: Findings
         found.stop("E240", at, value=uri)
     scheme, rest = uri.split("://")
     scheme = scheme.lower()
-    if scheme == "ollama":
+    if scheme == PULLED:
         if not rest or rest != rest.strip() or rest.startswith("/"):
             found.stop("E245", at, value=uri)
-        return Weights("ollama", "", uri, rest, "gguf", False, at, scheme=scheme)
+        return Weights(PULLED, "", uri, rest, "gguf", False, at, scheme=scheme)
     if scheme == "host":
         if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or ".." in rest.split("/"):
             found.stop("E244", at, value=uri)
@@ -132,7 +133,7 @@ def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, found: Findings
             ),
             "host",
             "oci",
-            "ollama",
+            PULLED,
         ]
         found.stop("E241", at, scheme=scheme, hint=_scheme_hint(scheme, known))
     return _store(inputs, model, uri, scheme, rest, loader, entry, at, found)

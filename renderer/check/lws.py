@@ -1,0 +1,86 @@
+"""LeaderWorkerSet: what its webhook refuses, and what only a StatefulSet or the kubelet would find in its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.check.finding import LABEL, Body, Finding
+from renderer.check.pods import pod
+from renderer.problems import Path
+
+_MAX_INT32 = 2**31 - 1
+
+
+def lws_webhook(body: Body) -> Iterator[Finding]:
+    """What LeaderWorkerSet's validating webhook refuses, and what its mutating one would rewrite (apis.md, section 1)."""
+    metadata, spec = body["metadata"], body["spec"]
+    template = spec["leaderWorkerTemplate"]
+    size, replicas = template.get("size", 1), spec.get("replicas", 1)
+    name = metadata.get("name", "")
+    if not LABEL.fullmatch(name) or len(name) > 63:
+        yield "E510", ("metadata", "name"), {"name": name}
+    if size < 1:
+        yield "E511", ("spec", "leaderWorkerTemplate", "size"), {"what": f"size {size} is below 1"}
+    if replicas < 0:
+        yield "E511", ("spec", "replicas"), {"what": f"replicas {replicas} is below 0"}
+    if replicas * size > _MAX_INT32:
+        yield "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
+    update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+    rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    values = {}
+    for key, default in (("maxUnavailable", 1), ("maxSurge", 0)):
+        value = rollout.get(key, default)
+        values[key] = _share(value)
+        if values[key] is None:
+            yield "E512", (*update, key), {"field": key, "value": value}
+    if values == {"maxUnavailable": 0, "maxSurge": 0} and replicas:
+        yield "E513", update, {}
+    if rollout.get("partition", 0) < 0:
+        yield "E511", (*update, "partition"), {"what": f"partition {rollout['partition']} is below 0"}
+    yield from _subgroups(metadata, template, size)
+    if template.get("restartPolicy") == "Default":
+        yield "E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {}
+
+
+def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
+    path: Path = ("spec", "leaderWorkerTemplate", "subGroupPolicy")
+    policy = template.get("subGroupPolicy")
+    key = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+    if policy is None:
+        if key in (metadata.get("annotations") or {}):
+            yield "E516", ("metadata", "annotations", key), {}
+        return
+    part = policy.get("subGroupSize")
+    if part is None:
+        yield "E514", path, {"what": "subGroupSize is missing; LWS's webhook fails without it"}
+    elif not 1 <= part <= size:
+        yield "E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is not between 1 and the size {size}"}
+    elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
+        yield (
+            "E514",
+            (*path, "subGroupSize"),
+            {"what": f"the size less the leader, {size - 1}, is no multiple of subGroupSize {part}"},
+        )
+    elif size % part and (size - 1) % part:
+        yield (
+            "E514",
+            (*path, "subGroupSize"),
+            {"what": f"neither the size {size} nor {size - 1} is a multiple of subGroupSize {part}"},
+        )
+
+
+def _share(value: int | str) -> int | None:
+    """A number of groups, or a percentage up to 100 %, as a number; None when it is neither."""
+    if isinstance(value, int):
+        return value if value >= 0 else None
+    digits = value.removesuffix("%")
+    return int(digits) if value.endswith("%") and digits.isascii() and digits.isdigit() and int(digits) <= 100 else None
+
+
+def lws_pods(body: Body) -> Iterator[Finding]:
+    """What only a StatefulSet or the kubelet would find in the pod templates: a CRD checks no more than the schema."""
+    template = body["spec"]["leaderWorkerTemplate"]
+    for part in ("leaderTemplate", "workerTemplate"):
+        if part in template:
+            for code, path, words in pod(template[part]["spec"]):
+                yield code, ("spec", "leaderWorkerTemplate", part, "spec", *path), words

@@ -1,0 +1,53 @@
+"""Services, disruption budgets and other workloads: rules of one object that no schema holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.check.finding import LABEL, Body, Finding
+from renderer.check.pods import pod
+
+
+def service_rules(body: Body) -> Iterator[Finding]:
+    """Ports have unique names and numbers; several ports all have names; a headless Service's port is its target."""
+    spec = body["spec"]
+    ports = spec.get("ports") or ()
+    for i, port in enumerate(ports):
+        if len(ports) > 1 and not port.get("name"):
+            yield "E540", ("spec", "ports", i), {"what": "every port of several needs a name"}
+        if any(
+            port.get("name") == other.get("name")
+            and port.get("name")
+            or (port["port"], port.get("protocol")) == (other["port"], other.get("protocol"))
+            for other in ports[:i]
+        ):
+            yield "E540", ("spec", "ports", i), {"what": "the port's name or number is already there"}
+        target = port.get("targetPort", port["port"])
+        if spec.get("clusterIP") == "None" and isinstance(target, int) and target != port["port"]:
+            yield (
+                "E540",
+                ("spec", "ports", i, "targetPort"),
+                {"what": f"a headless Service does not translate ports: {port['port']} is not {target}"},
+            )
+    if not LABEL.fullmatch(name := body["metadata"].get("name", "")) or len(name) > 63:
+        yield "E510", ("metadata", "name"), {"name": name}
+    if spec.get("clusterIP") == "":
+        yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts for ever; leave it out"}
+
+
+def pdb_rules(body: Body) -> Iterator[Finding]:
+    """Exactly one of minAvailable and maxUnavailable."""
+    spec = body["spec"]
+    if ("minAvailable" in spec) == ("maxUnavailable" in spec):
+        yield "E541", ("spec",), {}
+
+
+def workload_rules(body: Body) -> Iterator[Finding]:
+    """A workload's selector matches its own pods, and its pods hold together."""
+    spec = body["spec"]
+    labels = (spec["template"].get("metadata") or {}).get("labels") or {}
+    wanted = (spec.get("selector") or {}).get("matchLabels") or {}
+    if any(labels.get(key) != value for key, value in wanted.items()):
+        yield "E542", ("spec", "selector", "matchLabels"), {}
+    for code, path, words in pod(spec["template"]["spec"]):
+        yield code, ("spec", "template", "spec", *path), words

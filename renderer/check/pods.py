@@ -1,0 +1,64 @@
+"""Pods: what holds together inside one, wherever its template stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from renderer import quantity
+from renderer.check.finding import Body, Finding
+from renderer.problems import Path
+
+
+def pod(spec: Body) -> Iterator[Finding]:
+    """Unique names, mounts with a volume, probes on a port that is there, requests within limits."""
+    volumes = _unique(spec.get("volumes") or (), "name")
+    if isinstance(volumes, int):
+        yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": spec["volumes"][volumes]["name"]}
+        return
+    names: set[str] = set()
+    for group in ("initContainers", "containers"):
+        for i, container in enumerate(spec.get(group) or ()):
+            path: Path = (group, i)
+            if container["name"] in names:
+                yield "E520", (*path, "name"), {"what": "container", "name": container["name"]}
+            names.add(container["name"])
+            for code, below, words in _container(container, volumes):
+                yield code, (*path, *below), words
+
+
+def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
+    ports: set[Any] = set()
+    for i, port in enumerate(container.get("ports") or ()):
+        if port.get("name") in ports:
+            yield "E520", ("ports", i, "name"), {"what": "port", "name": port["name"]}
+        ports |= {port["name"]} if "name" in port else set()
+    if isinstance(twice := _unique(container.get("env") or (), "name"), int):
+        yield "E520", ("env", twice, "name"), {"what": "environment variable", "name": container["env"][twice]["name"]}
+    mounts = container.get("volumeMounts") or ()
+    if isinstance(twice := _unique(mounts, "mountPath"), int):
+        yield "E520", ("volumeMounts", twice, "mountPath"), {"what": "mount", "name": mounts[twice]["mountPath"]}
+    for i, mount in enumerate(mounts):
+        if mount["name"] not in volumes:
+            yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
+    for key in ("startupProbe", "readinessProbe", "livenessProbe"):
+        for action in ("httpGet", "tcpSocket"):
+            port = ((container.get(key) or {}).get(action) or {}).get("port")
+            if isinstance(port, str) and port not in ports:
+                yield "E522", (key, action, "port"), {"name": port}
+    sides = container.get("resources") or {}
+    limits = sides.get("limits") or {}
+    for name, request in (sides.get("requests") or {}).items():
+        limit = limits.get(name, request)
+        if request != limit and quantity.amount(request) > quantity.amount(limit):
+            yield "E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit}
+
+
+def _unique(items: Iterable[Body], key: str) -> set[str] | int:
+    """All values of the key, or the index of the first that came before."""
+    seen: set[str] = set()
+    for i, item in enumerate(items):
+        if (value := item[key]) in seen:
+            return i
+        seen.add(value)
+    return seen

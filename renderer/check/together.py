@@ -1,0 +1,72 @@
+"""Between objects: one scaler a workload, Services that reach the leaders, no Service in LWS's way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from renderer.check.finding import Body
+from renderer.problems import Path
+
+_NAME = "leaderworkerset.sigs.k8s.io/name"
+_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+
+
+def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str, Any]]]:
+    """What is wrong between objects: one scaler a workload and no replicas beside it, Services that reach the leaders' port.
+
+    Yields the index of the object that has to change, a code, where, and the wording's words.
+    """
+    sets: dict[tuple[str, str], int] = {}
+    for i, body in enumerate(bodies):
+        if body["kind"] == "LeaderWorkerSet":
+            sets[_key(body)] = i
+    scalers: dict[tuple[str, str, str], int] = {}
+    for i, body in enumerate(bodies):
+        kind, (namespace, name) = body["kind"], _key(body)
+        if kind in ("HorizontalPodAutoscaler", "ScaledObject"):
+            target = body["spec"]["scaleTargetRef"]
+            key = (namespace, target.get("kind", "Deployment"), target["name"])
+            if (first := scalers.setdefault(key, i)) != i:
+                yield (
+                    i,
+                    "E550",
+                    ("spec", "scaleTargetRef", "name"),
+                    {"name": target["name"], "other": f"{bodies[first]['kind']} {_key(bodies[first])[1]}"},
+                )
+            scaled = sets.get((namespace, target["name"])) if key[1] == "LeaderWorkerSet" else None
+            if scaled is not None and "replicas" in bodies[scaled]["spec"]:
+                yield scaled, "E551", ("spec", "replicas"), {"name": name, "kind": kind}
+        elif kind == "Service" and body["apiVersion"] == "v1" and sets:
+            if (namespace, name) in sets:
+                yield i, "E552", ("metadata", "name"), {"name": name}
+            selector = body["spec"].get("selector") or {}
+            leader = sets.get((namespace, selector.get(_NAME, "")))
+            if leader is not None and selector.get(_INDEX) == "0":
+                listened = _leader_ports(bodies[leader])
+                for j, port in enumerate(body["spec"].get("ports") or ()):
+                    target = port.get("targetPort", port["port"])
+                    if listened and target not in listened:
+                        yield (
+                            i,
+                            "E553",
+                            ("spec", "ports", j),
+                            {"port": target, "ports": ", ".join(sorted(map(str, listened)))},
+                        )
+
+
+def _key(body: Body) -> tuple[str, str]:
+    metadata = body["metadata"]
+    return metadata.get("namespace", ""), metadata.get("name", "")
+
+
+def _leader_ports(body: Body) -> set[int | str]:
+    template = body["spec"]["leaderWorkerTemplate"]
+    spec = (template.get("leaderTemplate") or template["workerTemplate"])["spec"]
+    return {
+        port[field]
+        for container in spec["containers"]
+        for port in container.get("ports") or ()
+        for field in ("containerPort", "name")
+        if field in port
+    }

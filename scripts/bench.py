@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+"""Measures llmaz against plain file I/O, helm and kustomize, in one run on one machine: `make bench`.
+
+Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and four
+accelerators, 20 namespaces), rendered with all checks on. Every figure is a median; targets are ratios within this run.
+helm renders the same manifests from one chart over one values file (compared object by object); kustomize builds them as
+resources. Exit status 0 whatever the figures are: they are for reading.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build" / "bench"
+LLMAZ = [str(Path(sys.executable).with_name("llmaz"))]
+SIZES = (10, 1_000, 10_000)
+NAMESPACES = 20
+
+
+class Model(NamedTuple):
+    """What differs between the models of a corpus."""
+
+    app: str
+    namespace: str
+    model: str
+    repo: str
+    revision: str
+    length: str
+    memory: str
+    gpus: int
+    elastic: bool
+    count: int
+
+
+def model(i: int) -> Model:
+    return Model(
+        app=f"chat-{i:05d}",
+        namespace=f"team-{i % NAMESPACES:02d}",
+        model=f"qwen3-{i:05d}",
+        repo=f"org-{i % 97:02d}/Qwen3-{i:05d}-Instruct",
+        revision=f"r{i % 13:02d}",
+        length=str(4096 * (1 + i % 16)),
+        memory=f"{24 + i % 61}Gi",
+        gpus=4 if i % 3 == 0 else 1,
+        elastic=i % 2 == 0,
+        count=2 + i % 5,
+    )
+
+
+def source(each: Model) -> str:
+    scale = (
+        f"""  elasticConfig:
+    minReplicas: 2
+    maxReplicas: {each.count + 1}
+    scaleTrigger:
+      hpa:
+        metrics:
+          - type: Pods
+            pods:
+              metric: {{name: vllm_num_requests_waiting}}
+              target: {{type: AverageValue, averageValue: 5}}
+"""
+        if each.elastic
+        else f"  replicas: {each.count}\n"
+    )
+    return f"""apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata:
+  name: {each.model}
+spec:
+  familyName: qwen3
+  source:
+    modelHub:
+      modelID: {each.repo}
+      revision: {each.revision}
+  inferenceConfig:
+    flavors:
+      - name: a100
+        limits: {{nvidia.com/gpu: {each.gpus}}}
+        nodeSelector: {{gpu.example.com/type: a100}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata:
+  name: {each.app}
+  namespace: {each.namespace}
+spec:
+  modelClaim:
+    modelName: {each.model}
+  backendRuntimeConfig:
+    backendName: vllm
+    args: [--max-model-len, "{each.length}"]
+    envs:
+      - {{name: VLLM_LOGGING_LEVEL, value: INFO}}
+    resources:
+      requests: {{cpu: 8, memory: {each.memory}}}
+      limits: {{cpu: 8, memory: {each.memory}}}
+{scale}"""
+
+
+def corpus(size: int) -> Path:
+    folder = WORK / f"in-{size}"
+    shutil.rmtree(folder, ignore_errors=True)
+    for i in range(size):
+        each = model(i)
+        path = folder / each.namespace / f"{each.app}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source(each))
+    return folder
+
+
+class Timing(NamedTuple):
+    wall: float
+    cpu: float
+
+
+def timed(action: Callable[[], object], runs: int, before: Callable[[], object] = lambda: None) -> Timing:
+    """Median wall time and median CPU time (ours and our children's) of an action, in seconds."""
+    walls, cpus = [], []
+    for _ in range(runs):
+        before()
+        start, used = time.perf_counter(), sum(os.times()[:4])
+        action()
+        walls.append(time.perf_counter() - start)
+        cpus.append(sum(os.times()[:4]) - used)
+    return Timing(statistics.median(walls), statistics.median(cpus))
+
+
+def run(*command: str, cwd: Path | None = None, into: Path | None = None) -> None:
+    with open(into or os.devnull, "wb") as out:
+        subprocess.run(command, cwd=cwd or WORK, stdout=out, stderr=subprocess.DEVNULL, check=True)
+
+
+def render(size: int) -> None:
+    run(*LLMAZ, "render", f"in-{size}", "-o", f"out-{size}")
+
+
+def fresh(size: int) -> None:
+    shutil.rmtree(WORK / f"out-{size}", ignore_errors=True)
+    os.sync()
+
+
+def files(folder: Path) -> list[tuple[str, bytes]]:
+    return [(str(path.relative_to(folder)), path.read_bytes()) for path in sorted(folder.rglob("*.yaml"))]
+
+
+def plain_write(content: list[tuple[str, bytes]], folder: Path) -> None:
+    made = set()
+    for name, data in content:
+        path = f"{folder}/{name}"
+        if (parent := os.path.dirname(path)) not in made:
+            os.makedirs(parent, exist_ok=True)
+            made.add(parent)
+        with open(path, "wb") as file:
+            file.write(data)
+
+
+def plain_read(folder: Path, names: list[str]) -> int:
+    total = 0
+    for name in names:
+        with open(f"{folder}/{name}", "rb") as file:
+            total += len(file.read())
+    return total
+
+
+def peak_memory(size: int) -> float:
+    """The most memory that the program and its workers hold together, in MB (proportional set size, polled)."""
+    process = subprocess.Popen(
+        [*LLMAZ, "render", f"in-{size}", "-o", f"out-{size}"], cwd=WORK, stderr=subprocess.DEVNULL
+    )
+    peak = 0.0
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.is_set():
+            peak = max(peak, sum(_pss(pid) for pid in _tree(process.pid)))
+            time.sleep(0.01)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    process.wait()
+    done.set()
+    watcher.join()
+    return peak / 1000
+
+
+def _tree(pid: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return [pid]
+    return [pid, *(each for child in children for each in _tree(int(child)))]
+
+
+def _pss(pid: int) -> float:
+    try:
+        match = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    except OSError:
+        return 0.0
+    return float(match[1]) * 1.024 if match else 0.0
+
+
+# Stand-ins that survive rendering, and what a chart writes in their place.
+_STANDS = {
+    "zzapp": "{{ .app }}",
+    "zznamespace": "{{ .namespace }}",
+    "zzmodel": "{{ .model }}",
+    "zzorg/zzrepo": "{{ .repo }}",
+    "zzorg--zzrepo": '{{ .repo | replace "/" "--" }}',
+    "zzrevision": "{{ .revision }}",
+    '"77777"': "{{ .length | quote }}",
+    "77777Gi": "{{ .memory }}",
+    "777": "{{ .count }}",
+}
+
+
+def chart(size: int) -> Path:
+    """One chart whose one template loops over a values file; the template is our own output with stand-ins replaced."""
+    folder = WORK / "chart"
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "templates").mkdir(parents=True)
+    (folder / "Chart.yaml").write_text("apiVersion: v2\nname: bench\nversion: 0.1.0\n")
+    parts = []
+    for gpus in (1, 4):
+        for elastic in (True, False):
+            shape = Model(
+                "zzapp",
+                "zznamespace",
+                "zzmodel",
+                "zzorg/zzrepo",
+                "zzrevision",
+                "77777",
+                "77777Gi",
+                gpus,
+                elastic,
+                776 if elastic else 777,
+            )
+            (folder / "shape.yaml").write_text(source(shape))
+            text = subprocess.run(
+                [*LLMAZ, "render", str(folder / "shape.yaml"), "--stdout"],
+                capture_output=True,
+                text=True,
+                check=True,
+                cwd=WORK,
+            ).stdout
+            text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+            for stand, instead in _STANDS.items():
+                text = text.replace(stand, instead)
+            parts.append(
+                f"{{{{- if and (eq (int .gpus) {gpus}) (eq .elastic {str(elastic).lower()}) }}}}\n---\n{text}\n{{{{- end }}}}"
+            )
+    (folder / "shape.yaml").unlink()
+    (folder / "templates" / "all.yaml").write_text(
+        "{{- range .Values.models }}\n" + "\n".join(parts) + "\n{{- end }}\n"
+    )
+    values = []
+    for i in range(size):
+        each = model(i)._asdict()
+        values.append({**each, "count": each["count"] + 1 if each["elastic"] else each["count"]})
+    (folder / "values.yaml").write_text(yaml.dump({"models": values}, Dumper=yaml.CSafeDumper))
+    return folder
+
+
+def objects(text: str) -> dict[tuple[str, str, str], Any]:
+    docs = [doc for doc in yaml.load_all(text, Loader=yaml.CSafeLoader) if doc]
+    return {(doc["kind"], doc["metadata"]["namespace"], doc["metadata"]["name"]): doc for doc in docs}
+
+
+def same_as_helm(helm: str) -> None:
+    chart(10)
+    theirs = objects(
+        subprocess.run(
+            [helm, "template", "bench", "chart"], cwd=WORK, capture_output=True, text=True, check=True
+        ).stdout
+    )
+    ours = objects("\n---\n".join(path.read_text() for path in (WORK / "out-10").rglob("*.yaml")))
+    if theirs != ours:
+        different = [key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
+        sys.exit(f"bench: helm's manifests are not ours: {sorted(different)[:3]}")
+
+
+def kustomization(size: int) -> Path:
+    folder = WORK / "kustomize"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(WORK / f"out-{size}", folder)
+    resources = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.yaml"))
+    (folder / "kustomization.yaml").write_text(yaml.dump({"resources": resources}))
+    return folder
+
+
+class Line(NamedTuple):
+    what: str
+    ratio: float
+    target: str
+    met: bool
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="leave out 10,000 models and kustomize")
+    options = parser.parse_args()
+    sizes = SIZES[:2] if options.quick else SIZES
+    helm, kustomize = (str(ROOT / ".tools" / name) for name in ("helm", "kustomize"))
+    WORK.mkdir(parents=True, exist_ok=True)
+    lines: list[Line] = []
+    at_new: dict[int, Timing] = {}
+    print(f"{'models':>8}  {'':<10} {'wall s':>8} {'CPU s':>8} {'µs/model':>9}")
+
+    def row(size: int, what: str, timing: Timing) -> Timing:
+        print(
+            f"{size:>8,}  {what:<10} {timing.wall:8.3f} {timing.cpu:8.3f} {timing.wall / size * 1e6:9.0f}", flush=True
+        )
+        return timing
+
+    for size in sizes:
+        corpus(size)
+        runs = {10: 15, 1_000: 9}.get(size, 5)
+        render(size)
+        at_new[size] = row(size, "fresh", timed(lambda: render(size), runs, lambda: fresh(size)))
+        unchanged = row(size, "unchanged", timed(lambda: render(size), runs))
+        content = files(WORK / f"out-{size}")
+        names = [name for name, _ in content]
+        copy = WORK / "copy"
+        write = row(
+            size,
+            "write",
+            timed(
+                lambda: plain_write(content, copy), runs, lambda: (shutil.rmtree(copy, ignore_errors=True), os.sync())
+            ),
+        )
+        read = row(size, "read", timed(lambda: plain_read(copy, names), runs))
+        if size == 10_000:
+            lines.append(_most("10,000 fresh / plain write of the same bytes", at_new[size].wall / write.wall, 4))
+            lines.append(_most("10,000 unchanged / plain read of the same bytes", unchanged.wall / read.wall, 25))
+            print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")
+        if size in (10, 1_000):
+            if size == 10:
+                same_as_helm(helm)
+            chart(size)
+            peer = row(size, "helm", timed(lambda: run(helm, "template", "bench", "chart"), runs))
+            if size == 10:
+                lines.append(_most("10 fresh / helm template", at_new[size].wall / peer.wall, 2))
+            else:
+                lines.append(_least("helm template / 1,000 fresh", peer.wall / at_new[size].wall, 4))
+        if size == 1_000 and not options.quick:
+            kustomization(size)
+            peer = row(size, "kustomize", timed(lambda: run(kustomize, "build", "kustomize"), 1))
+            lines.append(_least("kustomize build / 1,000 fresh", peer.wall / at_new[size].wall, 100))
+    if 10_000 in at_new:
+        lines.append(_most("10,000 fresh / 1,000 fresh", at_new[10_000].wall / at_new[1_000].wall, 11))
+        memory = peak_memory(10_000)
+        lines.append(Line("peak memory at 10,000, MB", memory, "<= 400", memory <= 400))
+    version = timed(lambda: run(*LLMAZ, "--version"), 25)
+    nothing = timed(lambda: run(sys.executable, "-c", "pass"), 25)
+    print(f"{'':>10}llmaz --version {version.wall * 1000:.0f} ms, python -c pass {nothing.wall * 1000:.0f} ms")
+    lines.append(_most("llmaz --version / python -c pass", version.wall / nothing.wall, 4.5))
+    print(f"\n{'ratio':<50} {'measured':>9} {'target':>8}")
+    for line in lines:
+        print(f"{line.what:<50} {line.ratio:9.2f} {line.target:>8}{'' if line.met else '   missed'}")
+
+
+def _most(what: str, ratio: float, bound: float) -> Line:
+    return Line(what, ratio, f"<= {bound:g}", ratio <= bound)
+
+
+def _least(what: str, ratio: float, bound: float) -> Line:
+    return Line(what, ratio, f">= {bound:g}", ratio >= bound)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,715 @@
+"""Make the JSON Schemas of `renderer/schemas/` from Kubernetes, the CRDs that we emit, and llmaz's own CRDs.
+
+    python scripts/make_schemas.py          # writes; the same bytes every run
+    python scripts/make_schemas.py --check  # exit code 1 when a file differs
+
+Needs `go` and the Go module proxy: every source is a Go module of a fixed version, read from its zip. What the sources
+leave open is in `additions.yaml` (rules of the API server), `extensions.yaml` (our fields and words for llmaz's kinds)
+and `input-crds/` (llmaz's own CRDs). Results:
+
+    schemas/output/<group or core>/<kind>_<version>.json   strict; what we emit and what `llmaz check` reads
+    schemas/output/defaults.json   what LeaderWorkerSet's CRD sets inside lists of a pod template, by path
+    schemas/input/<kind>.json      strict; what users and presets write; editors read them too
+
+All are JSON Schema draft-07, which editors, jsonschema, jsonschema-rs and kubeconform read alike. None has a `format`,
+since readers disagree about it: int32 and int64 became ranges, the others patterns or nothing. Annotations of ours:
+`x-means` says a pattern in words; `x-kubernetes-list-map-keys` and `x-kubernetes-validations` (CEL) are Kubernetes'.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import yaml
+
+Node: TypeAlias = dict[str, Any]
+
+HERE = Path(__file__).resolve().parent
+TARGET = HERE.parent / "renderer" / "schemas"
+DIALECT = "http://json-schema.org/draft-07/schema#"
+
+KUBERNETES = "k8s.io/kubernetes@v1.36.3"
+OPENAPI = "api/openapi-spec/v3"
+ENUMS = "pkg/generated/openapi/zz_generated.openapi.go"
+
+
+class Source(NamedTuple):
+    """CRDs in a folder of a Go module. No `kinds`: all of them. Only versions that the API server serves are read."""
+
+    module: str
+    folder: str
+    kinds: tuple[str, ...] = ()
+
+
+CRDS = (
+    Source("sigs.k8s.io/lws@v0.9.0", "config/crd/bases", ("LeaderWorkerSet",)),
+    Source("github.com/envoyproxy/ai-gateway@v1.0.0", "manifests/charts/ai-gateway-crds-helm/templates"),
+    Source("sigs.k8s.io/gateway-api@v1.7.0", "config/crd/standard"),
+    Source("github.com/envoyproxy/gateway@v1.9.1", "charts/gateway-helm/charts/crds/crds/generated"),
+    Source("sigs.k8s.io/gateway-api-inference-extension@v1.6.0", "config/crd/bases", ("InferencePool",)),
+    Source(
+        "sigs.k8s.io/gateway-api-inference-extension@v1.5.0",
+        "config/crd/bases",
+        ("InferenceObjective", "InferenceModelRewrite"),
+    ),
+    Source(
+        "github.com/kedacore/keda/v2@v2.21.0",
+        "config/crd/bases",
+        ("ScaledObject", "ScaledJob", "TriggerAuthentication", "ClusterTriggerAuthentication"),
+    ),
+    Source(
+        "github.com/prometheus-operator/prometheus-operator@v0.85.0",
+        "example/prometheus-operator-crd",
+        ("PodMonitor", "ServiceMonitor", "PrometheusRule"),
+    ),
+)
+
+BUILT_IN = {
+    "core.v1": (
+        "ConfigMap",
+        "Namespace",
+        "PersistentVolumeClaim",
+        "Pod",
+        "PodTemplate",
+        "Secret",
+        "Service",
+        "ServiceAccount",
+    ),
+    "apps.v1": ("DaemonSet", "Deployment", "StatefulSet"),
+    "autoscaling.v2": ("HorizontalPodAutoscaler",),
+    "batch.v1": ("CronJob", "Job"),
+    "networking.v1": ("Ingress", "NetworkPolicy"),
+    "policy.v1": ("PodDisruptionBudget",),
+    "rbac.v1": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    "scheduling.v1": ("PriorityClass",),
+}
+GROUPS = {
+    "core": "",
+    "networking": "networking.k8s.io",
+    "rbac": "rbac.authorization.k8s.io",
+    "scheduling": "scheduling.k8s.io",
+}
+
+INPUT_CRDS = {
+    "OpenModel": "llmaz.io_openmodels.yaml",
+    "Playground": "inference.llmaz.io_playgrounds.yaml",
+    "Service": "inference.llmaz.io_services.yaml",
+    "BackendRuntime": "inference.llmaz.io_backendruntimes.yaml",
+}
+
+# Where schemas stand inside a schema: under names, alone, in a list.
+NAMED = ("properties", "patternProperties")
+SINGLE = ("additionalProperties", "if", "items", "not", "propertyNames", "then")
+LISTED = ("allOf", "anyOf", "oneOf")
+# Keywords that say something about a value and mean the same in a CRD, in OpenAPI and in JSON Schema.
+PLAIN = (
+    "default",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "required",
+    "type",
+    "uniqueItems",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-validations",
+)
+RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+PATTERNS = {
+    "date-time": (
+        r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$",
+        "a time such as 2026-01-31T12:00:00Z",
+    ),
+}
+# Patterns of CRDs that only Go reads as they were meant, and what says the same everywhere.
+PORTABLE = {"^(?i)(abort|warn)?$": "^([aA][bB][oO][rR][tT]|[wW][aA][rR][nN])?$"}
+NAME = "\0name"  # what a part is called when it is shared; never written
+SMALL = 60  # bytes; smaller parts are repeated instead of shared
+
+
+# ---- sources ----
+
+
+@cache
+def archive(module: str) -> zipfile.ZipFile:
+    """The module's zip, from the module cache or downloaded."""
+    run = subprocess.run(["go", "mod", "download", "-json", module], capture_output=True, text=True, check=False)
+    if not run.stdout.strip():
+        sys.exit(f"go mod download {module}: {run.stderr.strip()}")
+    answer = json.loads(run.stdout)
+    if "Zip" not in answer:
+        sys.exit(f"go mod download {module}: {answer.get('Error', 'no zip')}")
+    return zipfile.ZipFile(answer["Zip"])
+
+
+def files(module: str, folder: str, suffix: str) -> Iterator[bytes]:
+    """The files of that ending directly in a folder of a module, by name."""
+    start = f"{module}/{folder}/"
+    for name in sorted(archive(module).namelist()):
+        if name.startswith(start) and name.endswith(suffix) and "/" not in name[len(start) :]:
+            yield archive(module).read(name)
+
+
+@cache
+def additions() -> Node:
+    """additions.yaml with every `form` filled in."""
+    raw = yaml.safe_load((HERE / "additions.yaml").read_text(encoding="utf-8"))
+    forms: Node = raw["forms"]
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [filled(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        rest = {key: filled(item) for key, item in value.items() if key != "form"}
+        return merged(filled(forms[value["form"]]), rest) if isinstance(value.get("form"), str) else rest
+
+    result = {key: value if key == "forms" else filled(value) for key, value in raw.items()}
+    result["forms"] = {key: filled(value) for key, value in forms.items()}
+    return result
+
+
+def form(name: str) -> Node:
+    """A copy of one of the forms of additions.yaml."""
+    return copy.deepcopy(additions()["forms"][name])
+
+
+@cache
+def definitions() -> dict[str, Node]:
+    """Kubernetes' OpenAPI definitions under short names: `core.v1.Container`, `util.intstr.IntOrString`."""
+    found: dict[str, Node] = {}
+    for data in files(KUBERNETES, OPENAPI, "_openapi.json"):
+        for name, value in json.loads(data).get("components", {}).get("schemas", {}).items():
+            found[short(name)] = value
+    return found
+
+
+def short(name: str) -> str:
+    """`io.k8s.api.core.v1.Container` → `core.v1.Container`."""
+    return ".".join(name.rsplit(".", 3)[1:])
+
+
+@cache
+def enums() -> dict[tuple[str, str], list[str]]:
+    """(definition, property) → values. The published OpenAPI lacks them, the Go code it is made from has them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    definition = field = ""
+    for line in archive(KUBERNETES).read(f"{KUBERNETES}/{ENUMS}").decode().splitlines():
+        if match := re.match(r"func schema_k8sio_(?:api|apimachinery_pkg_apis)_([a-z]+)_(v[a-z0-9]+)_(\w+)\(", line):
+            definition = ".".join(match.groups())
+        elif line.startswith("func "):
+            definition = ""
+        elif match := re.match(r'\t{5}"([\w$-]+)": \{$', line):
+            field = match[1]
+        elif definition and (match := re.search(r"Enum:\s+\[\]interface\{\}\{(.*)\},$", line)):
+            found[definition, field] = json.loads(f"[{match[1]}]")
+    return found
+
+
+def crds(source: Source) -> Iterator[Node]:
+    """The CustomResourceDefinitions of a source."""
+    for data in files(source.module, source.folder, ".yaml"):
+        if source.kinds and not any(f"kind: {kind}\n".encode() in data for kind in source.kinds):
+            continue
+        for document in yaml.load_all(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            if not document or document["kind"] != "CustomResourceDefinition":
+                continue
+            if not source.kinds or document["spec"]["names"]["kind"] in source.kinds:
+                yield document
+
+
+# ---- schemas ----
+
+
+def merged(base: Any, more: Any) -> Any:
+    """`base` with `more` in it: mappings key by key, `required` and lists of schemas joined, anything else replaced."""
+    if not isinstance(base, dict) or not isinstance(more, dict):
+        return copy.deepcopy(more)
+    if "replace" in more:
+        return copy.deepcopy(more["replace"])
+    result = dict(base)
+    for key, value in more.items():
+        if key == "required" and key in base and isinstance(value, list):
+            result[key] = sorted({*base[key], *value})
+        elif key in LISTED and isinstance(base.get(key), list):
+            result[key] = [*base[key], *copy.deepcopy(value)]
+        else:
+            result[key] = merged(base.get(key), value)
+    return result
+
+
+def limited(node: Node, kind: str) -> None:
+    """Puts what a `format` means in its place."""
+    if kind in RANGES and node.get("type") == "integer":
+        low, high = RANGES[kind]
+        node["minimum"] = max(node.get("minimum", low), low)
+        node["maximum"] = min(node.get("maximum", high), high)
+    elif kind in PATTERNS and "pattern" not in node:
+        node["pattern"], node["x-means"] = PATTERNS[kind]
+
+
+def strict(node: Node) -> Node:
+    """Refuses unknown keys wherever a node names the keys that it has."""
+    if "properties" in node and "additionalProperties" not in node:
+        node["additionalProperties"] = False
+    return node
+
+
+# -- Kubernetes' own types --
+
+
+@cache
+def built_in(name: str) -> Node:
+    """A definition of Kubernetes with everything that it refers to in place, and our additions. Not to be changed."""
+    extra = additions()["definitions"].get(name, {})
+    if name in ("api.resource.Quantity", "util.intstr.IntOrString"):
+        return {**extra["."], NAME: name.rsplit(".", 1)[1]}
+    node = openapi(definitions()[name])
+    for field, value in node.get("properties", {}).items():
+        if values := enums().get((name, field)):
+            enumerate_values(value, values)
+    if unknown := set(extra) - {"."} - set(node.get("properties", {})):
+        sys.exit(f"additions.yaml: {name} has no {', '.join(sorted(unknown))}")
+    fields = {field: value for field, value in extra.items() if field != "."}
+    result: Node = merged(node, {**extra.get(".", {}), **({"properties": fields} if fields else {})})
+    return {**result, NAME: name.rsplit(".", 1)[1]}
+
+
+def enumerate_values(node: Node, values: list[str]) -> None:
+    """Limits a string, or the strings in a list or map."""
+    inner = node.get("items") or node.get("additionalProperties") or node
+    inner["enum"] = values
+
+
+def openapi(raw: Node) -> Node:
+    """A schema of the OpenAPI as strict JSON Schema."""
+    if "$ref" in raw:
+        return built_in(short(raw["$ref"].rsplit("/", 1)[1]))
+    if "allOf" in raw:
+        return openapi(raw["allOf"][0])  # always one $ref, wrapped to carry a description
+    node: Node = {key: raw[key] for key in PLAIN if key in raw}
+    if not node.get("default", True):
+        del node["default"]  # Go's zero values, which are no defaults
+    if "format" in raw:
+        limited(node, raw["format"])
+    if raw.get("format") == "byte":
+        node.update(form("base64"))
+    if "properties" in raw:
+        node["properties"] = {key: openapi(value) for key, value in raw["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(raw.get(key), dict):
+            node[key] = openapi(raw[key])
+    return strict(node)
+
+
+# -- CRDs --
+
+
+def structural(raw: Node, *, number: bool = False) -> Node:
+    """A schema of a CRD as strict JSON Schema. `number`: quantities may be written as any number."""
+    if "x-core-type" in raw:
+        return core_type(raw["x-core-type"])
+    node: Node = {key: raw[key] for key in PLAIN if key in raw}
+    if "pattern" in node:
+        node["pattern"] = PORTABLE.get(node["pattern"], node["pattern"])
+    for key in ("items", "additionalProperties"):
+        if isinstance(raw.get(key), dict):
+            node[key] = structural(raw[key], number=number)
+        elif key in raw:
+            node[key] = raw[key]
+    if "properties" in raw:
+        node["properties"] = {key: structural(value, number=number) for key, value in raw["properties"].items()}
+    for key in (*LISTED, "not"):
+        if key in raw:
+            node[key] = [condition(part) for part in raw[key]] if key != "not" else condition(raw[key])
+    if raw.get("x-kubernetes-int-or-string"):
+        integer_or_string(node)
+        if number and "pattern" in node:
+            node = {**form("quantity"), **({"default": node["default"]} if "default" in node else {})}
+    if raw.get("x-kubernetes-list-type") == "set":
+        node["uniqueItems"] = True
+    if raw.get("nullable"):
+        node["type"] = [node["type"], "null"] if isinstance(node["type"], str) else [*node["type"], "null"]
+        if "enum" in node:
+            node["enum"] = [*node["enum"], None]
+    if "format" in raw:
+        limited(node, raw["format"])
+    if "required" in node:  # the API server sets defaults before it looks
+        node["required"] = [key for key in node["required"] if "default" not in node.get("properties", {}).get(key, {})]
+        if not node["required"]:
+            del node["required"]
+    for flag, other in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if node.pop(flag, False):
+            node[flag] = node.pop(other)
+    is_open = raw.get("x-kubernetes-preserve-unknown-fields") or raw.get("x-kubernetes-embedded-resource")
+    if raw.get("type") == "object" and "additionalProperties" not in node and not is_open:
+        node["additionalProperties"] = False
+    return node
+
+
+def condition(raw: Node) -> Node:
+    """A schema inside anyOf, oneOf, allOf or not: it only tests, so it forbids no keys."""
+    node: Node = {key: raw[key] for key in PLAIN if key in raw}
+    for key in ("items", "additionalProperties", "not"):
+        if isinstance(raw.get(key), dict):
+            node[key] = condition(raw[key])
+    if "properties" in raw:
+        node["properties"] = {key: condition(value) for key, value in raw["properties"].items()}
+    for key in LISTED:
+        if key in raw:
+            node[key] = [condition(part) for part in raw[key]]
+    return node
+
+
+def integer_or_string(node: Node) -> None:
+    """Turns the usual `anyOf: [integer, string]` into one `type`."""
+    either = [{"type": "integer"}, {"type": "string"}]
+    node["type"] = ["integer", "string"]
+    if node.get("anyOf") == either:
+        del node["anyOf"]
+    if "allOf" in node:
+        node["allOf"] = [part for part in node["allOf"] if part != {"anyOf": either}]
+        if not node["allOf"]:
+            del node["allOf"]
+
+
+def core_type(name: str) -> Node:
+    """`v1/EnvVar`, `autoscaling/v2/MetricSpec`; `v1/ResourceList` and `quantity`, which the OpenAPI does not name."""
+    if name == "quantity":
+        return built_in("api.resource.Quantity")
+    if name == "v1/ResourceList":
+        return {"type": "object", **form("amounts"), "additionalProperties": built_in("api.resource.Quantity")}
+    group, _, rest = f"core/{name}".rpartition("core/")[2].rpartition("/")
+    return built_in(f"{group.replace('/', '.') if '/' in group else 'core.' + group}.{rest}")
+
+
+def constrained(node: Node, definition: str) -> Node:
+    """A CRD's copy of a Kubernetes type with our additions to that type, as far as the copy has the fields."""
+    raw = definitions()[definition]
+    extra = additions()["definitions"].get(definition, {})
+    result = dict(node)
+    result[NAME] = definition.rsplit(".", 1)[1]
+    if "properties" in node:
+        properties = dict(node["properties"])
+        for field, value in properties.items():
+            theirs = raw.get("properties", {}).get(field, {})
+            value = below(value, theirs)
+            if values := enums().get((definition, field)):
+                value = copy.deepcopy(value)
+                enumerate_values(value, values)
+            properties[field] = merged(value, extra[field]) if field in extra else value
+        result["properties"] = properties
+    more = dict(extra.get(".", {}))
+    if "required" in more:
+        more["required"] = [key for key in more["required"] if key in result["properties"]]
+    closed: Node = merged(result, more)
+    return closed
+
+
+def below(node: Node, raw: Node) -> Node:
+    """`constrained` for whatever definition a property, its items or its values refer to."""
+    if "allOf" in raw:
+        raw = raw["allOf"][0]
+    if "$ref" in raw:
+        name = short(raw["$ref"].rsplit("/", 1)[1])
+        return node if name in ("api.resource.Quantity", "util.intstr.IntOrString") else constrained(node, name)
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict) and isinstance(raw.get(key), dict):
+            return {**node, key: below(node[key], raw[key])}
+    return node
+
+
+def changed(node: Node, path: str, change: Any) -> Node:
+    """A copy of `node` where the part at `path` (`spec.list[].field`) is what `change` makes of it."""
+    if not path:
+        return change(node)  # type: ignore[no-any-return]
+    head, _, rest = path.partition(".")
+    field, _, brackets = head.partition("[")
+    if field not in node.get("properties", {}):
+        sys.exit(f"no field {field!r} (rest of the path: {path})")
+    inner = node["properties"][field]
+    inner = {**inner, "items": changed(inner["items"], rest, change)} if brackets else changed(inner, rest, change)
+    return {**node, "properties": {**node["properties"], field: inner}}
+
+
+# -- whole kinds --
+
+
+def metadata(kind: str) -> Node:
+    """metadata of an object that we emit."""
+    rules = additions()
+    name = form(rules["names"].get(kind, "subdomain"))
+    node = merged(built_in("meta.v1.ObjectMeta"), {"properties": {"name": name}})
+    node[NAME] = "Metadata"
+    if kind in rules["generated"]:
+        return {**node, "anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}
+    return {**node, "required": ["name"]}
+
+
+def output(group: str, version: str, kind: str, body: Node) -> Node:
+    """The schema of a whole object from that of its fields."""
+    properties = dict(body["properties"])
+    properties["apiVersion"] = {"const": f"{group}/{version}".lstrip("/")}
+    properties["kind"] = {"const": kind}
+    properties["metadata"] = metadata(kind)
+    if "status" in properties:
+        properties["status"] = {"type": "object"}
+    required = {"apiVersion", "kind", "metadata", *body.get("required", ())}
+    if "spec" in properties and kind != "Namespace":
+        required.add("spec")
+    return {**body, "properties": properties, "required": sorted(required), "additionalProperties": False}
+
+
+def built_in_kinds() -> Iterator[tuple[str, Node]]:
+    for where, kinds in BUILT_IN.items():
+        api, version = where.split(".")
+        group = GROUPS.get(api, api)
+        for kind in kinds:
+            schema = output(group, version, kind, built_in(f"{where}.{kind}"))
+            yield f"output/{group or 'core'}/{kind.lower()}_{version}.json", packed(schema)
+
+
+def custom_kinds() -> Iterator[tuple[str, Node]]:
+    for source in CRDS:
+        for crd in crds(source):
+            group, kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
+            rules = additions()["crds"].get(kind, {})
+            for version in crd["spec"]["versions"]:
+                if not version["served"]:
+                    continue
+                body = structural(version["schema"]["openAPIV3Schema"])
+                if kind == "LeaderWorkerSet":
+                    template = body["properties"]["spec"]["properties"]["leaderWorkerTemplate"]["properties"]
+                    yield "output/defaults.json", dict(list_defaults(template["workerTemplate"], ""))
+                for path, definition in rules.get("types", {}).items():
+                    body = changed(body, path, lambda node, name=definition: constrained(node, name))
+                for path, more in rules.get("add", {}).items():
+                    body = changed(body, path, lambda node, more=more: merged(node, more))
+                schema = packed(output(group, version["name"], kind, body))
+                yield f"output/{group}/{kind.lower()}_{version['name']}.json", schema
+
+
+def list_defaults(node: Node, path: str) -> Iterator[tuple[str, Any]]:
+    """`spec.containers[].ports[].protocol` → `TCP`: the defaults that a CRD sets inside lists."""
+    if "default" in node and "[]" in path:
+        yield path, node["default"]
+    for field in sorted(node.get("properties", {})):
+        yield from list_defaults(node["properties"][field], f"{path}.{field}".lstrip("."))
+    if isinstance(node.get("items"), dict):
+        yield from list_defaults(node["items"], f"{path}[]")
+
+
+# -- llmaz's kinds and ours --
+
+
+def input_kinds() -> Iterator[tuple[str, Node]]:
+    extensions = yaml.safe_load((HERE / "extensions.yaml").read_text(encoding="utf-8"))
+    for kind, file in INPUT_CRDS.items():
+        crd = yaml.safe_load((HERE / "input-crds" / file).read_text(encoding="utf-8"))
+        version = crd["spec"]["versions"][0]
+        body = structural(version["schema"]["openAPIV3Schema"], number=True)
+        yield from own_kind(kind, f"{crd['spec']['group']}/{version['name']}", body, extensions)
+    for kind, rules in extensions["kinds"].items():
+        if kind not in INPUT_CRDS:
+            body = {"type": "object", "properties": {"spec": shorthand(rules["spec"])}}
+            yield from own_kind(kind, "renderer.llmaz.io/v1alpha1", body, extensions)
+
+
+def own_kind(kind: str, version: str, body: Node, extensions: Node) -> Iterator[tuple[str, Node]]:
+    rules = extensions["kinds"][kind]
+    for path, more in rules.get("fields", {}).items():
+        parent, _, field = path.rpartition(".")
+        more = shorthand({"description": more} if isinstance(more, str) else more)
+
+        def added(node: Node, field: str = field, more: Node = more) -> Node:
+            properties = node.get("properties", {})
+            return {**node, "properties": {**properties, field: merged(properties.get(field, {}), more)}}
+
+        body = changed(body, parent, added)
+    spec = body["properties"]["spec"]
+    for path in undescribed(spec, "spec"):
+        sys.exit(f"extensions.yaml: {kind}: {path} has no description")
+    schema = {
+        "title": kind,
+        "description": rules["description"],
+        "type": "object",
+        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "additionalProperties": False,
+        "properties": {
+            "apiVersion": {"const": version, "description": "API group and version."},
+            "kind": {"const": kind, "description": "The kind."},
+            "metadata": shorthand(extensions["metadata"]),
+            "spec": {**spec, "description": "What is wanted."},
+            "status": {"description": "Written by a cluster; ignored."},
+        },
+    }
+    yield f"input/{kind.lower()}.json", packed(schema)
+
+
+def shorthand(node: Node) -> Node:
+    """A schema of extensions.yaml as strict JSON Schema: `core: v1/EnvVar` stands for that type, `keys` for the
+    properties of an object, `list` for an array of, `map` for an object of; a bare type name for a schema."""
+    result = dict(node)
+    if core := result.pop("core", None):
+        result = {**core_type(core), **result}
+    if word := result.pop("form", None):
+        result = {**form(word), **result}
+    for word, key, kind in (("list", "items", "array"), ("map", "additionalProperties", "object")):
+        if word in result:
+            inner = result.pop(word)
+            result[key] = shorthand({"type": inner} if isinstance(inner, str) else inner)
+            result["type"] = kind
+    if "keys" in result:
+        result["properties"] = {key: shorthand(value) for key, value in result.pop("keys").items()}
+        result.setdefault("type", "object")
+        if result.pop("open", False):
+            result["additionalProperties"] = True
+    return strict(result)
+
+
+def undescribed(node: Node, path: str) -> Iterator[str]:
+    """Fields of ours without words; the insides of Kubernetes' types need none."""
+    if NAME in node:
+        return
+    for field, value in node.get("properties", {}).items():
+        if "description" not in value:
+            yield f"{path}.{field}"
+        yield from undescribed(value, f"{path}.{field}")
+    if isinstance(node.get("items"), dict):
+        yield from undescribed(node["items"], f"{path}[]")
+    if isinstance(node.get("additionalProperties"), dict):
+        yield from undescribed(node["additionalProperties"], f"{path}{{}}")
+
+
+# ---- packing ----
+
+
+class Pool:
+    """Every different part of a schema once, children before parents."""
+
+    def __init__(self) -> None:
+        self.parts: list[Node] = []  # children stand there as Part(number)
+        self.names: list[str] = []
+        self.numbers: dict[str, int] = {}
+
+    def add(self, node: Node, name: str) -> Part:
+        name = node.get(NAME, name)
+        part: Node = {}
+        for key, value in node.items():
+            if key == NAME:
+                continue
+            part[key] = around(key, value, lambda inner, word: self.add(inner, word), name)
+        text = json.dumps(part, sort_keys=True, default=lambda child: {"": child.number})
+        number = self.numbers.setdefault(text, len(self.parts))
+        if number == len(self.parts):
+            self.parts.append(part)
+            self.names.append(name)
+        return Part(number)
+
+
+class Part:
+    """A part of a schema, by its number in the pool."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def around(key: str, value: Any, change: Any, name: str) -> Any:
+    """The value of a keyword with each schema in it replaced by `change(schema, name)`."""
+    if key in NAMED:
+        return {field: change(inner, field) for field, inner in value.items()}
+    if key in SINGLE and isinstance(value, (dict, Part)):
+        return change(value, name)
+    if key in LISTED:
+        return [change(inner, name) for inner in value]
+    return value
+
+
+def packed(schema: Node) -> Node:
+    """The schema with parts that occur more than once under `$defs`. No `$ref` has a neighbour (draft-07)."""
+    pool = Pool()
+    root = pool.add(schema, "root")
+    uses = [0] * len(pool.parts)
+    for part in pool.parts:
+        for key, value in part.items():
+            around(key, value, lambda child, _: uses.__setitem__(child.number, uses[child.number] + 1), "")
+    texts: list[Node] = []
+    shared: set[int] = set()
+    for number, part in enumerate(pool.parts):
+        texts.append(
+            {key: around(key, value, lambda child, _: stub(child, texts, shared), "") for key, value in part.items()}
+        )
+        if uses[number] > 1 and len(written(texts[number])) > SMALL:
+            shared.add(number)
+    names: dict[int, str] = {}
+    defs: Node = {}
+
+    def final(child: Part, _: str = "") -> Node:
+        part = pool.parts[child.number]
+        if child.number not in shared:
+            return {key: around(key, part[key], final, "") for key in sorted(part)}
+        if child.number not in names:
+            word = pool.names[child.number]
+            word = word[:1].upper() + word[1:]
+            same = sum(1 for other in names.values() if re.fullmatch(re.escape(word) + r"\d*", other))
+            names[child.number] = name = word if not same else f"{word}{same + 1}"
+            defs[name] = {key: around(key, part[key], final, "") for key in sorted(part)}
+        return {"$ref": f"#/$defs/{names[child.number]}"}
+
+    result = {"$schema": DIALECT, **final(root)}
+    if defs:
+        result["$defs"] = defs
+    return result
+
+
+def stub(child: Part, texts: list[Node], shared: set[int]) -> Node:
+    return {"$ref": "#/$defs/Something"} if child.number in shared else texts[child.number]
+
+
+def written(schema: Node) -> bytes:
+    """Compact JSON with sorted keys."""
+    return json.dumps(schema, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def main() -> int:
+    check = sys.argv[1:] == ["--check"]
+    results = {
+        TARGET / path: written(schema) + b"\n"
+        for kinds in (built_in_kinds, custom_kinds, input_kinds)
+        for path, schema in kinds()
+    }
+    stale = [path for path, data in results.items() if not path.exists() or path.read_bytes() != data]
+    gone = [path for path in TARGET.rglob("*.json") if path not in results]
+    for path in sorted([*stale, *gone]):
+        print(("differs: " if check else "wrote: " if path in results else "removed: ") + str(path.relative_to(TARGET)))
+    if check:
+        return 1 if stale or gone else 0
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(results[path])
+    for path in gone:
+        path.unlink()
+    print(f"{len(results)} files, {sum(map(len, results.values())):,} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

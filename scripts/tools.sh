@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Installs the Go programs that checks and benches use into .tools/, at the versions below.
+#
+#   scripts/tools.sh kubeconform helm kustomize lwscheck yamlread     (one or more of them)
+#
+# Third-party tools come from the Go module proxy; lwscheck and yamlread are the mains of tests/go. What is there in the
+# right version is left alone. TOOLS_DIR says where else to put them. Needs Go, nothing else.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+bin=${TOOLS_DIR:-$root/.tools}
+judges=$root/tests/go
+go_needed=1.26
+
+export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0
+
+die() {
+  echo "tools.sh: $*" >&2
+  exit 2
+}
+
+# The package@version of a third-party tool.
+package_of() {
+  case $1 in
+    kubeconform) echo github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 ;;
+    helm) echo helm.sh/helm/v4/cmd/helm@v4.3.1 ;;
+    kustomize) echo sigs.k8s.io/kustomize/kustomize/v5@v5.8.2 ;;
+  esac
+}
+
+sha256() {
+  if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi
+}
+
+# What our own are made of, as one hash.
+sources() {
+  {
+    go env GOVERSION GOOS GOARCH
+    cat "$root/scripts/tools.sh"
+    (cd "$judges" && find . -name '*.go' -o -name 'go.*' | LC_ALL=C sort | while read -r file; do cat "$file"; done)
+  } | sha256 | cut -c1-16
+}
+
+# What Go wrote into a program about its making, empty when there is none.
+made_of() {
+  if [ -x "$1" ]; then go version -m "$1" 2>/dev/null || true; fi
+}
+
+third_party() {
+  local package=${2%@*} version=${2#*@} tab=$'\t' made
+  made=$(made_of "$bin/$1")
+  # "path" names the package, "mod" its module and version
+  if [[ $made == *"${tab}path${tab}$package"$'\n'"${tab}mod${tab}"*"${tab}$version${tab}"* ]]; then return; fi
+  echo "tools.sh: $1 $version" >&2
+  GOBIN=$bin go install "$package@$version" || die "cannot install $package@$version"
+}
+
+ours() {
+  local hash crd overlay=$bin/.overlay.json
+  hash=$(sources)
+  # no main has a variable "sources": the linker's flag is only remembered, for the next run to find
+  if [[ $(made_of "$bin/$1") == *"main.sources=$hash"* ]]; then return; fi
+  echo "tools.sh: $1 $hash" >&2
+  cd "$judges"
+  go mod download sigs.k8s.io/lws || die "cannot fetch the LeaderWorkerSet module"
+  crd=$(go list -m -f '{{.Dir}}' sigs.k8s.io/lws)/config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml
+  echo "{\"Replace\": {\"$judges/lwscheck/crd/lws.yaml\": \"$crd\"}}" >"$overlay"
+  go build -buildvcs=false -overlay "$overlay" -ldflags "-X main.sources=$hash" -o "$bin/$1" "./$1" || die "cannot build $1"
+  cd "$root"
+}
+
+[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|lwscheck|yamlread ..."
+command -v go >/dev/null || die "Go is not on the PATH; install Go $go_needed or newer (https://go.dev/dl) to get: $*"
+have=$(go env GOVERSION)
+[ "$(printf '%s\n' "$go_needed" "${have#go}" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$go_needed" ] ||
+  die "Go $go_needed or newer is needed, this is ${have#go}"
+
+mkdir -p "$bin"
+bin=$(cd "$bin" && pwd)
+for name in "$@"; do
+  case $name in
+    kubeconform | helm | kustomize) third_party "$name" "$(package_of "$name")" ;;
+    lwscheck | yamlread) ours "$name" ;;
+    *) die "no tool is called '$name'" ;;
+  esac
+done
