@@ -13,11 +13,12 @@ Spec = Mapping[str, Any]
 
 
 class OpenModel(NamedTuple):
-    """A model. `document`: where it stands."""
+    """A model. `document`: where it stands. `ours`: a preset, else the user's own."""
 
     name: str
     spec: Spec
     document: Document
+    ours: bool = False
 
 
 class BackendRuntime(NamedTuple):

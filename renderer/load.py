@@ -240,19 +240,36 @@ def _check(document: Document, kind: str) -> list[Problem]:
     for path in _WORDS.get(kind, ()):
         _restore_word(document, value, path)
     name = f"input/{kind.lower()}"
-    if schema.valid(name, value):
+    if schema.valid(name, value) or (_drop_nulls(value) and schema.valid(name, value)):
         return []
     problems = []
     for found in schema.findings(name, value):
         origin = document.origin(*found.path, key=found.key)
         words = dict(found.words)
+        raw = document.raw(found.path) if found.code not in ("E301", "E302") else None
+        if kind == "BackendRuntime" and raw and raw.startswith("{{") and raw.endswith("}}") and _has_engine(value):
+            continue  # a bare word may stand for a number
         if found.code == "E303":
-            raw = document.raw(found.path)
-            if kind == "BackendRuntime" and raw and raw.startswith("{{") and raw.endswith("}}"):
-                continue  # a bare word may stand for a number
             words["hint"] = f'write "{raw}" in quotes' if words["kind"] == "string" and raw else ""
         problems.append(problem(found.code, origin, **words))
     return problems
+
+
+def _has_engine(value: Any) -> bool:
+    spec = value.get("spec")
+    return isinstance(spec, dict) and "engine" in spec
+
+
+def _drop_nulls(value: Any) -> bool:
+    """Takes keys without a value out, as the API server does; whether there were any."""
+    if isinstance(value, list):
+        return any([_drop_nulls(item) for item in value])
+    if not isinstance(value, dict):
+        return False
+    empty = [key for key, item in value.items() if item is None]
+    for key in empty:
+        del value[key]
+    return any([bool(empty), *map(_drop_nulls, value.values())])
 
 
 def _restore_word(document: Document, value: Any, path: Path) -> None:
@@ -322,7 +339,7 @@ class _Reading:
         return Inputs(
             config=self.config,
             apps=tuple(self.apps.values()),
-            models=_Shelf(self.models, "models", lambda d: OpenModel(d.value["metadata"]["name"], d.value["spec"], d)),
+            models=_Shelf(self.models, "models", lambda d: OpenModel(d.value["metadata"]["name"], d.value["spec"], d, ours=True)),
             runtimes=_Shelf(
                 self.runtimes,
                 "backends",

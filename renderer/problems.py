@@ -298,28 +298,28 @@ WORDINGS: dict[str, Wording] = {
     "E303": Wording("{wanted} is needed, not {found}", "{hint}"),
     "E304": Wording("'{value}' is none of {allowed}", "{hint}"),
     "E305": Wording("'{value}' is no quantity", "write it as 500m, 2, 16Gi"),
-    "E306": Wording("'{value}' does not match {pattern}"),
+    "E306": Wording("'{value}' is not {means}"),
     "E307": Wording("{what}"),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording(
         "the model has no flavor, and '{backend}' has no variant for a pod that asks for nothing", "{hint}"
     ),
-    "E403": Wording("'{backend}' cannot read {format}", "{hint}"),
-    "E404": Wording("'{backend}' cannot take weights from {source}", "{hint}"),
-    "E405": Wording("'{backend}' reads one file, and this is a whole directory", "{hint}"),
+    "E403": Wording("{app}: '{backend}' cannot read {format}", "{hint}"),
+    "E404": Wording("{app}: '{backend}' cannot take weights from {source}", "{hint}"),
+    "E405": Wording("{app}: '{backend}' reads one file, and this is a whole directory", "{hint}"),
     "E406": Wording("{option} is set by the renderer", "{hint}"),
     "E407": Wording(
         "'{backend}' has no recommendedConfig '{name}', which a draft model needs",
         "use a backend that can, or leave the draft out",
     ),
-    "E408": Wording("'{backend}' gets only one part of a weights file that is split", "merge the parts into one file"),
+    "E408": Wording("{app}: '{backend}' gets only one part of a weights file that is split", "merge the parts into one file"),
     "E409": Wording(
-        "under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'",
+        "{app}: under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'",
         "drop the annotation, or the filename",
     ),
     "E410": Wording("engine.{key} is not rendered yet"),
-    "E411": Wording("'{backend}' cannot stream this from {scheme}://", "{hint}"),
+    "E411": Wording("{app}: '{backend}' cannot stream this from {scheme}://", "{hint}"),
     "E420": Wording("the template does not hold: {what}", "docs/presets.md lists the words"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     # 5xx: what a cluster would refuse
@@ -358,6 +358,10 @@ WORDINGS: dict[str, Wording] = {
     "W204": Wording(
         "nobody knows a user that this image can run as, so it keeps root",
         "say it under engine.security, or set hardening: default",
+    ),
+    "W206": Wording(
+        "nobody knows a user that the loader '{name}' can run as, so it keeps root",
+        "a namespace that enforces PodSecurity restricted refuses the pod; skip the loader, or use another image",
     ),
     "W205": Wording(
         "the template has a nodeAffinity of its own, so the flavors' is left out",

@@ -196,7 +196,7 @@ class _Memo(dict[str, Any]):
     def __missing__(self, text: Any) -> Any:
         made = self.make(text)
         if text.__class__ is int or len(text) <= 200:
-            if len(self) >= 20_000:
+            if len(self) >= 4_000:  # more does not fit into the processor's cache, and most texts come only once
                 self.clear()
             self[text] = made
         return made

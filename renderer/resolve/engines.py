@@ -16,7 +16,6 @@ from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, guess, quoted
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.options import Style, style
-from renderer.resolve.sources import PULLED, Weights
 from renderer.template import Filler, TemplateError, Words
 
 WORDS = frozenset(
@@ -27,7 +26,6 @@ PORT = 8080  # the one port of args, probes, drain and Services (contract, secti
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 _OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
-_SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 _LATER = ("files", "volumes", "initContainers")
 
 
@@ -248,76 +246,6 @@ def variant(
         vendor=accelerator.vendor if accelerator.resource else "nodes without an accelerator",
         hint=f"it runs on {quoted(vendors)}",
     )
-
-
-def fits(inputs: Inputs, engine: Engine, weights: Weights, skip: bool, found: Findings) -> None:
-    """Whether the engine can take these weights; an error at the model's source for each reason why not."""
-    spec, name, at = engine.spec, engine.runtime.name, weights.origin
-    if not spec:
-        return
-    sentences = spec.get("unsupported") or {}
-    others = _others(inputs, name)
-    if (sources := spec.get("sources")) and weights.kind not in sources:
-        able = [n for n, s in others() if weights.kind in (s.get("sources") or [weights.kind])]
-        found.add(
-            "E404",
-            at,
-            backend=name,
-            source=_SOURCES[weights.kind],
-            hint=sentences.get(weights.kind)
-            or f"it takes {quoted(_SOURCES[s] for s in sources)}" + (f"; {quoted(able)} can" if able else ""),
-        )
-    elif (formats := spec.get("formats")) and weights.format not in formats:
-        able = [n for n, s in others() if weights.format in (s.get("formats") or [weights.format])]
-        found.add(
-            "E403",
-            at,
-            backend=name,
-            format=weights.format,
-            hint="; ".join(
-                filter(
-                    None,
-                    [sentences.get(weights.format), f"engines for {weights.format}: {', '.join(able)}" if able else ""],
-                )
-            ),
-        )
-    elif spec.get("oneFile") and not weights.one_file:
-        found.add("E405", at, backend=name, hint=sentences.get("directory") or "name one file")
-    elif spec.get("oneFile") and _SPLIT.search(weights.filename or weights.address):
-        found.add("E408", at.at("filename") if weights.filename else at, backend=name)
-    elif skip and weights.kind == "hub" and weights.filename:
-        found.add("E409", at.at("filename"), name=weights.filename)
-    elif skip and weights.kind == "objectStore":
-        stream = spec.get("stream") or {}
-        if weights.scheme not in stream.get("schemes", ()) or weights.format not in stream.get("formats", ()):
-            able = [n for n, s in others() if weights.scheme in (s.get("stream") or {}).get("schemes", ())]
-            found.add(
-                "E411",
-                at,
-                backend=name,
-                scheme=weights.scheme,
-                hint="drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else ""),
-            )
-
-
-_SOURCES = {
-    "hub": "a hub repository",
-    "objectStore": "an object store",
-    "host": "host://",
-    "oci": "oci://",
-    PULLED: f"{PULLED}://",
-}
-
-
-def _others(inputs: Inputs, name: str) -> Callable[[], list[tuple[str, Spec]]]:
-    def listed() -> list[tuple[str, Spec]]:
-        return [
-            (other, inputs.runtimes[other].spec["engine"])
-            for other in inputs.runtimes
-            if other != name and inputs.runtimes[other].spec.get("engine")
-        ]
-
-    return listed
 
 
 def version(engine: Engine, tag: str) -> str:

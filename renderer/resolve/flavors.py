@@ -111,9 +111,10 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
     affinity: dict[str, Any] = {}
     if all(nodes):
         affinity["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": terms}
-    weights = [max(1, 100 * (len(nodes) - i) // len(nodes)) for i in range(len(nodes))]
+    if {} in nodes:
+        nodes = nodes[: nodes.index({})]  # a flavor that takes every node leaves nothing to prefer behind it
     preferred = [
-        {"weight": weight, "preference": term} for weight, term, node in zip(weights, terms, nodes, strict=True) if node
+        {"weight": max(1, 100 * (len(terms) - i) // len(terms)), "preference": terms[i]} for i, _ in enumerate(nodes)
     ]
     if preferred:
         affinity["preferredDuringSchedulingIgnoredDuringExecution"] = preferred

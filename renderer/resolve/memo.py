@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.plan import Body
-from renderer.problems import Findings, Problem, Stop
+from renderer.problems import Findings, Origin, Problem, Stop
 from renderer.resolve import claims, engines, flavors, names, pods, sources
 from renderer.schema import spec_default
 from renderer.yamlio import Shared
@@ -55,6 +55,11 @@ def engine(memo: Memo, runtime: BackendRuntime) -> tuple[engines.Engine | None, 
     return known
 
 
+def hardened_at(memo: Memo, app: App) -> Origin:
+    """Who says how hard the pods are."""
+    return app.origin("spec", "hardening") if "hardening" in app.spec else memo.inputs.config.origin("hardening")
+
+
 class Claimed(NamedTuple):
     """What both kinds have in common: the models, where their weights are, and what pods need for them."""
 
@@ -98,5 +103,9 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
     }
     annotations = {"llmaz.io/inference-service-flavors": ",".join(claim.flavors)} if claim.flavors else {}
     hardening = app.spec.get("hardening") or inputs.config.get("hardening") or "default"
+    if hardening == "restricted" and not skip:
+        for name in dict.fromkeys(each.loader for each in ready if each.loader):
+            if "user" not in (inputs.loaders[name].get("security") or {}):
+                found.add("W206", hardened_at(memo, app), name=name)
     kit = pods.kit(inputs, marks, annotations, tuple(ready), skip, place, hardening)
     return Claimed(claim, tuple(ready), skip, kit, labels, hardening)

@@ -9,9 +9,21 @@ from renderer import quantity
 from renderer.api import App, Spec
 from renderer.plan import Body, Container, Plan, Pod, Port, Rollout
 from renderer.problems import Findings, Origin, Path, Stop
-from renderer.resolve import engines, flavors, images, loading, names, normal, options, pods, resources, scaling
+from renderer.resolve import (
+    engines,
+    fitting,
+    flavors,
+    images,
+    loading,
+    names,
+    normal,
+    options,
+    pods,
+    resources,
+    scaling,
+)
 from renderer.resolve.engines import PORT
-from renderer.resolve.memo import Claimed, Memo, claimed, engine
+from renderer.resolve.memo import Claimed, Memo, claimed, engine, hardened_at
 from renderer.resolve.sources import Weights
 from renderer.template import TemplateError, Words
 from renderer.yamlio import Shared
@@ -108,8 +120,8 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
         variant = engines.variant(inputs, engine, held, place.given, app.origin(*claim.models[0].path), found)
         size = flavors.parallel_size(held, place, claim.main, found)
         length = flavors.max_model_len(place, claim.main, found)
-        for each in base.weights:
-            engines.fits(inputs, engine, each, base.skip, found)
+        for each, weights in zip(claim.models, base.weights, strict=True):
+            fitting.fits(inputs, app, engine, each, weights, base.skip, found)
     tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
     # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
     served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or base.weights[0].name
@@ -182,10 +194,9 @@ def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tup
     drain = run.engine.spec.get("drain")
     grace = drain["seconds"] + DRAIN_SLEEP - 10 if drain else GRACE
     security = run.variant.get("security") or run.engine.spec.get("security") or {}
-    origin = app.origin("spec", "hardening")
-    pod = pods.playground(
-        inputs, base.kit, runner, line.shared_memory, grace, _tolerations(run.held), security, found, origin
-    )
+    pod = pods.playground(inputs, base.kit, runner, line.shared_memory, grace, _tolerations(run.held), security)
+    if base.hardening == "restricted" and "user" not in security:
+        found.add("W204", hardened_at(memo, app))
     return pod, line
 
 

@@ -99,8 +99,6 @@ def playground(
     grace: int,
     tolerations: Sequence[Body],
     security: Spec,
-    found: Findings,
-    origin: Origin,
 ) -> Pod:
     """The one pod of a Playground. `security`: what the preset knows of its image."""
     volumes, mounts = list(kit.volumes), list(kit.mounts)
@@ -114,7 +112,7 @@ def playground(
         mounts.append(_SHM_MOUNT)
     pod_security: Body = {}
     if kit.hardening != "off":
-        pod_security, context, writable = _hardened(kit.hardening, security, origin, found)
+        pod_security, context, writable = _hardened(kit.hardening, security)
         for i, path in enumerate(writable):
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
@@ -155,12 +153,9 @@ def _shm(size: str) -> Body:
     return _SHM[size]
 
 
-def _hardened(level: str, security: Spec, origin: Origin, found: Findings) -> tuple[Body, Body, Sequence[str]]:
+def _hardened(level: str, security: Spec) -> tuple[Body, Body, Sequence[str]]:
     """Security contexts of pod and runner, and the paths that have to stay writable (contract, section 4.11)."""
-    if level == "default":
-        return _SECCOMP, NO_ESCALATION, ()
-    if "user" not in security:
-        found.add("W204", origin)
+    if level == "default" or "user" not in security:
         return _SECCOMP, NO_ESCALATION, ()
     read_only = security.get("readOnlyRoot", True)
     context: dict[str, Any] = {

@@ -1,0 +1,78 @@
+"""Whether an engine can take the weights that a Playground claims; every refusal says what would work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from renderer.api import App, Inputs, Spec
+from renderer.problems import Findings, quoted
+from renderer.resolve.claims import Claimed
+from renderer.resolve.engines import Engine
+from renderer.resolve.sources import PULLED, Weights
+
+_PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
+_SOURCES = {
+    "hub": "a hub repository",
+    "objectStore": "an object store",
+    "host": "host://",
+    "oci": "oci://",
+    PULLED: f"{PULLED}://",
+}
+
+
+def fits(
+    inputs: Inputs, app: App, engine: Engine, claimed: Claimed, weights: Weights, skip: bool, found: Findings
+) -> None:
+    """An error at the model's source (at the claim, when the model is a preset) where the engine cannot take it."""
+    if not engine.templated:
+        return
+    if refused := _refusal(inputs, engine, weights, skip):
+        code, field, words = refused
+        inside = (field,) if field and not claimed.model.ours else ()
+        origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*inside)
+        found.add(code, origin, backend=engine.runtime.name, app=f"{app.kind} {app.namespace}/{app.name}", **words)
+
+
+def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, Any]] | None:
+    """A code, the field below the source that is to blame, and the wording's words."""
+    spec, name = engine.spec, engine.runtime.name
+    said, kind, form = spec.get("unsupported") or {}, weights.kind, weights.format
+    sources, formats = spec.get("sources") or [kind], spec.get("formats") or [form]
+    field = "filename" if weights.filename else ""
+    if kind not in sources:
+        able = [other for other, its in _others(inputs, name) if kind in (its.get("sources") or [kind])]
+        takes = f"it takes {quoted(_SOURCES[each] for each in sources)}" + (f"; {quoted(able)} can" if able else "")
+        return "E404", "", {"source": _SOURCES[kind], "hint": said.get(kind) or takes}
+    if form not in formats:
+        able = [other for other, its in _others(inputs, name) if form in (its.get("formats") or [form])]
+        hints = [said.get(form), f"engines for {form}: {', '.join(able)}" if able else None]
+        return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
+    if spec.get("oneFile") and not weights.one_file:
+        return "E405", "", {"hint": said.get("directory") or "name one file"}
+    if spec.get("oneFile") and _PART.search(weights.filename or weights.address):
+        return "E408", field, {}
+    if skip and kind == "hub" and weights.filename:
+        return "E409", field, {"name": weights.filename}
+    stream = spec.get("stream") or {}
+    if (
+        skip
+        and kind == "objectStore"
+        and not (weights.scheme in stream.get("schemes", ()) and form in stream.get("formats", ()))
+    ):
+        able = [
+            other
+            for other, its in _others(inputs, name)
+            if weights.scheme in (its.get("stream") or {}).get("schemes", ())
+        ]
+        hint = "drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else "")
+        return "E411", "", {"scheme": weights.scheme, "hint": hint}
+    return None
+
+
+def _others(inputs: Inputs, name: str) -> Iterator[tuple[str, Spec]]:
+    """Every other engine that says what it can."""
+    for other in inputs.runtimes:
+        if other != name and (spec := inputs.runtimes[other].spec.get("engine")):
+            yield other, spec
