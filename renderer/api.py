@@ -1,4 +1,6 @@
-"""What the user wrote, on the command line and in files: schema-valid, in their words; no default filled that `resolve` may override."""
+"""What the user wrote, on the command line and in files: schema-valid, in their words; no default filled that
+`resolve` may override.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,10 @@ class App(NamedTuple):
 
 
 class Config(NamedTuple):
-    """RenderConfig: the file's keys under those of `--set`. `sources` names, by path, who set a key that the file did not."""
+    """RenderConfig: the file's keys under those of `--set`.
+
+    `sources` names, by path, who set a key that the file did not.
+    """
 
     spec: Spec
     document: Source
@@ -74,7 +79,9 @@ class Config(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the folder."""
+    """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the
+    folder.
+    """
 
     paths: tuple[str, ...] = ()
     output: str | None = None
@@ -121,7 +128,8 @@ def minor(version: str) -> int:
 class Inputs(NamedTuple):
     """Everything that was read.
 
-    `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first asked for.
+    `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first
+    asked for.
     `own`: names of the user's own models and runtimes. `broken`: by kind and name, documents that stand in the tree but
     have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown.
     """

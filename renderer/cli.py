@@ -297,7 +297,8 @@ def _fault(error: Exception) -> NoReturn:
         (error.at_hand, error.what) if isinstance(error, Fault) else ("llmaz", f"{type(error).__name__}: {error}")
     )
     click.echo(
-        f"{at_hand}: internal fault: {cause} [E901]\n    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)",
+        f"{at_hand}: internal fault: {cause} [E901]\n    hint: a bug of llmaz; please report it with "
+        "this file (LLMAZ_DEBUG=1 shows more)",
         err=True,
     )
     _exit(_FAULT)

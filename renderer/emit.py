@@ -30,7 +30,9 @@ def header(source: str) -> str:
 
 
 def texts(plan: Plan, manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
-    """The files of one Playground or Service: one; with layout `app` in a folder of its own; with `object` one an object."""
+    """The files of one Playground or Service: one; with layout `app` in a folder of its own; with `object` one an
+    object.
+    """
     line = header(plan.file)
     documents = [yamlio.dump(manifest.body) for manifest in manifests]
     if layout == "object":
@@ -112,9 +114,8 @@ def stale(scope: Scope, kept: Mapping[str, str]) -> list[str]:
             path not in kept
             and path.endswith(_SUFFIXES)
             and (source := made_from(f"{scope.folder}/{path}")) is not None
-        ):
-            if not patterns or any(pattern.fullmatch(source) for pattern in patterns):
-                gone.append(path)
+        ) and (not patterns or any(pattern.fullmatch(source) for pattern in patterns)):
+            gone.append(path)
     return sorted(gone)
 
 
@@ -138,7 +139,10 @@ def _files(folder: str, below: str) -> Iterator[str]:
 
 
 def write(scope: Scope, files: Iterable[Text]) -> None:
-    """Writes each file whole: a temporary file beside it, then a rename, so that none is ever half written. Raises OSError."""
+    """Writes each file whole: a temporary file beside it, then a rename, so that none is ever half written.
+
+    Raises OSError.
+    """
     folder, made = scope.folder, set()
     for path, text in files:
         target = f"{folder}/{path}"
@@ -163,7 +167,9 @@ def write(scope: Scope, files: Iterable[Text]) -> None:
 
 
 def settle(scope: Scope, common: Iterable[Text], states: Mapping[str, str], gone: Iterable[str]) -> None:
-    """What is done once the apps' files are there: the common files, the deletions, and what a killed run left behind."""
+    """What is done once the apps' files are there: the common files, the deletions, and what a killed run left
+    behind.
+    """
     write(scope, [text for text in common if states[text.path] != "same"])
     left = [path for path in _files(scope.folder, "") if ".llmaz-" in path and path.rpartition(".llmaz-")[2].isdigit()]
     for path in (*gone, *left):

@@ -167,7 +167,9 @@ def _file(file: File) -> Any:
 
 
 def _read(file: File) -> Any:
-    """One file as plain values: its bytes, the number of foreign documents, ours by index, problems, could not be read."""
+    """One file as plain values: its bytes, the number of foreign documents, ours by index, problems, could not be
+    read.
+    """
     try:
         data = file.read()
     except OSError as error:
@@ -196,7 +198,9 @@ def _read(file: File) -> Any:
 
 
 def _kind(document: Document, problems: list[Problem]) -> str | None:
-    """Which kind of ours it is; '' when it is ours and wrong (a problem says so); None when it is none of our business."""
+    """Which kind of ours it is; '' when it is ours and wrong (a problem says so); None when it is none of our
+    business.
+    """
     value = document.value
     if not isinstance(value, dict):
         return None
@@ -204,11 +208,8 @@ def _kind(document: Document, problems: list[Problem]) -> str | None:
     if KINDS.get(str(kind)) == version and isinstance(kind, str):
         return kind
     group = version.partition("/")[0] if isinstance(version, str) else None
-    if (
-        kind == "InferenceModel"
-        and group == "inference.networking.x-k8s.io"
-        or kind == "ModelRoute"
-        and group == GROUPS[2]
+    if (kind == "InferenceModel" and group == "inference.networking.x-k8s.io") or (
+        kind == "ModelRoute" and group == GROUPS[2]
     ):
         problems.append(problem("E214", document.origin("kind"), kind=kind))
         return ""
@@ -263,7 +264,7 @@ def _has_engine(value: Any) -> bool:
 def _drop_nulls(value: Any) -> bool:
     """Takes keys without a value out, as the API server does; whether there were any."""
     if isinstance(value, list):
-        return any([_drop_nulls(item) for item in value])
+        return bool([item for item in value if _drop_nulls(item)])
     if not isinstance(value, dict):
         return False
     empty = [key for key, item in value.items() if item is None]
@@ -339,11 +340,11 @@ class _Reading:
         return Inputs(
             config=self.config,
             apps=tuple(self.apps.values()),
-            models=_Shelf(self.models, "models", lambda d: OpenModel(d.value["metadata"]["name"], d.value["spec"], d, ours=True)),
+            models=_Shelf(self.models, "models", lambda d: OpenModel(_name(d), d.value["spec"], d, ours=True)),
             runtimes=_Shelf(
                 self.runtimes,
                 "backends",
-                lambda d: BackendRuntime(d.value["metadata"]["name"], d.value["spec"], d, ours=True),
+                lambda d: BackendRuntime(_name(d), d.value["spec"], d, ours=True),
             ),
             loaders=_Shelf({}, "loaders", lambda d: d.value["spec"]),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
@@ -354,8 +355,15 @@ class _Reading:
         )
 
 
+def _name(document: Document) -> str:
+    return str(document.value["metadata"]["name"])
+
+
 def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
-    """Every document of every YAML file below the paths, of any kind, for `llmaz check`. Raises RenderError for a path that is not there."""
+    """Every document of every YAML file below the paths, of any kind, for `llmaz check`.
+
+    Raises RenderError for a path that is not there.
+    """
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
         raise RenderError(problem("E122", Origin(_Rule(path))) for path in missing)
@@ -373,7 +381,9 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
 
 
 def preset(name: str) -> Document:
-    """A shipped file of presets/, as `backends/<name>`. Raises FileNotFoundError; RenderError when it is no YAML (never shipped so)."""
+    """A shipped file of presets/, as `backends/<name>`. Raises FileNotFoundError; RenderError when it is no YAML
+    (never shipped so).
+    """
     with open(os.path.join(PRESETS, *name.split("/")) + ".yaml", "rb") as file:
         documents, problems = yamlio.parse(f"presets/{name}.yaml", file.read())
     if problems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import marshal
 import os
 import sys
@@ -26,7 +27,8 @@ def workers(items: int) -> int:
 class Team:
     """Children, each at its own part of the items; the parent does the first part itself.
 
-    `work(part)` answers with plain values (what `marshal` takes), and with a function that acts on each word that `tell`
+    `work(part)` answers with plain values (what `marshal` takes), and with a function that acts on each word that
+    `tell`
     sends and answers too. A fault in a child, and an OSError, is raised here.
     """
 
@@ -38,7 +40,7 @@ class Team:
             gc.freeze()
             sys.stdout.flush()
             sys.stderr.flush()
-        for start, end in zip(bounds[1:], bounds[2:], strict=False):
+        for start, end in itertools.pairwise(bounds):
             self._children.append(self._start(work, items[start:end]))
         self._own, self._rest = work(items[: bounds[1]])
 

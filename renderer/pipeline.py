@@ -35,7 +35,10 @@ def app(memo: resolve.Memo, scope: Scope, app: App) -> Made:
 
 
 def render(options: Options) -> Rendered:
-    """Everything is read, made and checked; with `options.write` it is written when nothing is wrong. Raises RenderError."""
+    """Everything is read, made and checked; with `options.write` it is written when nothing is wrong.
+
+    Raises RenderError.
+    """
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
     problems += resolve.dangling(resolve.memo(inputs))

@@ -41,7 +41,9 @@ class Container(NamedTuple):
 
 
 class Pod(NamedTuple):
-    """One pod template; None or empty is not written. `rest`: other fields of a hand-written pod spec, `metadata` of its metadata."""
+    """One pod template; None or empty is not written. `rest`: other fields of a hand-written pod spec, `metadata` of
+    its metadata.
+    """
 
     labels: Body
     annotations: Body
@@ -61,7 +63,9 @@ class Pod(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """How an update walks over the groups: how many may be down, how many more may run, each a number or a percentage."""
+    """How an update walks over the groups: how many may be down, how many more may run, each a number or a
+    percentage.
+    """
 
     max_unavailable: int | str = 1
     max_surge: int | str = 0

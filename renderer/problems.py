@@ -77,7 +77,8 @@ class RenderError(Exception):
 
 
 def problem(code: str, origin: Origin, **words: Any) -> Problem:
-    """The finding `code` at `origin`. A code that begins with W is a warning. A word of the wording that is missing is a KeyError."""
+    """The finding `code` at `origin`. A code that begins with W is a warning. A word of the wording that is missing
+    is a KeyError."""
     wording = WORDINGS[code]
     return Problem(
         *origin.place,
@@ -280,7 +281,8 @@ WORDINGS: dict[str, Wording] = {
     "E274": Wording("scaleTrigger has no hpa", "write scaleTrigger.hpa.metrics, or leave scaleTrigger out"),
     "E275": Wording(
         "nothing says what to scale on",
-        "write elasticConfig.scaleTrigger.hpa.metrics, give the BackendRuntime '{backend}' a scaleTrigger, or set autoscaling.metricSource in RenderConfig",
+        "write elasticConfig.scaleTrigger.hpa.metrics, give the BackendRuntime '{backend}' a scaleTrigger, or set "
+        "autoscaling.metricSource in RenderConfig",
     ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording("'{name}' has {length} characters, at most {limit} fit", "shorten the name to {most} characters"),
@@ -313,7 +315,9 @@ WORDINGS: dict[str, Wording] = {
         "'{backend}' has no recommendedConfig '{name}', which a draft model needs",
         "use a backend that can, or leave the draft out",
     ),
-    "E408": Wording("{app}: '{backend}' gets only one part of a weights file that is split", "merge the parts into one file"),
+    "E408": Wording(
+        "{app}: '{backend}' gets only one part of a weights file that is split", "merge the parts into one file"
+    ),
     "E409": Wording(
         "{app}: under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'",
         "drop the annotation, or the filename",

@@ -8,17 +8,27 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 from renderer.problems import Path, guess, quoted
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
-_NAMES = {"object": "a map", "array": "a list", "string": "a string", "integer": "a whole number", "number": "a number", "boolean": "true or false", "null": "null"}  # fmt: skip
+_NAMES = {
+    "object": "a map",
+    "array": "a list",
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
 
 
 class Finding(NamedTuple):
-    """One disagreement: a code of `problems`, where below the value, whether the key is meant, and the wording's words."""
+    """One disagreement: a code of `problems`, where below the value, whether the key is meant, and the wording's
+    words.
+    """
 
     code: str
     path: Path
@@ -33,7 +43,7 @@ def read(name: str) -> dict[str, Any]:
         return loaded
 
 
-@lru_cache(maxsize=None)
+@cache
 def _decider(name: str) -> Any:
     import jsonschema_rs
 
@@ -65,7 +75,7 @@ def valid(name: str, value: Any) -> bool:
     return bool(_decider(name).is_valid(value))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _explainer(name: str) -> Any:
     import jsonschema
 
@@ -166,7 +176,7 @@ def _found(instance: Any) -> str:
 def _limit(rule: str, error: Any) -> str:
     bound = error.validator_value
     return {
-        "maxItems": f"at most {bound} items are allowed, here are {len(error.instance) if isinstance(error.instance, list) else 0}",
+        "maxItems": f"at most {bound} items are allowed, here are more",
         "minItems": f"at least {bound} items are needed",
         "minLength": "must not be empty",
         "maxLength": f"at most {bound} characters are allowed",

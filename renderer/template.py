@@ -1,6 +1,7 @@
 """Fills the `{{ words }}` of a preset's strings and answers its `when`s.
 
-Most leaves of a preset are plain text, `{{ Word }}`, or text around such words: those are filled here, without importing
+Most leaves of a preset are plain text, `{{ Word }}`, or text around such words: those are filled here, without
+importing
 Jinja (which costs more than rendering ten models). Everything else goes to a sandboxed Jinja with StrictUndefined.
 Comment and block marks are such that they never occur, so `{#` in a shell's `${#x}` stays what it is.
 """
@@ -27,7 +28,9 @@ _SIMPLE = (
 
 
 class TemplateError(ValueError):
-    """What is wrong with a template, in one short sentence; `path` leads to the leaf below the value that was compiled."""
+    """What is wrong with a template, in one short sentence; `path` leads to the leaf below the value that was
+    compiled.
+    """
 
     def __init__(self, reason: str, path: tuple[str | int, ...] = ()) -> None:
         super().__init__(reason)

@@ -78,8 +78,10 @@ def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
 def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> Tree:
     """Every file below `paths` that may be input.
 
-    Left out (contract, section 1): the output folder, folders whose name begins with a dot, `node_modules`, folders with a
-    `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises FileNotFoundError for a path that is not there.
+    Left out (contract, section 1): the output folder, folders whose name begins with a dot, `node_modules`, folders
+    with a
+    `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises FileNotFoundError for a path that is
+    not there.
     """
     patterns = [glob(pattern) for pattern in ignore]
     here, real_base = os.getcwd(), os.path.realpath(base)
@@ -134,7 +136,9 @@ def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[
 
 @lru_cache(maxsize=64)
 def glob(pattern: str) -> re.Pattern[str]:
-    """A glob over paths with `/`: `*` and `?` stay inside one folder, `**` does not; a folder stands for all below it."""
+    """A glob over paths with `/`: `*` and `?` stay inside one folder, `**` does not; a folder stands for all below
+    it.
+    """
     out = ""
     i = 0
     text = pattern.strip("/")

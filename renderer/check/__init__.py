@@ -45,7 +45,9 @@ def manifests(made: Sequence[Manifest]) -> list[Problem]:
 
 
 def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
-    """Everything that is wrong with hand-written manifests, at their own places; and the kinds that no schema of ours knows."""
+    """Everything that is wrong with hand-written manifests, at their own places; and the kinds that no schema of ours
+    knows.
+    """
     problems: list[Problem] = []
     bodies: list[Body] = []
     whole: list[Document] = []

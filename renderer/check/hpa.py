@@ -51,9 +51,12 @@ _SOURCES = {
     "ContainerResource": "containerResource",
 }
 _TARGETS = {
-    "Resource": ("Utilization", "AverageValue"), "ContainerResource": ("Utilization", "AverageValue"), "Pods": ("AverageValue",),
-    "Object": ("Value", "AverageValue"), "External": ("Value", "AverageValue"),
-}  # fmt: skip
+    "Resource": ("Utilization", "AverageValue"),
+    "ContainerResource": ("Utilization", "AverageValue"),
+    "Pods": ("AverageValue",),
+    "Object": ("Value", "AverageValue"),
+    "External": ("Value", "AverageValue"),
+}
 _FIELDS = {"Utilization": "averageUtilization", "AverageValue": "averageValue", "Value": "value"}
 
 

@@ -19,7 +19,9 @@ _LAYOUT = '{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_
 
 
 def kubeconform(program: str, made: Sequence[tuple[Sequence[Manifest], Sequence[tuple[str, str]]]]) -> list[Problem]:
-    """What kubeconform says of our files, at the input's places. `made`: an app's manifests, and the (path, text) that hold them."""
+    """What kubeconform says of our files, at the input's places. `made`: an app's manifests, and the (path, text)
+    that hold them.
+    """
     if not made:
         return []
     inside: dict[str, Sequence[Manifest]] = {}
@@ -37,7 +39,7 @@ def _run(program: str, folder: str) -> list[dict[str, Any]]:
     """Its findings. Raises RenderError when it cannot be run."""
     command = [program, "-strict", "-output", "json", "-schema-location", f"{schema.FOLDER}/output/{_LAYOUT}", folder]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the user names it
         resources = json.loads(run.stdout)["resources"]
     except OSError as error:
         raise RenderError([problem("E561", Origin(File(program, "", "")), what=error.strerror)]) from None

@@ -12,7 +12,9 @@ _MAX_INT32 = 2**31 - 1
 
 
 def lws_webhook(body: Body) -> Iterator[Finding]:
-    """What LeaderWorkerSet's validating webhook refuses, and what its mutating one would rewrite (apis.md, section 1)."""
+    """What LeaderWorkerSet's validating webhook refuses, and what its mutating one would rewrite (apis.md, section
+    1).
+    """
     metadata, spec = body["metadata"], body["spec"]
     template = spec["leaderWorkerTemplate"]
     size, replicas = template.get("size", 1), spec.get("replicas", 1)

@@ -16,8 +16,7 @@ def service_rules(body: Body) -> Iterator[Finding]:
         if len(ports) > 1 and not port.get("name"):
             yield "E540", ("spec", "ports", i), {"what": "every port of several needs a name"}
         if any(
-            port.get("name") == other.get("name")
-            and port.get("name")
+            (port.get("name") == other.get("name") and port.get("name"))
             or (port["port"], port.get("protocol")) == (other["port"], other.get("protocol"))
             for other in ports[:i]
         ):

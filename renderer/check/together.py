@@ -13,7 +13,8 @@ _INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
 def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str, Any]]]:
-    """What is wrong between objects: one scaler a workload and no replicas beside it, Services that reach the leaders' port.
+    """What is wrong between objects: one scaler a workload and no replicas beside it, Services that reach the
+    leaders' port.
 
     Yields the index of the object that has to change, a code, where, and the wording's words.
     """

@@ -13,7 +13,9 @@ _NETWORK = Shared({"subdomainPolicy": "Shared"})
 
 
 def lws(plan: Plan) -> Iterator[Manifest]:
-    """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing (drift.md)."""
+    """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing
+    (drift.md).
+    """
     metadata: dict[str, Any] = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
     if plan.annotations:
         metadata["annotations"] = plan.annotations
@@ -73,10 +75,19 @@ def _pod(pod: Pod) -> dict[str, Any]:
 
 
 _FIELDS = (
-    ("image", "image"), ("command", "command"), ("args", "args"), ("env", "env"), ("ports", "ports"), ("resources", "resources"),
-    ("startup_probe", "startupProbe"), ("readiness_probe", "readinessProbe"), ("liveness_probe", "livenessProbe"), ("lifecycle", "lifecycle"),
-    ("security", "securityContext"), ("mounts", "volumeMounts"),
-)  # fmt: skip
+    ("image", "image"),
+    ("command", "command"),
+    ("args", "args"),
+    ("env", "env"),
+    ("ports", "ports"),
+    ("resources", "resources"),
+    ("startup_probe", "startupProbe"),
+    ("readiness_probe", "readinessProbe"),
+    ("liveness_probe", "livenessProbe"),
+    ("lifecycle", "lifecycle"),
+    ("security", "securityContext"),
+    ("mounts", "volumeMounts"),
+)
 _PLACES = tuple((Container._fields.index(ours), theirs) for ours, theirs in _FIELDS)
 
 

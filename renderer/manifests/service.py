@@ -9,7 +9,10 @@ from renderer.yamlio import Shared
 
 
 def lb_service(plan: Plan) -> Iterator[Manifest]:
-    """One, always: `<name>` itself belongs to LWS. The port is the runner's, by its own name, on both sides (bug 32)."""
+    """One, always: `<name>` itself belongs to LWS.
+
+    The port is the runner's, by its own name, on both sides (bug 32).
+    """
     yield Manifest(
         {
             "apiVersion": "v1",

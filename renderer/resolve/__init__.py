@@ -1,7 +1,9 @@
 """2: Inputs → Plans: every default and override decided, once. Who wins is the contract's section 2.
 
-`plan` walks one app through the rooms of this package: `playground` and `service` say in which order; claims (which models),
-sources (where weights are), flavors (what a pod gets), engines (how it runs), options and resources (who wins), loading and
+`plan` walks one app through the rooms of this package: `playground` and `service` say in which order; claims (which
+models),
+sources (where weights are), flavors (what a pod gets), engines (how it runs), options and resources (who wins),
+loading and
 pods (what the pod holds), scaling (how many), names (what Kubernetes takes).
 """
 
@@ -19,7 +21,9 @@ from renderer.resolve.memo import Memo, engine, memo, weights
 
 
 def plan(memo: Memo, app: App) -> tuple[Plan | None, list[Problem]]:
-    """Everything decided for one Playground or Service, and what is wrong with it; None when something stands in the way."""
+    """Everything decided for one Playground or Service, and what is wrong with it; None when something stands in the
+    way.
+    """
     found = Findings()
     try:
         made = (playground if app.kind == "Playground" else service).plan(memo, app, found)

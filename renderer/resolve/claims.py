@@ -7,7 +7,6 @@ from typing import NamedTuple
 from renderer.api import App, Inputs, OpenModel
 from renderer.problems import Findings, Origin, Path, Stop, guess, quoted
 
-
 _Named = tuple[str | None, str, Path]  # name, role, where
 
 

@@ -1,11 +1,14 @@
-"""How an engine is run: a BackendRuntime made ready to be filled, and which of its configs, variants and derived parts hold.
+"""How an engine is run: a BackendRuntime made ready to be filled, and which of its configs, variants and derived
+parts hold.
 
-With `spec.engine` a runtime is a template over WORDS (design/presets.md); without it exactly upstream's three placeholders
+With `spec.engine` a runtime is a template over WORDS (design/presets.md); without it exactly upstream's three
+placeholders
 in the chosen config's args are filled and every other brace stays (contract, section 3).
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,8 +22,27 @@ from renderer.resolve.options import Style, style
 from renderer.template import Filler, TemplateError, Words
 
 WORDS = frozenset(
-    "ModelPath ModelName DraftModelPath Revision DraftRevision Hub Filename Endpoint Source Format Skip Stream Accelerator Port "
-    "TP MaxModelLen DrainSleep Region Anonymous".split()
+    [
+        "ModelPath",
+        "ModelName",
+        "DraftModelPath",
+        "Revision",
+        "DraftRevision",
+        "Hub",
+        "Filename",
+        "Endpoint",
+        "Source",
+        "Format",
+        "Skip",
+        "Stream",
+        "Accelerator",
+        "Port",
+        "TP",
+        "MaxModelLen",
+        "DrainSleep",
+        "Region",
+        "Anonymous",
+    ]
 )
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
@@ -48,7 +70,9 @@ class Recommended(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `owned`: options that are the renderer's."""
+    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `owned`: options that are the
+    renderer's.
+    """
 
     runtime: BackendRuntime
     spec: Spec
@@ -162,7 +186,7 @@ def _owned(options: Style, configs: Sequence[Sequence[str]]) -> Mapping[str, str
     }
     owned = {}
     for args in configs:
-        for option, value in zip(args, args[1:], strict=False):
+        for option, value in itertools.pairwise(args):
             if (word := value.strip("{} ").lstrip(".")) in hints and value.startswith("{{"):
                 owned[options.name(option)] = hints[word]
     return owned
@@ -199,7 +223,10 @@ def _fill_upstream(pieces: list[str], unclosed: bool, at: Origin) -> Filler:
 
 
 def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: Findings) -> Recommended:
-    """configName → speculative-decoding with a draft model → default (contract, section 2). Raises Stop for a name it lacks."""
+    """configName → speculative-decoding with a draft model → default (contract, section 2).
+
+    Raises Stop for a name it lacks.
+    """
     name = user.get("configName") or ("speculative-decoding" if draft else "default")
     if name not in engine.configs:
         names = list(engine.configs)
@@ -211,7 +238,7 @@ def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: 
     return engine.configs[name]
 
 
-def variant(
+def variant(  # noqa: RET503 - found.stop never returns
     inputs: Inputs, engine: Engine, accelerator: Accelerator, given: bool, origin: Origin, found: Findings
 ) -> Spec:
     """The first variant that fits the accelerator; `given`: the model has flavors. Raises Stop when none fits."""
@@ -256,7 +283,9 @@ def version(engine: Engine, tag: str) -> str:
 
 
 def startup(engine: Engine, probe: Body, weights_gib: float) -> Body:
-    """The startup probe with a budget that grows with the weights: ceil(max(seconds, perGiB × GiB) / period) failures."""
+    """The startup probe with a budget that grows with the weights: ceil(max(seconds, perGiB × GiB) / period)
+    failures.
+    """
     budget = engine.spec.get("startup")
     if not budget or not probe or not weights_gib:
         return probe

@@ -17,7 +17,9 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
 class Placement(NamedTuple):
-    """What the chosen flavors ask for: limits (canonical), node labels or node affinity, params, and where each stands."""
+    """What the chosen flavors ask for: limits (canonical), node labels or node affinity, params, and where each
+    stands.
+    """
 
     given: bool  # the model has flavors at all
     limits: Mapping[str, str] = {}
@@ -29,7 +31,9 @@ class Placement(NamedTuple):
 
 
 class Accelerator(NamedTuple):
-    """What a pod's limits hold of accelerators: vendor ('none' without one), their number, and whether they form one group."""
+    """What a pod's limits hold of accelerators: vendor ('none' without one), their number, and whether they form one
+    group.
+    """
 
     vendor: str = "none"
     number: int = 0
@@ -103,7 +107,9 @@ def _node(flavor: Spec) -> Mapping[str, str]:
 
 
 def _affinity(nodes: list[Mapping[str, str]]) -> Body:
-    """Required: any of the flavors' nodes (none at all when one flavor takes every node); preferred: earlier ones first."""
+    """Required: any of the flavors' nodes (none at all when one flavor takes every node); preferred: earlier ones
+    first.
+    """
     terms = [
         {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in node.items()]}
         for node in nodes
@@ -148,7 +154,7 @@ def _entry(inputs: Inputs, resource: str) -> Spec | None:
         rows = (
             row
             for row in inputs.accelerators
-            if row.get("name") == resource or "pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"])
+            if row.get("name") == resource or ("pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"]))
         )
         _ENTRIES[resource] = next(rows, None)
     return _ENTRIES[resource]

@@ -16,7 +16,23 @@ from renderer.resolve.sources import HOME, Weights
 from renderer.yamlio import Shared
 
 WORDS = frozenset(
-    "ModelID Hub Filename Revision AllowPatterns IgnorePatterns Scheme Bucket Endpoint Key Target OneFile Region Anonymous SecretAs".split()
+    [
+        "ModelID",
+        "Hub",
+        "Filename",
+        "Revision",
+        "AllowPatterns",
+        "IgnorePatterns",
+        "Scheme",
+        "Bucket",
+        "Endpoint",
+        "Key",
+        "Target",
+        "OneFile",
+        "Region",
+        "Anonymous",
+        "SecretAs",
+    ]
 )
 VOLUME = "model-volume"
 WRITABLE = Shared({"name": VOLUME, "mountPath": HOME})
@@ -49,8 +65,8 @@ def loader(
     hardening: str,
 ) -> Container:
     """The init container for the weights of the model at `position`, the main model's being 0."""
-    assert weights.loader is not None
-    preset, mine = inputs.loaders[weights.loader], inputs.config.get("loaders", weights.loader) or {}
+    name = str(weights.loader)
+    preset, mine = inputs.loaders[name], inputs.config.get("loaders", name) or {}
     security = preset.get("security") or {}
     own_env = [_entry(each, weights) for each in weights.entry.get("envs") or () if _holds(each, weights)]
     # Secrets come last, and only where the name is not taken.

@@ -13,7 +13,9 @@ from renderer.problems import Findings, Origin
 
 
 class Style(NamedTuple):
-    """How options are read. `known`: long options that the preset itself uses (for unique prefixes); `names`: a memory."""
+    """How options are read. `known`: long options that the preset itself uses (for unique prefixes); `names`: a
+    memory.
+    """
 
     read: bool
     prefixes: bool

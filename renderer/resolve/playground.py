@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from renderer import quantity
 from renderer.api import App, Spec
@@ -102,7 +102,10 @@ def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
 
 
 def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Findings) -> _Run:
-    """Config, resources, accelerator, variant, tag and words. Raises Stop when the engine cannot run what is claimed."""
+    """Config, resources, accelerator, variant, tag and words.
+
+    Raises Stop when the engine cannot run what is claimed.
+    """
     inputs, user, at = memo.inputs, app.spec.get("backendRuntimeConfig") or {}, app.origin(*_BACKEND)
     claim, place = base.claim, base.kit.placement
     config = engines.recommended(engine, claim.draft, user, at, found)
@@ -156,7 +159,9 @@ def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, serv
 
 
 def _path(engine: engines.Engine, weights: Weights, skip: bool) -> str:
-    """What the engine opens: the path on disk, or what the user wrote when nothing loads it (gcs:// as gs:// for presets)."""
+    """What the engine opens: the path on disk, or what the user wrote when nothing loads it (gcs:// as gs:// for
+    presets).
+    """
     if not skip or weights.kind == "oci":
         return weights.path
     if engine.templated and weights.kind == "objectStore":

@@ -1,4 +1,6 @@
-"""The pods of a Playground, and what a Service's hand-written pods get: labels, loaders, mounts, placement, hardening."""
+"""The pods of a Playground, and what a Service's hand-written pods get: labels, loaders, mounts, placement,
+hardening.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def kit(
 
 
 def with_credentials(kit: Kit, env: Sequence[Body]) -> tuple[Body, ...]:
-    """The runner's environment, and under skip-model-loader behind it the sources' credentials, each where the name is free."""
+    """The runner's environment, and under skip-model-loader behind it the sources' credentials, each where the name
+    is free.
+    """
     if not kit.skip_credentials:
         return tuple(env)
     merged = {entry["name"]: entry for entry in env}
@@ -173,7 +177,9 @@ def _hardened(level: str, security: Spec) -> tuple[Body, Body, Sequence[str]]:
 def handwritten(
     inputs: Inputs, kit: Kit, template: Mapping[str, Any], marked: bool, found: Findings, origin: Origin
 ) -> Pod:
-    """A Service's own pod (already normal) with what the models need. `marked`: it carries the model's labels and annotation."""
+    """A Service's own pod (already normal) with what the models need. `marked`: it carries the model's labels and
+    annotation.
+    """
     metadata = {key: value for key, value in (template.get("metadata") or {}).items() if key in _DROPPED_METADATA}
     spec = dict(template.get("spec") or {})
     own = {
@@ -230,9 +236,19 @@ def handwritten(
 
 
 _FIELDS = {
-    "image": "image", "command": "command", "args": "args", "env": "env", "ports": "ports", "resources": "resources", "startupProbe": "startup_probe",
-    "readinessProbe": "readiness_probe", "livenessProbe": "liveness_probe", "lifecycle": "lifecycle", "securityContext": "security", "volumeMounts": "mounts",
-}  # fmt: skip
+    "image": "image",
+    "command": "command",
+    "args": "args",
+    "env": "env",
+    "ports": "ports",
+    "resources": "resources",
+    "startupProbe": "startup_probe",
+    "readinessProbe": "readiness_probe",
+    "livenessProbe": "liveness_probe",
+    "lifecycle": "lifecycle",
+    "securityContext": "security",
+    "volumeMounts": "mounts",
+}
 
 
 def _own(inputs: Inputs, container: Mapping[str, Any]) -> Container:

@@ -1,4 +1,6 @@
-"""CPU, memory and the rest: the user's by key over the config's, then the flavor's limits over both (contract, section 2)."""
+"""CPU, memory and the rest: the user's by key over the config's, then the flavor's limits over both (contract,
+section 2).
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,9 @@ def replicas(app: App, found: Findings) -> int | None:
 
 
 def trigger(inputs: Inputs, app: App, engine: Engine, config: Recommended) -> tuple[Body, Origin] | None:
-    """What to scale on, and who says so: the Playground, its config, the preset's queue metric; None when nobody does."""
+    """What to scale on, and who says so: the Playground, its config, the preset's queue metric; None when nobody
+    does.
+    """
     own = (app.spec.get("elasticConfig") or {}).get("scaleTrigger")
     if own is not None:
         return (own["hpa"], app.origin("spec", "elasticConfig", "scaleTrigger", "hpa")) if "hpa" in own else None

@@ -22,7 +22,8 @@ class Weights(NamedTuple):
     """One model's weights.
 
     `kind` is the preset word Source. `path`: what the engine opens when the weights are on disk; `address`: what it is
-    told when nothing loads them. `loader`: name of the loader preset and its source entry, None when nothing is to load.
+    told when nothing loads them. `loader`: name of the loader preset and its source entry, None when nothing is to
+    load.
     """
 
     kind: str
@@ -81,7 +82,7 @@ def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Finding
                 found.add("E237", at.at(field, i), value=pattern)
     revision = hub.get("revision") or _DEFAULT_REVISION.get(kind, "")
     allow = hub.get("allowPatterns") or []
-    gguf = filename.lower().endswith(_GGUF) or bool(allow) and all(p.lower().endswith(_GGUF) for p in allow)
+    gguf = filename.lower().endswith(_GGUF) or (bool(allow) and all(p.lower().endswith(_GGUF) for p in allow))
     loader, entry = _loader(inputs, kind)
     return Weights(
         kind="hub",
