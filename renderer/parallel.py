@@ -40,7 +40,7 @@ class Team:
             gc.freeze()
             sys.stdout.flush()
             sys.stderr.flush()
-        for start, end in itertools.pairwise(bounds):
+        for start, end in itertools.pairwise(bounds[1:]):
             self._children.append(self._start(work, items[start:end]))
         self._own, self._rest = work(items[: bounds[1]])
 

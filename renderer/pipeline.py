@@ -14,7 +14,7 @@ from renderer.work import Made, share
 
 
 class Rendered(NamedTuple):
-    """What came of it. `states`: path → same, new, changed, foreign or gone; `texts` only where `options.texts` asks."""
+    """What came of it. `states`: path → same, new, changed, foreign or gone; `texts` only where asked for."""
 
     folder: str
     problems: list[Problem]

@@ -18,7 +18,7 @@ from renderer.check.lws import lws_pods, lws_webhook
 from renderer.check.objects import pdb_rules, service_rules, workload_rules
 from renderer.check.together import together
 from renderer.plan import Manifest
-from renderer.problems import Origin, Path, Problem, RenderError, problem
+from renderer.problems import Origin, Problem, RenderError, problem
 from renderer.tree import File
 from renderer.yamlio import Document
 
