@@ -158,6 +158,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     for file, (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
         reading.add(file, data, foreign, values, [Problem(*each) for each in problems], unreadable)
     reading.problems += [problem("E121", Origin(_Rule(link.name)), target=link.target) for link in scope.tree.strayed]
+    reading.problems += [problem("E124", Origin(_Rule(name))) for name in scope.tree.odd]
     return reading.inputs(), reading.problems
 
 

@@ -184,6 +184,7 @@ WORDINGS: dict[str, Wording] = {
         "nothing to render: no Playground, Service, OpenModel or BackendRuntime in {files} files",
         "name another path, or --allow-empty",
     ),
+    "E124": Wording("this name holds control characters, or is no UTF-8", "rename the file"),
     "E130": Wording("'{text}' is no KEY=VALUE", "write it as gateway.mode=off"),
     "E131": Wording("the value is no YAML: {what}"),
     "E132": Wording("'{key}' leads through a value that is no map"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from renderer.yamlio import Shared
@@ -58,12 +58,19 @@ def compiled(value: Any, known: frozenset[str], path: tuple[str | int, ...] = ()
     return None
 
 
-def condition(text: str, known: frozenset[str]) -> Filler:
-    """Whether a `when` holds: a Jinja expression over the known words. Raises TemplateError."""
-    code = _simple_expression(text, known)
-    if code is not None:
-        return lambda words: bool(eval(code, {"__builtins__": {}}, words))  # noqa: S307 - only the nodes of _SIMPLE
-    return _jinja_expression(text, known)
+def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler:
+    """Whether a `when` holds: a Jinja expression over the known words. It, and what it returns, raise TemplateError."""
+    code = _simple_expression(text, known, path)
+    if code is None:
+        return _jinja_expression(text, known, path)
+
+    def holds(words: Words) -> bool:
+        try:
+            return bool(eval(code, {"__builtins__": {}}, words))  # noqa: S307 - only the nodes of _SIMPLE
+        except TypeError as error:
+            raise TemplateError(str(error), path) from None
+
+    return holds
 
 
 def shared(value: Any) -> Any:
@@ -92,36 +99,35 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
     return pattern.format_map
 
 
-@lru_cache(maxsize=256)
-def _simple_expression(text: str, known: frozenset[str]) -> Any:
-    """Code for an expression that reads alike in Python and Jinja; None: ask Jinja. Words are checked either way."""
+def _simple_expression(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:
+    """Code for an expression that reads alike in Python and Jinja; None: ask Jinja."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     nodes = list(ast.walk(tree))
-    if not all(isinstance(node, _SIMPLE) for node in nodes):
+    if "#" in text or not all(isinstance(node, _SIMPLE) for node in nodes):
         return None
     for node in nodes:
         if isinstance(node, ast.Name) and node.id not in known:
-            raise TemplateError(f"no word is called '{node.id}'")
+            if node.id in _LITERALS:
+                return None
+            raise TemplateError(f"no word is called '{node.id}'", path)
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
+            return None
+        if isinstance(node, ast.Constant) and not isinstance(node.value, (str, int, float, bool, type(None))):
             return None
     return compile(tree, "when", "eval")
 
 
+@cache
 def _environment() -> Any:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    return _made(ImmutableSandboxedEnvironment, StrictUndefined)
-
-
-@lru_cache(maxsize=1)
-def _made(environment: Any, undefined: Any) -> Any:
     never = "\x00never"
-    made = environment(
-        undefined=undefined,
+    made = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined,
         autoescape=False,  # YAML values, no HTML
         keep_trailing_newline=True,
         block_start_string=never + "<",
@@ -133,29 +139,61 @@ def _made(environment: Any, undefined: Any) -> Any:
     return made
 
 
-def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
-    from jinja2 import TemplateError as JinjaError
-    from jinja2.meta import find_undeclared_variables
+# What a template may be made of: words, literals, comparisons, arithmetic, `a if b else c`, `~`, and these filters. No
+# attribute, no call, no item: nothing of Python shows through, and the text never depends on more than the words.
+_ALLOWED = frozenset(
+    "Template Output TemplateData Name Const Compare Operand And Or Not CondExpr Concat Add Sub Mul Div FloorDiv Mod Neg Pos "
+    "Tuple List Filter".split()
+)
+_FILTERS = frozenset({"lower", "replace", "trim", "upper"})
+_LITERALS = frozenset({"true", "false", "none"})
 
-    source = _DOTTED.sub(r"{{\1\2", text)
-    environment = _environment()
+
+def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:
+    """The syntax tree, made of what is allowed only. Raises TemplateError."""
+    from jinja2 import TemplateError as JinjaError
+    from jinja2 import nodes
+
     try:
-        unknown = find_undeclared_variables(environment.parse(source)) - known
-        template = environment.from_string(source)
+        tree = _environment().parse(source)
     except JinjaError as error:
         raise TemplateError(str(error.message or error), path) from None
-    if unknown:
-        raise TemplateError(f"no word is called '{min(unknown)}'", path)
+    for node in tree.find_all(nodes.Node):
+        kind = type(node).__name__
+        if kind not in _ALLOWED or (kind == "Filter" and node.name not in _FILTERS):
+            what = f"the filter '{node.name}'" if kind == "Filter" else f"'{kind.lower()}'"
+            raise TemplateError(f"{what} is not allowed in a template", path)
+        if kind == "Name" and node.name not in known:
+            raise TemplateError(f"no word is called '{node.name}'", path)
+    return tree
+
+
+def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+    from jinja2 import TemplateError as JinjaError
+
+    template = _environment().from_string(_parsed(_DOTTED.sub(r"{{\1\2", text), known, path))
 
     def fill(words: Words) -> str:
         try:
             return str(template.render(words))
-        except (JinjaError, TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
+        except (JinjaError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise TemplateError(str(error), path) from None
 
     return fill
 
 
-def _jinja_expression(text: str, known: frozenset[str]) -> Filler:
-    fill = _jinja_text("{{ 1 if (" + text + ") else 0 }}", known, ())
-    return lambda words: fill(words) == "1"
+def _jinja_expression(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+    from jinja2 import TemplateError as JinjaError
+
+    tree = _parsed("{{ " + text + " }}", known, path)
+    if len(tree.body) != 1 or len(tree.body[0].nodes) != 1:
+        raise TemplateError("it must be one expression", path)
+    expression = _environment().compile_expression(text, undefined_to_none=False)
+
+    def holds(words: Words) -> bool:
+        try:
+            return bool(expression(words))
+        except (JinjaError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
+            raise TemplateError(str(error), path) from None
+
+    return holds

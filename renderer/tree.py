@@ -28,7 +28,7 @@ class File(NamedTuple):
 
     def read(self) -> bytes:
         """The file's bytes; of one above MAX_BYTES only as many zeros, which is enough to refuse it. Raises OSError."""
-        descriptor = os.open(self.path, os.O_RDONLY)
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not hold us up
         try:
             size = os.fstat(descriptor).st_size
             if size > MAX_BYTES:
@@ -49,11 +49,12 @@ class Strayed(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The files below `paths`, in order of their names, and the links that lead out of it."""
+    """The files below `paths`, in order of their names; links that lead out of it; names that no header can hold."""
 
     base: str
     files: tuple[File, ...]
     strayed: tuple[Strayed, ...] = ()
+    odd: tuple[str, ...] = ()
 
 
 def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
@@ -87,6 +88,7 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
     here, real_base = os.getcwd(), os.path.realpath(base)
     files: dict[str, File] = {}
     strayed: list[Strayed] = []
+    odd: list[str] = []
     skipped = os.path.realpath(output) if output else None
     for path in paths:
         absolute = os.path.abspath(path)
@@ -108,37 +110,41 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
                 if not any(target == root or target.startswith(root + os.sep) for root in allowed):
                     strayed.append(Strayed(file.name, target))
                 continue  # what a link inside the tree points at is read where it lies
+            if not file.key.isprintable():
+                odd.append(ascii(file.name))
+                continue
             files.setdefault(file.key, file)
-    return Tree(base, tuple(files[key] for key in sorted(files)), tuple(strayed))
+    return Tree(base, tuple(files[key] for key in sorted(files)), tuple(strayed), tuple(odd))
 
 
 def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[File, bool]]:
-    """Files, and links (True) to files of ours or to folders."""
-    with os.scandir(path) as scan:
-        entries = sorted(scan, key=lambda entry: entry.name)
-    if any(entry.name == "Chart.yaml" for entry in entries):
-        return
-    for entry in entries:
-        own = entry.name
-        if entry.is_symlink():
-            if own.endswith(_SUFFIXES) or entry.is_dir():
-                yield File(name + own, key + own, entry.path), True
-        elif entry.is_dir(follow_symlinks=False):
-            if (
-                not own.startswith(".")
-                and own != "node_modules"
-                and (output is None or os.path.realpath(entry.path) != output)
-            ):
-                yield from _walk(entry.path, f"{name}{own}{os.sep}", f"{key}{own}/", output)
-        elif own.endswith(_SUFFIXES) and own != "kustomization.yaml":
-            yield File(name + own, key + own, entry.path), False
+    """Files, and links (True) to files of ours or to folders, in no particular order."""
+    folders = [(path, name, key)]
+    while folders:
+        path, name, key = folders.pop()
+        with os.scandir(path) as scan:
+            entries = list(scan)
+        if any(entry.name == "Chart.yaml" for entry in entries):
+            continue
+        for entry in entries:
+            own = entry.name
+            if entry.is_symlink():
+                if own.endswith(_SUFFIXES) or entry.is_dir():
+                    yield File(name + own, key + own, entry.path), True
+            elif entry.is_dir(follow_symlinks=False):
+                if not own.startswith(".") and own != "node_modules" and not _is(entry.path, output):
+                    folders.append((entry.path, f"{name}{own}{os.sep}", f"{key}{own}/"))
+            elif own.endswith(_SUFFIXES) and own != "kustomization.yaml" and entry.is_file(follow_symlinks=False):
+                yield File(name + own, key + own, entry.path), False
+
+
+def _is(folder: str, output: str | None) -> bool:
+    return output is not None and os.path.realpath(folder) == output
 
 
 @lru_cache(maxsize=64)
 def glob(pattern: str) -> re.Pattern[str]:
-    """A glob over paths with `/`: `*` and `?` stay inside one folder, `**` does not; a folder stands for all below
-    it.
-    """
+    """A glob over paths with `/`: `*` and `?` stay in one folder, `**` does not; a folder stands for all below it."""
     out = ""
     i = 0
     text = pattern.strip("/")

@@ -503,6 +503,7 @@ class _Spot:
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BREAK = re.compile("\r\n|\r|\n")
+_YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts
 
 
 class _Careful:
@@ -525,10 +526,11 @@ class _Careful:
                 documents.append(node)
         except _Stop:
             pass
-        except yaml.MarkedYAMLError as error:
-            self.report_syntax(error)
         except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
-            self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
+            if isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
+                self.report_syntax(error)
+            else:
+                self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
         return documents
 
     def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> None:
@@ -698,12 +700,13 @@ class _Careful:
         _, at_begin, what, fix = words or ("", False, said.strip("; ").replace("{", "{{").replace("}", "}}"), "")
         begin: Any = error.context_mark or error.problem_mark
         mark: Any = begin if at_begin else error.problem_mark or begin
-        lines = _BREAK.split(self.data.decode("utf-8").removeprefix("\ufeff"))
+        if is_tag := re.search("scanning a tag|tag handle", said):
+            mark = begin
+        lines = _YAML_BREAK.split(self.data.decode("utf-8").removeprefix("\ufeff"))
         rest = lines[mark.line][mark.column :] if mark.line < len(lines) else ""
         place = (mark.line + 1, mark.column + 1)
-        if re.search("scanning a tag|tag handle", said):
-            tag = re.split("[ ,\\]}]", lines[begin.line][begin.column :])[0]
-            self.report("E107", (begin.line + 1, begin.column + 1), tag=tag)
+        if is_tag:
+            self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0])
         elif rest[:1] == "\t" and "cannot start" in said:
             self.report("E101", place, what=_TAB[2], fix=_TAB[3])
         else:
@@ -746,7 +749,7 @@ _SYNTAX: Final = (
     ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
     ("expected ',' or ']'", False, "',' or ']' is missing in the brackets that begin in line {begin}", "close them"),
     ("node content", False, "a value should stand here", f"close all brackets, or {_QUOTE}"),
-    ("(alias|anchor); ?|scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
+    ("scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
     ("scanning a block scalar", False, "only - + 1 to 9 can follow '|' or '>'", "begin the text in the next line"),
     ("document start", False, "the document ended above, only '---' can follow", "put '---' before the next one"),
     ("directive", False, "YAML has no such directive", f"remove the line that begins with '%', or {_QUOTE}"),

@@ -128,7 +128,7 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
     for i, entry in enumerate(own.get("derived") or ()):
         path: Path = ("engine", "derived", i)
         try:
-            when = template.condition(entry["when"], WORDS)
+            when = template.condition(entry["when"], WORDS, (*path, "when"))
         except TemplateError as error:
             found.add("E420", at.at(*path, "when"), what=error)
             continue
