@@ -332,7 +332,9 @@ WORDINGS: dict[str, Wording] = {
     "E510": Wording("'{name}' is no name for it", "small letters, digits and '-', beginning with a letter, at most 63"),
     "E511": Wording("{what}"),
     "E512": Wording("{field} '{value}' is neither a number nor a percentage up to 100%"),
-    "E513": Wording("maxUnavailable and maxSurge may not both be 0", "allow one group to be down, or one more to run"),
+    "E513": Wording(
+        "maxUnavailable and maxSurge both come to 0 of {replicas}", "allow one group to be down, or one more to run"
+    ),
     "E514": Wording("{what}"),
     "E515": Wording("LWS rewrites restartPolicy Default to None, so it would drift", "write None"),
     "E516": Wording("this annotation needs a subGroupPolicy"),

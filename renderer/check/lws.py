@@ -29,14 +29,13 @@ def lws_webhook(body: Body) -> Iterator[Finding]:
         yield "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
     update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
     rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    values = {}
-    for key, default in (("maxUnavailable", 1), ("maxSurge", 0)):
-        value = rollout.get(key, default)
-        values[key] = _share(value)
-        if values[key] is None:
-            yield "E512", (*update, key), {"field": key, "value": value}
-    if values == {"maxUnavailable": 0, "maxSurge": 0} and replicas:
-        yield "E513", update, {}
+    down = _share(rollout.get("maxUnavailable", 1), replicas, up=False)
+    more = _share(rollout.get("maxSurge", 0), replicas, up=True)
+    for key, value in (("maxUnavailable", down), ("maxSurge", more)):
+        if value is None:
+            yield "E512", (*update, key), {"field": key, "value": rollout[key]}
+    if down == 0 and more == 0 and replicas:
+        yield "E513", update, {"replicas": replicas}
     if rollout.get("partition", 0) < 0:
         yield "E511", (*update, "partition"), {"what": f"partition {rollout['partition']} is below 0"}
     yield from _subgroups(metadata, template, size)
@@ -71,12 +70,14 @@ def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
         )
 
 
-def _share(value: int | str) -> int | None:
-    """A number of groups, or a percentage up to 100 %, as a number; None when it is neither."""
+def _share(value: int | str, replicas: int, *, up: bool) -> int | None:
+    """A number of groups, or a percentage of them up to 100 %, rounded; None when it is neither."""
     if isinstance(value, int):
         return value if value >= 0 else None
     digits = value.removesuffix("%")
-    return int(digits) if value.endswith("%") and digits.isascii() and digits.isdigit() and int(digits) <= 100 else None
+    if not (value.endswith("%") and digits.isascii() and digits.isdigit() and int(digits) <= 100):
+        return None
+    return -(-int(digits) * replicas // 100) if up else int(digits) * replicas // 100
 
 
 def lws_pods(body: Body) -> Iterator[Finding]:

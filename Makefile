@@ -1,0 +1,73 @@
+# `make` lists what there is. Needs a POSIX shell, Python 3.11 or newer, and Go for the tools in .tools/.
+# PYTHON=python3.13 make test   takes another Python (after `make clean`, when there is a .venv already).
+
+SHELL = /bin/sh
+PYTHON ?= python3
+BIN = .venv/bin
+READY = .venv/ready
+ARGS ?=
+
+# Our schemas, and no others; "v1" is how kubeconform calls the core group.
+SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
+
+.PHONY: help setup demo test check types imports examples conformance kubeconform tools bench schemas wheel clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY) ## the Python environment, in .venv
+
+$(READY): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is not on the PATH: install Python 3.11 or newer, or say PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Python 3.11 or newer is needed, $(PYTHON) is `$(PYTHON) -V 2>&1`: say PYTHON=..." >&2; exit 1; }
+	@echo "Setting up .venv (a minute, once) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY) ## renders examples/quickstart, and shows what goes in and what comes out
+	@scripts/demo.sh
+
+test: $(READY) ## all tests; ARGS="-k hpa" for some
+	@scripts/tools.sh kubeconform lwscheck yamlread || { \
+	  [ "$$CI" != true ] || exit 1; \
+	  echo "make: some Go tools are missing (see above): the tests that ask them are SKIPPED here. In CI they are required." >&2; }
+	$(BIN)/pytest $(ARGS)
+
+check: $(READY) ## ruff
+	$(BIN)/ruff check
+
+types: $(READY) ## mypy, strict
+	$(BIN)/mypy
+
+imports: $(READY) ## who may import what (import-linter)
+	$(BIN)/lint-imports --no-logo
+
+examples: $(READY) ## llmaz validate, on each example
+	@for example in examples/*/; do $(BIN)/llmaz validate "$$example" || exit 1; done
+
+conformance: $(READY) ## compares with what the llmaz operator makes; ARGS="--only hub -v" for some
+	$(BIN)/python tests/conformance/compare.py tests/conformance/cases --llmaz '$(BIN)/llmaz' $(ARGS)
+
+kubeconform: ## checks every golden against our schemas of Kubernetes and the CRDs
+	@scripts/tools.sh kubeconform
+	@set -- $$(find tests/cases/*/expected examples/*/expected examples/*/rendered -name '*.yaml' 2>/dev/null); \
+	[ $$# -gt 0 ] || { echo "make: there are no goldens" >&2; exit 1; }; \
+	.tools/kubeconform -strict -summary -schema-location '$(SCHEMAS)' "$$@"
+
+tools: ## the Go programs that tests ask, in .tools
+	scripts/tools.sh kubeconform lwscheck yamlread
+
+bench: $(READY) ## speed and memory, beside helm and kustomize (takes minutes)
+	scripts/tools.sh helm kustomize
+	$(BIN)/python scripts/bench.py $(ARGS)
+
+schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs (downloads 2 GB)
+	$(BIN)/python scripts/make_schemas.py $(ARGS)
+
+wheel: $(READY) ## sdist and wheel, in dist
+	$(BIN)/python -m build
+
+clean: ## removes all that make made
+	rm -rf .venv .tools build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find renderer scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +

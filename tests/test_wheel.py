@@ -1,0 +1,89 @@
+"""What users install: the wheel, made from the sdist, in a clean environment far from the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import renderer
+
+ROOT = Path(__file__).resolve().parent.parent
+QUICKSTART = ROOT / "examples" / "quickstart"
+FOLDERS = {"presets": "renderer/presets", "renderer/schemas": "renderer/schemas"}  # in the checkout, in the wheel
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Its standard output. Neither the checkout nor this Python's packages can be seen from there."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("elsewhere")
+
+
+@pytest.fixture(scope="module")
+def wheel(elsewhere: Path) -> Path:
+    run(sys.executable, "-m", "build", "--outdir", elsewhere / "dist", ROOT, cwd=elsewhere)
+    [built] = (elsewhere / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def llmaz(elsewhere: Path, wheel: Path) -> Iterator[Path]:
+    """The installed command."""
+    run(sys.executable, "-m", "venv", elsewhere / "venv", cwd=elsewhere)
+    installed = elsewhere / "venv" / "bin"
+    run(installed / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=elsewhere)
+    yield installed / "llmaz"
+    shutil.rmtree(elsewhere / "venv")  # pytest would keep it for three runs
+
+
+def test_the_wheel_carries_presets_and_schemas(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as opened:
+        packed = set(opened.namelist())
+    for ours, theirs in FOLDERS.items():
+        paths = (path for path in (ROOT / ours).rglob("*") if path.is_file())
+        files = {f"{theirs}/{path.relative_to(ROOT / ours).as_posix()}" for path in paths}
+        assert files
+        assert {path for path in packed if path.startswith(f"{theirs}/")} == files
+
+
+def test_the_wheel_carries_no_more_than_the_package(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as opened:
+        tops = {path.split("/")[0] for path in opened.namelist()}
+    assert tops == {"renderer", f"llmaz_renderer-{renderer.__version__}.dist-info"}
+
+
+def test_it_says_its_version(llmaz: Path, elsewhere: Path) -> None:
+    assert renderer.__version__ in run(llmaz, "--version", cwd=elsewhere)
+
+
+def test_it_knows_every_preset(llmaz: Path, elsewhere: Path) -> None:
+    listed = run(llmaz, "presets", "list", cwd=elsewhere)
+    presets = [file.stem for folder in ("backends", "models") for file in (ROOT / "presets" / folder).glob("*.yaml")]
+    assert presets
+    assert [name for name in presets if name not in listed] == []
+
+
+def test_it_renders_the_quickstart_as_the_checkout_does(llmaz: Path, elsewhere: Path) -> None:
+    commands: dict[str, list[str | Path]] = {"installed": [llmaz], "checkout": [sys.executable, "-m", "renderer"]}
+    rendered = []
+    for place, command in commands.items():
+        folder = elsewhere / place
+        shutil.copytree(QUICKSTART, folder / "input")
+        run(*command, "render", "input", "-o", "rendered", cwd=folder)
+        files = sorted((folder / "rendered").rglob("*.yaml"))
+        rendered.append({file.relative_to(folder).as_posix(): file.read_bytes() for file in files})
+    assert rendered[0] == rendered[1]
+    assert b"kind: LeaderWorkerSet" in b"".join(rendered[0].values())
