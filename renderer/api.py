@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from renderer.problems import Origin, Path, Source
+from renderer.problems import Origin, Path, Problem, Source
 from renderer.tree import Tree
 from renderer.yamlio import Document
 
@@ -97,7 +97,8 @@ class Options(NamedTuple):
 class Scope(NamedTuple):
     """What one run is about: the options, RenderConfig, the files below PATHS, and the output folder.
 
-    `prunes`: globs over input paths whose output this run answers for; empty: all of the tree.
+    `prunes`: globs over input paths whose output this run answers for; empty: all of the tree. `problems`: what is
+    wrong with RenderConfig.
     """
 
     options: Options
@@ -106,6 +107,7 @@ class Scope(NamedTuple):
     tree: Tree
     folder: str
     prunes: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
 
     @property
     def layout(self) -> str:

@@ -17,9 +17,11 @@ from renderer import __version__
 
 if TYPE_CHECKING:
     from renderer.api import Options
+    from renderer.emit import Text
     from renderer.pipeline import Rendered
     from renderer.problems import Problem
 
+_INTERRUPT = "interrupted; every file is whole, run again to finish"
 FORMATS = ("text", "json", "github", "sarif")
 _STALE, _INVALID, _FAULT, _INTERRUPTED = 1, 2, 3, 130
 _EPILOG = "Exit codes: 0 fine, 1 stale (--check), 2 invalid input or usage, 3 internal fault."
@@ -83,7 +85,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
     if check and stdout:
         raise click.UsageError("--check and --stdout exclude each other")
     options = _options(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
-    done = _run(options)
+    done = _run(options, flags["form"])
     failed = _report(done.problems, flags["form"], flags["strict"])
     if failed:
         _say(
@@ -92,7 +94,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         )
         _exit(_INVALID)
     if stdout:
-        click.echo("---\n".join(text.text for text in sorted(done.texts)), nl=False)
+        click.echo(_stream(done.texts), nl=False)
     _summary(done, options, flags)
     if check and any(state != "same" for state in done.states.values()):
         _exit(_STALE)
@@ -103,7 +105,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 @_shared
 def validate(paths: tuple[str, ...], **flags: Any) -> None:
     """Check the input below PATHS as render does, without an output folder."""
-    done = _run(_options(paths, flags))
+    done = _run(_options(paths, flags), flags["form"])
     if failed := _report(done.problems, flags["form"], flags["strict"]):
         _say(flags["form"], _count(failed, "error"))
         _exit(_INVALID)
@@ -216,7 +218,13 @@ def _options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> Opti
     )
 
 
-def _run(options: Options) -> Rendered:
+def _stream(texts: Iterable[Text]) -> str:
+    """All files as one YAML stream; a kustomization is about files, and nothing for a cluster."""
+    kept = [text.text for text in sorted(texts) if text.path != "kustomization.yaml"]
+    return "---\n".join(text if text.endswith("\n") else f"{text}\n" for text in kept)
+
+
+def _run(options: Options, form: str) -> Rendered:
     """Renders; what stops everything is reported here, and ends the program."""
     gc.disable()  # everything read lives to the end of the run
     from renderer.pipeline import render
@@ -225,10 +233,10 @@ def _run(options: Options) -> Rendered:
     try:
         return render(options)
     except RenderError as error:
-        _report(error.problems, "text")
+        _report(error.problems, form)
         _exit(_INVALID)
     except KeyboardInterrupt:
-        click.echo("interrupted; every file is whole, run again to finish", err=True)
+        click.echo(_INTERRUPT, err=True)
         _exit(_INTERRUPTED)
     except Exception as error:  # an unforeseen fault
         _fault(error)
@@ -243,7 +251,8 @@ def _report(problems: Iterable[Problem], form: str, strict: bool = False) -> int
     else:
         from renderer import reports
 
-        click.echo(reports.FORMATS[form](listed))
+        if said := reports.FORMATS[form](listed):
+            click.echo(said)
     return sum(strict or not each.warning for each in listed)
 
 
@@ -312,9 +321,15 @@ def main(args: Sequence[str] | None = None) -> None:
     """The console script. It ends at once: freeing all that was read takes longer than reading it."""
     code: Any = 0
     try:
-        cli.main(args=args, prog_name="llmaz")
+        cli.main(args=args, prog_name="llmaz", standalone_mode=False)
     except SystemExit as end:
         code = end.code
+    except click.ClickException as wrong:
+        wrong.show()
+        code = wrong.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo(_INTERRUPT, err=True)
+        code = _INTERRUPTED
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)

@@ -68,7 +68,10 @@ def _copied(file: File) -> Text:
     """A passThrough file, byte for byte below our line. Raises ValueError where that line would break it."""
     if file.key.endswith(".json"):
         raise ValueError("JSON has no room for a comment")
-    return Text(f"_extra/{file.key}", header(file.key) + file.read().decode("utf-8"))
+    data = file.read()
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise ValueError("it begins with a byte order mark")
+    return Text(f"_extra/{file.key}", header(file.key) + data.decode("utf-8"))
 
 
 def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
@@ -151,8 +154,8 @@ def write(scope: Scope, files: Iterable[Text]) -> None:
             os.makedirs(parent, exist_ok=True)
             made.add(parent)
         temporary = f"{target}.llmaz-{os.getpid()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
             try:
                 data = memoryview(text.encode())
                 while data:

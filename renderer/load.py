@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -41,6 +42,63 @@ PRESETS = next(
 )
 
 
+# What says that a file may be ours: also with its apiVersion missing or misspelt, or in another encoding.
+_SIGNS = (
+    b"llmaz.io/",
+    b"inference.networking.x-k8s.io/",
+    *(f"kind: {kind}".encode() for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig")),
+    b"inference.llmaz",
+    *("llmaz.io/".encode(encoding) for encoding in ("utf-16-le", "utf-16-be")),
+)
+# Fields of old releases: what to write now, and the field that it means (llmaz-api.md, section 7).
+_CLAIMS = ("write spec.modelClaims.models, a list of name and role", "modelClaims")
+_CONFIGS = ("write it in an item of recommendedConfigs", "recommendedConfigs")
+_OLDER: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {
+    "OpenModel": {
+        ("spec", "dataSource"): ("write spec.source.modelHub, with name and modelID", "source"),
+        ("spec", "source", "modelID"): ("write it in source.modelHub, beside name", "modelHub"),
+        ("spec", "source", "modelHub"): ("write modelHub: {name: …, modelID: …}", ""),
+        ("spec", "inferenceFlavors"): ("write spec.inferenceConfig.flavors", "inferenceConfig"),
+        ("spec", "inferenceConfig", "flavors", "requests"): ("write limits; they are the requests too", "limits"),
+    },
+    "Playground": {
+        ("spec", "multiModelsClaim"): _CLAIMS,
+        ("spec", "multiModelsClaims"): _CLAIMS,
+        ("spec", "modelClaims", "modelNames"): _CLAIMS,
+        ("spec", "modelClaim", "inferenceFlavorClaims"): ("write inferenceFlavors", "inferenceFlavors"),
+        ("spec", "modelClaims", "inferenceFlavorClaims"): ("write inferenceFlavors", "inferenceFlavors"),
+        ("spec", "backendConfig"): ("write backendRuntimeConfig, with the name as backendName", "backendRuntimeConfig"),
+        ("spec", "backendRuntimeConfig", "name"): ("write backendName", "backendName"),
+        ("spec", "backendRuntimeConfig", "argName"): ("write configName", "configName"),
+        ("spec", "backendRuntimeConfig", "argFlags"): ("write args, a list of strings", "args"),
+        ("spec", "backendRuntimeConfig", "args"): ("write a list, an argument each; configName chooses a config", ""),
+        ("spec", "backendRuntimeConfig", "scaleTrigger"): ("write it in spec.elasticConfig", ""),
+        ("spec", "elasticConfig", "scaleTriggerRef"): ("write scaleTrigger, with the trigger itself", "scaleTrigger"),
+    },
+    "BackendRuntime": {
+        ("spec", "commands"): ("write command", "command"),
+        ("spec", "multiHostCommands"): ("leave it out; several hosts take a Service", ""),
+        ("spec", "args"): ("write each as an item of recommendedConfigs, its flags as args", "recommendedConfigs"),
+        ("spec", "resources"): _CONFIGS,
+        ("spec", "sharedMemorySize"): _CONFIGS,
+        ("spec", "scaleTrigger"): _CONFIGS,
+        ("spec", "scaleTriggers"): ("write scaleTrigger in an item of recommendedConfigs", "recommendedConfigs"),
+    },
+    "Service": {
+        ("spec", "multiModelsClaims"): _CLAIMS,
+        ("spec", "modelClaim"): ("write spec.modelClaims.models, a list of names", "modelClaims"),
+        ("spec", "elasticConfig"): ("leave it out; only a Playground has one", ""),
+        ("spec", "workloadTemplate", "replicas"): ("write spec.replicas", ""),
+        ("spec", "workloadTemplate", "rolloutStrategy"): ("write spec.rolloutStrategy", ""),
+        ("spec", "workloadTemplate", "startupPolicy"): ("leave it out; it follows from the size", ""),
+        ("spec", "workloadTemplate", "leaderWorkerTemplate"): (
+            "write what it holds directly under workloadTemplate",
+            "workerTemplate",
+        ),
+    },
+}
+
+
 class _Rule:
     """A source without a place: a default of ours, or a flag of the command line."""
 
@@ -61,7 +119,7 @@ class Override(NamedTuple):
 
 def override(text: str) -> Override:
     """One `--set`. Raises RenderError when it is no KEY=VALUE, or the value is no YAML."""
-    source = _Rule(f"--set {text}")
+    source = _flag(text)
     key, equals, value = text.partition("=")
     path = tuple(key.removeprefix("spec.").split("."))
     if not equals or not all(path):
@@ -73,63 +131,87 @@ def override(text: str) -> Override:
     return Override(path, value if read is False and value.lower() == "off" else read, text)
 
 
-def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> Config:
-    """RenderConfig of the file at `path` (None: there is none), under the overrides. Raises RenderError."""
+def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> tuple[Config, list[Problem]]:
+    """RenderConfig of the file at `path` (None: there is none), under the overrides; and what is wrong with the file,
+    the Config then being what is well.
+
+    Raises RenderError for a file that is no YAML, and for bad overrides.
+    """
     document: Document | None = None
     spec: dict[str, Any] = {}
     problems: list[Problem] = []
     if path:
-        documents, problems = yamlio.parse(name, File(name, "", path).read())
-        ours = [d for d in documents if isinstance(d.value, dict) and d.value.get("kind") == "RenderConfig"]
-        problems += [problem("E204", second.origin("kind"), name=name) for second in ours[1:]]
+        try:
+            data = File(name, "", path).read()
+        except OSError as error:
+            raise RenderError([problem("E120", Origin(_Rule(name)), what=error.strerror or error)]) from None
+        documents, problems = yamlio.parse(name, data)
+        broken = bool(problems)
+        named = [d for d in documents if isinstance(d.value, dict) and d.value.get("kind") == "RenderConfig"]
+        ours = [each for each in named if _kind(each, problems)]
+        for each in ours:
+            problems += _check(each, "RenderConfig")
         if ours:
             document = ours[0]
-            problems += _check(document, "RenderConfig")
-            spec = document.value.get("spec") or {}
-    if problems:
-        raise RenderError(problems)
+            wrong = {each.field.removeprefix("spec.").partition(".")[0].partition("[")[0] for each in problems}
+            read = document.value.get("spec")
+            spec = {key: read[key] for key in read if key not in wrong} if isinstance(read, dict) else {}
+            first = f"{name}:{document.locate(('kind',))[0]}"
+            problems += [problem("E204", second.origin("kind"), name=first) for second in ours[1:]]
+        if broken:
+            raise RenderError(problems)
     sources: dict[Path, Source] = {}
-    for each in overrides:
-        sources[each.path] = _Rule(f"--set {each.text}")
-        try:
-            spec = _with(spec, each.path, each.value)
-        except TypeError:
-            raise RenderError([problem("E132", Origin(sources[each.path]), key=".".join(each.path))]) from None
+    for override in overrides:
+        sources[override.path] = _flag(override.text)
+        spec = _with(spec, override, override.value)
+        if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
+            # Where a text belongs, the shell's 1.35 is that text.
+            spec = _with(spec, override, override.text.partition("=")[2])
     made = Config(spec, document or _Rule("llmaz.yaml"), sources)
-    if overrides:
-        whole = {
-            "apiVersion": KINDS["RenderConfig"],
-            "kind": "RenderConfig",
-            "metadata": {"name": "config"},
-            "spec": spec,
-        }
-        if not schema.valid("input/renderconfig", whole):
-            raise RenderError(
-                problem(found.code, made.origin(*map(str, found.path[1:]), key=found.key), **found.words)
-                for found in schema.findings("input/renderconfig", whole)
-            )
+    if overrides and (findings := _config_findings(spec)):
+        raise RenderError(
+            problem(found.code, made.origin(*found.path[1:], key=found.key), **found.words) for found in findings
+        )
     target = made.get("targets", "kubernetes")
     if target is not None and minor(str(target)) < 30:
-        raise RenderError([problem("E133", made.origin("targets", "kubernetes"), value=target)])
-    return made
+        problems.append(problem("E133", made.origin("targets", "kubernetes"), value=target))
+    return made, problems
 
 
-def _with(spec: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+def _flag(text: str) -> _Rule:
+    """`--set KEY=VALUE` as one types it."""
+    return _Rule(f"--set {shlex.quote(text)}")
+
+
+def _config_findings(spec: Mapping[str, Any]) -> list[schema.Finding]:
+    whole = {"apiVersion": KINDS["RenderConfig"], "kind": "RenderConfig", "metadata": {"name": "config"}, "spec": spec}
+    return [] if schema.valid("input/renderconfig", whole) else schema.findings("input/renderconfig", whole)
+
+
+def _override_findings(spec: Mapping[str, Any], override: Override) -> list[schema.Finding]:
+    return [found for found in _config_findings(spec) if found.path[1:] == override.path]
+
+
+def _with(spec: Any, override: Override, value: Any, depth: int = 0) -> dict[str, Any]:
+    """The spec with the value at the override's path. Raises RenderError where that leads through a single value."""
     if not isinstance(spec, dict):
-        raise TypeError
-    inner = _with(spec.get(path[0]) or {}, path[1:], value) if len(path) > 1 else value
-    return {**spec, path[0]: inner}
+        parent, key = ".".join(override.path[:depth]), ".".join(override.path)
+        raise RenderError([problem("E132", Origin(_flag(override.text)), parent=parent, key=key)])
+    part = override.path[depth]
+    if depth + 1 < len(override.path):
+        value = _with(spec.get(part) or {}, override, value, depth + 1)
+    return {**spec, part: value}
 
 
 def scope(options: Options) -> Scope:
-    """Finds RenderConfig and the files. Raises RenderError for a bad configuration or a path that is not there."""
+    """Finds RenderConfig and the files. Raises RenderError for bad overrides or a path that is not there."""
     here = os.getcwd()
     overrides = [override(text) for text in options.overrides]
     missing = [path for path in options.paths if not os.path.exists(path)]
     if missing:
         raise RenderError(problem("E122", Origin(_Rule(path))) for path in missing)
     base, config_path = tree.base_of(options.paths)
-    made = config(config_path, os.path.relpath(config_path, here) if config_path else "", overrides)
+    made, problems = config(config_path, os.path.relpath(config_path, here) if config_path else "", overrides)
     paths = options.paths or (os.path.relpath(base, here) if config_path else ".",)
     wanted = (
         options.output
@@ -139,14 +221,19 @@ def scope(options: Options) -> Scope:
     folder = os.path.relpath(os.path.abspath(wanted), here)
     files = tree.folder(base, paths, made.get("ignore") or (), folder)
     keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]
-    return Scope(options, made, config_path, files, folder, () if "." in keys else tuple(keys))
+    return Scope(options, made, config_path, files, folder, () if "." in keys else tuple(keys), tuple(problems))
 
 
 def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[Problem]:
     """An error when there was nothing to render, and nothing else is wrong."""
     if inputs.apps or inputs.own or problems or scope.options.allow_empty:
         return []
-    return [problem("E123", Origin(_Rule(path)), files=len(scope.tree.files)) for path in scope.options.paths or (".",)]
+    files = _files(len(scope.tree.files))
+    return [problem("E123", Origin(_Rule(path)), files=files) for path in scope.options.paths or (".",)]
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
 
 
 def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
@@ -159,7 +246,10 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
         reading.add(file, data, foreign, values, [Problem(*each) for each in problems], unreadable)
     reading.problems += [problem("E121", Origin(_Rule(link.name)), target=link.target) for link in scope.tree.strayed]
     reading.problems += [problem("E124", Origin(_Rule(name))) for name in scope.tree.odd]
-    return reading.inputs(), reading.problems
+    made = reading.inputs()
+    if scope.problems:  # what follows from the configuration is unknown
+        made = made._replace(apps=(), own=())
+    return made, list(dict.fromkeys([*scope.problems, *reading.problems]))
 
 
 def _file(file: File) -> Any:
@@ -175,13 +265,8 @@ def _read(file: File) -> Any:
         data = file.read()
     except OSError as error:
         return b"", 0, [], [tuple(problem("E120", Origin(_Rule(file.name)), what=error.strerror or error))], True
-    if len(data) <= MAX_BYTES and b"llmaz.io/" not in data and b"inference.networking.x-k8s.io/" not in data:
-        if any(
-            f"kind: {kind}".encode() in data for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig")
-        ):
-            pass  # most likely ours, with its apiVersion missing or misspelt
-        else:
-            return b"", 1, [], [], False
+    if len(data) <= MAX_BYTES and not any(sign in data for sign in _SIGNS):
+        return b"", 1, [], [], False
     documents, problems = yamlio.parse(file.name, data)
     values = []
     foreign = 0
@@ -191,10 +276,10 @@ def _read(file: File) -> Any:
         if kind is None:
             foreign += 1
             continue
-        before = len(problems)
-        if kind:
-            problems += _check(document, kind)
-        values.append((document.index, document.value, kind, len(problems) == before and bool(kind)))
+        found = _check(document, kind) if kind else []
+        values.append((document.index, document.value, kind, bool(kind) and not found))
+        said = {(each.line, each.field) for each in problems}  # what a tag made of a value, say, fits nowhere
+        problems += [each for each in found if (each.line, each.field) not in said]
     return data if values else b"", foreign, values, [tuple(each) for each in problems], unreadable
 
 
@@ -204,7 +289,7 @@ def _kind(document: Document, problems: list[Problem]) -> str | None:
     """
     value = document.value
     if not isinstance(value, dict):
-        return None
+        return _listed(document, value, (), problems)
     kind, version = value.get("kind"), value.get("apiVersion")
     if KINDS.get(str(kind)) == version and isinstance(kind, str):
         return kind
@@ -215,7 +300,10 @@ def _kind(document: Document, problems: list[Problem]) -> str | None:
         problems.append(problem("E214", document.origin("kind"), kind=kind))
         return ""
     if group in GROUPS:
-        if isinstance(kind, str) and kind in KINDS:
+        if kind is None:
+            hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or 'Playground'}"
+            problems.append(problem("E302", document.origin(), word="kind", hint=hint))
+        elif isinstance(kind, str) and kind in KINDS:
             problems.append(
                 problem("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
             )
@@ -227,12 +315,24 @@ def _kind(document: Document, problems: list[Problem]) -> str | None:
             )
             problems.append(problem("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
         return ""
-    if isinstance(kind, str) and kind in KINDS and kind != "Service":
-        place = document.origin("apiVersion") if version is not None else document.origin("kind", key=True)
-        problems.append(
-            problem("E212", place, version=version if version is not None else "", kind=kind, right=KINDS[kind])
-        )
+    if isinstance(kind, str) and kind in KINDS and (kind != "Service" or "llmaz" in (group or "")):
+        if version is None:
+            hint = f"write apiVersion: {KINDS[kind]}"
+            problems.append(problem("E302", document.origin(), word="apiVersion", hint=hint))
+        else:
+            origin = document.origin("apiVersion")
+            problems.append(problem("E212", origin, version=version, kind=kind, right=KINDS[kind]))
         return ""
+    return _listed(document, value.get("items"), ("items",), problems) if kind == "List" else None
+
+
+def _listed(document: Document, items: Any, path: Path, problems: list[Problem]) -> str | None:
+    """'' when objects of ours stand in a list (a problem says so), else None."""
+    for item in items if isinstance(items, list) else ():
+        version = item.get("apiVersion") if isinstance(item, dict) else None
+        if isinstance(version, str) and version.partition("/")[0] in GROUPS:
+            problems.append(problem("E218", document.origin(*path, key=True)))
+            return ""
     return None
 
 
@@ -245,15 +345,17 @@ def _check(document: Document, kind: str) -> list[Problem]:
     if schema.valid(name, value) or (_drop_nulls(value) and schema.valid(name, value)):
         return []
     problems = []
-    for found in schema.findings(name, value):
+    for found in schema.findings(name, value, _OLDER.get(kind, {})):
         origin = document.origin(*found.path, key=found.key)
-        words = dict(found.words)
         raw = document.raw(found.path) if found.code not in ("E301", "E302") else None
         if kind == "BackendRuntime" and raw and raw.startswith("{{") and raw.endswith("}}") and _has_engine(value):
             continue  # a bare word may stand for a number
-        if found.code == "E303":
-            words["hint"] = f'write "{raw}" in quotes' if words["kind"] == "string" and raw else ""
-        problems.append(problem(found.code, origin, **words))
+        code = found.code
+        if code == "E302" and found.words["word"] == "maxReplicas":
+            code = "E271"
+        elif code == "E304" and raw == "lora" and found.path[-1] == "role":
+            code = "E215"
+        problems.append(problem(code, origin, **schema.words(found, raw)))
     return problems
 
 
@@ -291,6 +393,7 @@ class _Reading:
         self.models: dict[str, OpenModel] = {}
         self.runtimes: dict[str, BackendRuntime] = {}
         self.broken: dict[tuple[str, str], Document] = {}
+        self.named: dict[tuple[str, str], tuple[str, Document]] = {}
         self.unreadable = False
         self.foreign = 0
         self.namespace = config.get("namespace") or "default"
@@ -306,8 +409,8 @@ class _Reading:
         ):
             if good:
                 self._document(file, document, kind)
-            elif isinstance(metadata := value.get("metadata"), dict) and isinstance(metadata.get("name"), str):
-                self.broken.setdefault((str(value.get("kind")), metadata["name"]), document)
+            elif isinstance(value, dict):
+                self._broken(file, document, str(value.get("kind")))
 
     def _document(self, file: File, document: Document, kind: str) -> None:
         value = document.value
@@ -316,26 +419,43 @@ class _Reading:
         if kind in _APPS:
             namespace = metadata.get("namespace") or self.namespace
             app = App(kind, name, namespace, value["spec"], metadata.get("annotations") or {}, document, file.key)
-            first = self.apps.setdefault((namespace, name), app)
-            if first is not app:
-                code = "E201" if first.kind == kind else "E202"
-                self._twice(code, document, first.document, kind, name, other=first.kind, namespace=namespace)
+            if self._first(document, kind, name, namespace):
+                self.apps[namespace, name] = app
         elif kind == "OpenModel":
-            model = OpenModel(name, value["spec"], document)
-            if (known := self.models.setdefault(name, model)) is not model:
-                self._twice("E201", document, known.document, kind, name)
+            if self._first(document, kind, name):
+                self.models[name] = OpenModel(name, value["spec"], document)
         elif kind == "BackendRuntime":
-            runtime = BackendRuntime(name, value["spec"], document)
-            if (other := self.runtimes.setdefault(name, runtime)) is not runtime:
-                self._twice("E201", document, other.document, kind, name)
+            if self._first(document, kind, name):
+                self.runtimes[name] = BackendRuntime(name, value["spec"], document)
+        elif self.config_path is None:
+            self.problems.append(problem("E217", document.origin("kind")))
         elif file.path != self.config_path:
             self.problems.append(problem("E204", document.origin("kind"), name=self.config.document.name))
 
-    def _twice(self, code: str, document: Document, first: Document, kind: str, name: str, **words: str) -> None:
+    def _broken(self, file: File, document: Document, kind: str) -> None:
+        """A document with problems of its own still has a name, and names others."""
+        metadata = document.value.get("metadata")
+        name, namespace = (metadata.get("name"), metadata.get("namespace")) if isinstance(metadata, dict) else ("", "")
+        named = isinstance(name, str) and name != "" and kind in KINDS and kind != "RenderConfig"
+        if kind in _APPS:
+            self.broken[kind, f"{file.name} {document.index}"] = document
+            if named:
+                self._first(document, kind, name, str(namespace or self.namespace))
+        elif named:
+            self.broken.setdefault((kind, name), document)
+            self._first(document, kind, name)
+
+    def _first(self, document: Document, kind: str, name: str, namespace: str = "") -> bool:
+        """Whether nothing before it has this name; else a problem says so. All apps share one space of names."""
+        key = ("", f"{namespace}/{name}") if kind in _APPS else (kind, name)
+        other, first = self.named.setdefault(key, (kind, document))
+        if first is document:
+            return True
         file, line, _ = first.origin("metadata", "name").place
-        self.problems.append(
-            problem(code, document.origin("metadata", "name"), kind=kind, name=name, file=file, line=line, **words)
-        )
+        words = {"kind": kind, "name": name, "other": other, "file": file, "line": line}
+        code = "E201" if other == kind else "E202"
+        self.problems.append(problem(code, document.origin("metadata", "name"), **words))
+        return False
 
     def inputs(self) -> Inputs:
         return Inputs(
@@ -370,7 +490,8 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
         raise RenderError(problem("E122", Origin(_Rule(path))) for path in missing)
     documents: list[Document] = []
     problems: list[Problem] = []
-    for file in tree.folder(tree.base_of(paths)[0], paths, (), None).files:
+    files = tree.folder(tree.base_of(paths)[0], paths, (), None).files
+    for file in files:
         with at_hand(file.name):
             try:
                 read, wrong = yamlio.parse(file.name, file.read())
@@ -378,6 +499,8 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
                 read, wrong = [], [problem("E120", Origin(_Rule(file.name)), what=error.strerror or error)]
         documents += read
         problems += wrong
+    if not documents and not problems:
+        problems = [problem("E125", Origin(_Rule(path)), files=_files(len(files))) for path in paths]
     return documents, problems
 
 

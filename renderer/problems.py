@@ -167,27 +167,30 @@ WORDINGS: dict[str, Wording] = {
     "E102": Wording("the key '{key}' is given twice, first in line {line}", "keep one of them"),
     "E103": Wording("the key {key} is {kind}, not a string", "{fix}"),
     "E104": Wording(
-        "aliases of this file expand to more than {limit} values",
+        "the aliases of this file expand to more than {limit:,} values",
         "write the values out instead of anchors that contain aliases",
     ),
     "E105": Wording("more than {limit} levels of nesting"),
-    "E106": Wording("the file has {size} bytes, at most {limit} are read", "split the file, or name it under ignore"),
+    "E106": Wording(
+        "the file has {size:,} bytes, at most {limit:,} are read", "split the file, or name it under ignore"
+    ),
     "E107": Wording("the tag {tag} is not allowed", "write plain YAML without tags"),
     "E108": Wording("not valid UTF-8: byte {byte}", "save the file as UTF-8"),
-    "E109": Wording("the character {char} is not allowed in YAML"),
-    "E110": Wording("{value} is not a number that JSON knows"),
+    "E109": Wording("the character {char} is not allowed in YAML", "delete it"),
+    "E110": Wording("{value} is not a number that JSON knows", "write a finite number, or the text in quotes"),
     # 12x–14x: files and the command line
     "E120": Wording("cannot be read: {what}"),
     "E121": Wording("this link leads out of the tree, to {target}", "copy the file, or name the link under ignore"),
     "E122": Wording("no such file or folder"),
     "E123": Wording(
-        "nothing to render: no Playground, Service, OpenModel or BackendRuntime in {files} files",
-        "name another path, or --allow-empty",
+        "nothing to render: no Playground, Service, OpenModel or BackendRuntime in {files}",
+        "name another path, or allow it with --allow-empty",
     ),
     "E124": Wording("this name holds control characters, or is no UTF-8", "rename the file"),
+    "E125": Wording("nothing to check: no YAML document in {files}", "name another path"),
     "E130": Wording("'{text}' is no KEY=VALUE", "write it as gateway.mode=off"),
-    "E131": Wording("the value is no YAML: {what}"),
-    "E132": Wording("'{key}' leads through a value that is no map"),
+    "E131": Wording("the value is no YAML: {what}", "put KEY=VALUE into the shell's quotes as a whole"),
+    "E132": Wording("'{parent}' is no map, so '{key}' cannot be set"),
     "E133": Wording(
         "Kubernetes {value} is below 1.30, the oldest that the manifests run on",
         "set targets.kubernetes to 1.30 or above",
@@ -202,7 +205,7 @@ WORDINGS: dict[str, Wording] = {
         "give one of them another name",
     ),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
-    "E204": Wording("RenderConfig is already in {name}", "keep one, in the file llmaz.yaml at the top of the tree"),
+    "E204": Wording("a RenderConfig is already in {name}", "keep one, in the file llmaz.yaml at the top of the tree"),
     "E205": Wording("no BackendRuntime is named '{name}'", "{hint}"),
     "E206": Wording("the BackendRuntime '{backend}' has no recommendedConfig '{name}'", "{hint}"),
     "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
@@ -210,7 +213,6 @@ WORDINGS: dict[str, Wording] = {
         "the flavors {names} have different limits or sizes, so one pod cannot run on each",
         "claim flavors with equal limits, or set flavorPolicy: first",
     ),
-    "E209": Wording("two flavors are named '{name}'", "rename one of them"),
     "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "E214": Wording("{kind} is not rendered yet", "leave it out of PATHS, or name it under ignore"),
@@ -218,36 +220,36 @@ WORDINGS: dict[str, Wording] = {
         "role lora is not rendered yet", "serve the adapter as a model of its own, or by the engine's own arguments"
     ),
     "E216": Wording("gateway.mode: {value} is not rendered yet", "write gateway.mode: off, or leave it out"),
+    "E217": Wording("a RenderConfig is read from llmaz.yaml only", "move it there, to the top of the tree"),
+    "E218": Wording("a list of objects is not read", "write each object as a document of its own, with --- between"),
     "E220": Wording(
-        "modelClaim is given too; only one of the two may be", "keep modelClaim for one model, modelClaims for several"
+        "only one of modelClaim and modelClaims may be given", "keep modelClaim for one model, modelClaims for several"
     ),
-    "E221": Wording("the field {field} is missing: no model is named"),
+    "E221": Wording("no model is named", "write spec.{field}"),
     "E222": Wording("modelName is missing or empty", "name an OpenModel"),
     "E223": Wording("no model is listed", "name at least the main model under models"),
     "E224": Wording("no model has the role main", "give one model role: main"),
     "E225": Wording(
         "more than one model has the role main: {names}",
-        "a Playground serves one; make the other a draft, or give it a Playground",
+        "keep one; a Playground of its own serves another",
     ),
     "E226": Wording(
         "a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"
     ),
-    "E230": Wording("modelHub is given too; only one of the two may be", "keep modelHub or uri"),
+    "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
     "E233": Wording(
         "'{value}' is no repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"
     ),
-    "E234": Wording("'{value}' is no path of a file in the repository"),
+    "E234": Wording("'{value}' is no path of a file in the repository", "write it from the top, as in folder/file"),
     "E235": Wording("{hub} cannot load a single file", "use allowPatterns, or Huggingface"),
-    "E236": Wording("{field} has no meaning beside filename", "keep one of them"),
-    "E237": Wording("the pattern '{value}' is empty or holds a comma, at which the loader splits"),
+    "E236": Wording("{field} has no meaning beside filename", "remove filename, or all patterns"),
+    "E237": Wording("{what}", "{hint}"),
     "E240": Wording("'{value}' is no URI: exactly one '://' is needed", "write it as s3://bucket/path"),
     "E241": Wording("no loader knows the scheme '{scheme}'", "{hint}"),
     "E242": Wording("'{value}' is incomplete", "write it as {form}"),
-    "E243": Wording(
-        "'{value}' does not end in the name of a folder or file", "leave out the slash at the end, and any '..'"
-    ),
+    "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
     "E244": Wording("'{value}' is no absolute path of a node", "write it as host:///path/to/model"),
     "E245": Wording("'{value}' names no model", "write the model's name and tag behind ://"),
     "E246": Wording(
@@ -258,14 +260,14 @@ WORDINGS: dict[str, Wording] = {
     "E248": Wording("'{value}' names no fixed image", "add a digest, or a tag other than latest"),
     "E249": Wording(
         "image volumes need Kubernetes 1.35, the target is {target}",
-        "set targets.kubernetes in RenderConfig when the cluster has it",
+        "if the cluster has it, say so in RenderConfig under targets.kubernetes",
     ),
     "E250": Wording(
-        "{value} of {name} is no whole number", "accelerators are whole; a share of one has a resource name of its own"
+        "{value} of {name}: only whole accelerators can be given", "a share of one has a resource name of its own"
     ),
     "E251": Wording("a pod gets two kinds of accelerators: {names}", "keep one of them"),
     "E252": Wording("{value} of {name}: parts of accelerators cannot work together", "ask for 1"),
-    "E253": Wording("{name} is no number above 0: '{value}'"),
+    "E253": Wording("{name} '{value}' is no whole number above 0"),
     "E254": Wording(
         "PP: {value} needs several hosts, which is not rendered yet",
         "use a hand-written Service, or tensor parallel inside one host",
@@ -274,11 +276,13 @@ WORDINGS: dict[str, Wording] = {
     "E260": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),
-    "E261": Wording("the request {request} of {name} is above its limit {limit}", "mend the BackendRuntime"),
+    "E261": Wording(
+        "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
+    ),
     "E270": Wording("replicas {value} is below 0"),
     "E271": Wording("maxReplicas is missing", "an autoscaler needs an upper bound; write maxReplicas"),
     "E272": Wording("minReplicas {value} is below 1", "an HPA cannot scale to zero"),
-    "E273": Wording("minReplicas {low} is above maxReplicas {high}"),
+    "E273": Wording("minReplicas {low} is above maxReplicas {high}", "lower minReplicas or raise maxReplicas"),
     "E274": Wording("scaleTrigger has no hpa", "write scaleTrigger.hpa.metrics, or leave scaleTrigger out"),
     "E275": Wording(
         "nothing says what to scale on",
@@ -286,22 +290,27 @@ WORDINGS: dict[str, Wording] = {
         "autoscaling.metricSource in RenderConfig",
     ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
-    "E281": Wording("'{name}' has {length} characters, at most {limit} fit", "shorten the name to {most} characters"),
-    "E282": Wording("'{name}' is no namespace", "use small letters, digits and '-', at most 63"),
-    "E283": Wording("'{name}' is no name of such an object", "{hint}"),
+    "E281": Wording(
+        "'{name}' has {length} characters, at most {limit} fit",
+        "shorten the name to {most} characters; Services and Pods are named after it",
+    ),
+    "E282": Wording("'{name}' is no name of a namespace", "use small letters, digits and '-', at most 63 characters"),
+    "E283": Wording("'{name}' cannot be the name of an object", "{hint}"),
     "E284": Wording(
         "'{value}' cannot be the value of the label llmaz.io/model-family-name",
-        "use letters, digits, '-', '_' and '.', at most 63",
+        "use letters, digits, '-', '_' and '.', at most 63 characters",
     ),
     "E285": Wording("size {value} is below 1"),
-    "E286": Wording("no container of {key} is called model-runner", "call the container that serves the model so"),
+    "E286": Wording(
+        "no container of {key} is called model-runner", "give the container that serves the model this name"
+    ),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
-    "E302": Wording("the field '{word}' is missing"),
-    "E303": Wording("{wanted} is needed, not {found}", "{hint}"),
-    "E304": Wording("'{value}' is none of {allowed}", "{hint}"),
+    "E302": Wording("the field '{word}' is missing", "{hint}"),
+    "E303": Wording("{wanted} is needed, this is {found}", "{hint}"),
+    "E304": Wording("'{value}' is not allowed, only {allowed}", "{hint}"),
     "E305": Wording("'{value}' is no quantity", "write it as 500m, 2, 16Gi"),
-    "E306": Wording("'{value}' is not {means}"),
+    "E306": Wording("'{value}' does not fit", "write {means}"),
     "E307": Wording("{what}"),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
@@ -325,11 +334,10 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E410": Wording("engine.{key} is not rendered yet"),
     "E411": Wording("{app}: '{backend}' cannot stream this from {scheme}://", "{hint}"),
-    "E420": Wording("the template does not hold: {what}", "docs/presets.md lists the words"),
+    "E420": Wording("this template cannot be filled: {what}", "{hint}"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     # 5xx: what a cluster would refuse
     "E501": Wording("no Kubernetes object: apiVersion and kind are needed"),
-    "E510": Wording("'{name}' is no name for it", "small letters, digits and '-', beginning with a letter, at most 63"),
     "E511": Wording("{what}"),
     "E512": Wording("{field} '{value}' is neither a number nor a percentage up to 100%"),
     "E513": Wording(
@@ -341,13 +349,16 @@ WORDINGS: dict[str, Wording] = {
     "E520": Wording("a {what} '{name}' is already there", "rename one of them"),
     "E521": Wording("no volume is called '{name}'"),
     "E522": Wording("no port of this container is called '{name}'"),
-    "E523": Wording("the request {request} of {name} is above its limit {limit}"),
+    "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
+    "E523": Wording(
+        "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
+    ),
     "E530": Wording("{what}"),
     "E531": Wording("{what}"),
     "E540": Wording("{what}"),
     "E541": Wording("exactly one of minAvailable and maxUnavailable is needed"),
     "E542": Wording("the selector does not match the labels of its own pods"),
-    "E550": Wording("'{name}' is already scaled by {other}", "keep one autoscaler a workload"),
+    "E550": Wording("'{name}' is already scaled by {other}", "keep one autoscaler for each workload"),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
     "E553": Wording("the leader's containers do not listen on {port}, only on {ports}"),
@@ -365,6 +376,15 @@ WORDINGS: dict[str, Wording] = {
     "W204": Wording(
         "nobody knows a user that this image can run as, so it keeps root",
         "say it under engine.security, or set hardening: default",
+    ),
+    "W207": Wording("two flavors are named '{name}': the first one acts", "rename one of them"),
+    "W208": Wording(
+        "no container of the leader is called model-runner, so nothing mounts the models there",
+        "call the container that serves the model so",
+    ),
+    "W209": Wording(
+        "nobody knows the resource '{name}', so it counts as no accelerator",
+        "use a resource that presets/accelerators.yaml lists, or a BackendRuntime without spec.engine",
     ),
     "W206": Wording(
         "nobody knows a user that the loader '{name}' can run as, so it keeps root",

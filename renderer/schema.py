@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from renderer.problems import Path, guess, quoted
 
@@ -23,6 +23,10 @@ _NAMES = {
     "boolean": "true or false",
     "null": "null",
 }
+
+
+Older: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
+_NONE: Older = {}
 
 
 class Finding(NamedTuple):
@@ -83,10 +87,36 @@ def _explainer(name: str) -> Any:
     return jsonschema.validators.validator_for(loaded)(loaded)
 
 
-def findings(name: str, value: Any) -> list[Finding]:
-    """Everything that the value has against the schema, at the deepest place each; empty when it holds."""
+def findings(name: str, value: Any, older: Older = _NONE) -> list[Finding]:
+    """Everything that the value has against the schema, at the deepest place each; empty when it holds.
+
+    `older`: hints for fields that once were, by their path without the indices of lists, and the fields that took their
+    place. What such a field, or a misspelt one, stands for is not missing too.
+    """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain(error))
-    return list(dict.fromkeys(explained)) or list(_disagreement(name, value))
+    found = list(dict.fromkeys(explained)) or list(_disagreement(name, value))
+    meant: set[Path] = set()
+    for i, each in enumerate(found):
+        if each.code in ("E301", "E303") and each.path and isinstance(each.path[-1], str):
+            hint, now = older.get(tuple(part for part in each.path if isinstance(part, str)), ("", ""))
+            if hint:
+                found[i] = each._replace(words=_words(**{**each.words, "hint": hint}))
+            meant.add((*each.path[:-1], now or each.words["hint"].removeprefix("did you mean '").removesuffix("'?")))
+    return [each for each in found if each.code != "E302" or (*each.path, each.words["word"]) not in meant]
+
+
+def words(found: Finding, raw: str | None) -> dict[str, str]:
+    """The finding's words, with the value as the user wrote it where that is not what YAML made of it."""
+    made = dict(found.words)
+    if raw is None:
+        return made
+    if found.code in ("E304", "E305"):
+        made["value"] = raw
+    elif found.code == "E303" and raw and made["kind"] == "string" and not made["hint"] and made["found"] != "empty":
+        made["hint"] = f'write "{raw}" in quotes'
+        if raw.lower() != made["found"].rpartition(" ")[2]:
+            made["found"] = f"'{raw}', which YAML reads as {made['found']}"
+    return made
 
 
 def _explain(error: Any) -> Iterator[Finding]:
@@ -100,25 +130,33 @@ def _explain(error: Any) -> Iterator[Finding]:
                 if word not in known:
                     yield Finding("E301", (*path, word), True, _words(word=word, hint=guess(word, known)))
             return
+    elif rule == "required" and "then" in error.absolute_schema_path and "type" not in instance:
+        return  # without a type, nothing says what else it needs
     elif rule == "required":
         for word in error.validator_value:
             if isinstance(instance, dict) and word not in instance:
-                yield Finding("E302", path, False, _words(word=word))
+                needs = "then" in error.absolute_schema_path and instance.get("type")
+                hint = f"type {needs} needs it" if needs else ""
+                yield Finding("E302", path, True, _words(word=word, hint=hint))
         return
     elif rule == "type":
-        yield _mistyped(path, instance, error.validator_value)
+        if "enum" not in error.schema or isinstance(instance, (dict, list)):
+            yield _mistyped(path, instance, error.validator_value)
+        return
+    elif rule == "not" and list(error.validator_value) == ["required"]:
+        fields = error.validator_value["required"]
+        several = f"only one of {' and '.join(fields)} may be given"
+        what = several if len(fields) > 1 else f"'{fields[0]}' has no place here"
+        yield Finding("E307", (*path, fields[-1]), True, _words(what=what))
         return
     elif rule in ("enum", "const"):
         allowed = error.validator_value if rule == "enum" else [error.validator_value]
-        if isinstance(instance, str):
-            yield Finding(
-                "E304",
-                path,
-                False,
-                _words(value=instance, allowed=quoted(allowed), hint=guess(instance, [str(a) for a in allowed if a])),
-            )
-        else:
+        if isinstance(instance, (dict, list)):
             yield _mistyped(path, instance, "string")
+        else:
+            hint = guess(str(instance), [str(each) for each in allowed if each])
+            hint = hint if hint.startswith("did you mean") else ""
+            yield Finding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=hint))
         return
     elif rule in ("anyOf", "oneOf"):
         yield from _alternatives(error, path, instance)
@@ -157,6 +195,7 @@ def _mistyped(path: Path, instance: Any, wanted: Any) -> Finding:
             wanted=" or ".join(_NAMES[w] for w in wanted),
             found=_found(instance),
             kind=wanted[0] if len(wanted) == 1 else "",
+            hint="",
         ),
     )
 
@@ -176,16 +215,26 @@ def _found(instance: Any) -> str:
 def _limit(rule: str, error: Any) -> str:
     bound = error.validator_value
     return {
-        "maxItems": f"at most {bound} items are allowed, here are more",
-        "minItems": f"at least {bound} items are needed",
+        "maxItems": f"at most {_count(bound, 'item')} allowed, here are more",
+        "minItems": f"at least {_count(bound, 'item')} needed",
         "minLength": "must not be empty",
-        "maxLength": f"at most {bound} characters are allowed",
+        "maxLength": f"at most {_count(bound, 'character')} allowed",
         "minimum": f"{error.instance} is below {bound}",
         "maximum": f"{error.instance} is above {bound}",
-        "minProperties": f"at least {bound} keys are needed",
-        "maxProperties": f"at most {bound} keys are allowed",
+        "minProperties": f"at least {_count(bound, 'field')} needed{_given(error.instance)}",
+        "maxProperties": f"at most {_count(bound, 'field')} allowed{_given(error.instance)}",
         "format": f"'{error.instance}' is no {bound}",
     }.get(rule, str(error.message))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word} is" if number == 1 else f"{number} {word}s are"
+
+
+def _given(instance: Any) -> str:
+    if not instance or not isinstance(instance, dict):
+        return ""
+    return f", here {'are' if len(instance) > 1 else 'is'} {quoted(instance)}"
 
 
 def _means(error: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 from renderer.yamlio import Shared
@@ -32,9 +32,10 @@ class TemplateError(ValueError):
     compiled.
     """
 
-    def __init__(self, reason: str, path: tuple[str | int, ...] = ()) -> None:
+    def __init__(self, reason: str, path: tuple[str | int, ...] = (), word: str = "") -> None:
         super().__init__(reason)
         self.path = path
+        self.word = word  # the unknown one, if that is what is wrong
 
 
 def compiled(value: Any, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler | None:
@@ -89,7 +90,7 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
         return _jinja_text(text, known, path)
     for word in words:
         if word not in known:
-            raise TemplateError(f"no word is called '{word}'", path)
+            raise TemplateError(f"no word is called '{word}'", path, word)
     if len(words) == 1 and not parts[0] and not parts[2]:
         only = words[0]
         return lambda filled: filled[only]
@@ -112,7 +113,7 @@ def _simple_expression(text: str, known: frozenset[str], path: tuple[str | int, 
         if isinstance(node, ast.Name) and node.id not in known:
             if node.id in _LITERALS:
                 return None
-            raise TemplateError(f"no word is called '{node.id}'", path)
+            raise TemplateError(f"no word is called '{node.id}'", path, node.id)
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             return None
         if isinstance(node, ast.Constant) and not isinstance(node.value, (str, int, float, bool, type(None))):
@@ -141,9 +142,9 @@ def _environment() -> Any:
 
 # What a template may be made of: words, literals, comparisons, arithmetic, `a if b else c`, `~`, and these filters. No
 # attribute, no call, no item: nothing of Python shows through, and the text never depends on more than the words.
-_ALLOWED = frozenset(
-    "Template Output TemplateData Name Const Compare Operand And Or Not CondExpr Concat Add Sub Mul Div FloorDiv Mod Neg Pos "
-    "Tuple List Filter".split()
+_ALLOWED = frozenset(  # names of Jinja's nodes
+    """Template Output TemplateData Name Const Compare Operand And Or Not CondExpr Concat Add Sub Mul Div FloorDiv Mod
+    Neg Pos Tuple List Filter""".split()  # noqa: SIM905
 )
 _FILTERS = frozenset({"lower", "replace", "trim", "upper"})
 _LITERALS = frozenset({"true", "false", "none"})
@@ -157,14 +158,15 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
     try:
         tree = _environment().parse(source)
     except JinjaError as error:
-        raise TemplateError(str(error.message or error), path) from None
+        said = str(error.message or error).removesuffix(".")
+        raise TemplateError(said.replace("'end of print statement'", "'}}'"), path) from None
     for node in tree.find_all(nodes.Node):
         kind = type(node).__name__
         if kind not in _ALLOWED or (kind == "Filter" and node.name not in _FILTERS):
             what = f"the filter '{node.name}'" if kind == "Filter" else f"'{kind.lower()}'"
             raise TemplateError(f"{what} is not allowed in a template", path)
         if kind == "Name" and node.name not in known:
-            raise TemplateError(f"no word is called '{node.name}'", path)
+            raise TemplateError(f"no word is called '{node.name}'", path, node.name)
     return tree
 
 

@@ -16,6 +16,9 @@ from yaml._yaml import CParser
 
 from renderer import yamlio
 from renderer.problems import Origin
+from renderer.yamlio import parser as event_parser
+from renderer.yamlio import quick, scalars, writing
+from renderer.yamlio.careful import Careful
 
 DATA = Path(__file__).parent / "data"
 PLAIN = json.loads((DATA / "yaml-plain-scalars.json").read_text("utf-8"))["plain"]
@@ -24,7 +27,7 @@ PLAIN = json.loads((DATA / "yaml-plain-scalars.json").read_text("utf-8"))["plain
 @pytest.fixture(params=["libyaml", "pure"])
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both of PyYAML's parsers: a platform without the C extension reads the same."""
-    monkeypatch.setattr(yamlio, "_Parser", CParser if request.param == "libyaml" else yamlio._PureParser)
+    monkeypatch.setattr(event_parser, "Parser", CParser if request.param == "libyaml" else event_parser.PureParser)
     return str(request.param)
 
 
@@ -292,7 +295,7 @@ def test_nesting_line_by_line_is_refused_at_once() -> None:
 
 def test_large_files_are_not_read() -> None:
     assert findings(b"a: 1\n" + b"#" * (32 * 1024 * 1024)) == [
-        (1, 1, "E106", "the file has 33554437 bytes, at most 33554432 are read")
+        (1, 1, "E106", "the file has 33,554,437 bytes, at most 33,554,432 are read")
     ]
     assert findings(b"a: 1\n" + b"#" * (32 * 1024 * 1024 - 5)) == []
 
@@ -404,7 +407,7 @@ def test_syntax_errors(text: str, place: tuple[int, int], message: str, hint: st
 
 @pytest.mark.parametrize("text", [text for text, *_ in SYNTAX if "%FOO" not in text])  # which PyYAML skips
 def test_the_pure_parser_refuses_the_same(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yamlio, "_Parser", yamlio._PureParser)
+    monkeypatch.setattr(event_parser, "Parser", event_parser.PureParser)
     ((line, _, code, message),) = findings(text)
     monkeypatch.undo()
     ((same_line, _, same_code, same_message),) = findings(text)
@@ -425,7 +428,7 @@ def test_a_fault_of_the_parser_is_a_problem(fault: type[Exception], monkeypatch:
     def broken(data: bytes) -> Any:
         raise fault("out of order")
 
-    monkeypatch.setattr(yamlio, "_Parser", broken)
+    monkeypatch.setattr(event_parser, "Parser", broken)
     assert findings("a: 'new text'\n") == [(1, 1, "E101", "the YAML cannot be read: out of order")]
 
 
@@ -561,7 +564,7 @@ def test_a_document_is_frozen_and_small() -> None:
 def test_places_are_found_once_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = yamlio.parse("test.yaml", b"a: 1\n---\nb: 2\n")[0]
     assert first.locate(("a",)) == (1, 4)
-    monkeypatch.setattr(yamlio, "_Parser", None)
+    monkeypatch.setattr(event_parser, "Parser", None)
     assert second.locate(("b",)) == (3, 4)
 
 
@@ -688,32 +691,32 @@ def nearly_yaml(dice: random.Random) -> str:
 
 def test_the_quick_ways_read_what_the_careful_way_reads() -> None:
     dice = random.Random(20)
-    vouched = {"_from_lines": 0, "_from_events": 0}
+    vouched = {"from_lines": 0, "from_events": 0}
     for _ in range(2500):
         text = nearly_yaml(dice)
-        careful = yamlio._Careful("f", text.encode())
+        careful = Careful("f", text.encode())
         expected = [node and node.value for node in careful.read()]
-        for name, source in (("_from_lines", text), ("_from_events", text.encode())):
+        for name, source in (("from_lines", text), ("from_events", text.encode())):
             try:
-                got = getattr(yamlio, name)(source)
-            except (yamlio._Odd, IndexError, yaml.YAMLError):
+                got = getattr(quick, name)(source)
+            except (scalars.Odd, IndexError, yaml.YAMLError):
                 continue
             vouched[name] += 1
             assert careful.problems == [], text
             assert repr(got) == repr(expected), text
-    assert vouched["_from_lines"] > 600
-    assert vouched["_from_events"] > vouched["_from_lines"]
+    assert vouched["from_lines"] > 600
+    assert vouched["from_events"] > vouched["from_lines"]
 
 
 def test_ordinary_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (DATA / "rendered-chat.yaml").read_bytes()
     expected = values(text)
-    yamlio._LINES.clear()
-    monkeypatch.setattr(yamlio, "_Careful", None)
+    quick.LINES.clear()
+    monkeypatch.setattr(yamlio, "Careful", None)
     assert values(text) == expected
-    of_lines = yamlio._from_lines(text.decode())
+    of_lines = quick.from_lines(text.decode())
     assert of_lines == expected
-    assert yamlio._from_events(text) == expected
+    assert quick.from_events(text) == expected
     assert expected == list(yaml.safe_load_all(text))
 
 
@@ -729,7 +732,7 @@ def test_memos_are_bounded() -> None:
     for number in range(9_000):
         yamlio.parse("f", b"a: v%d\n" % number)
         yamlio.dump({f"k{number}": f"v{number}"})
-    for memo in (yamlio._LINES, yamlio._VALUES, yamlio._KEYS, yamlio._SCALARS, yamlio._TOP.keys):
+    for memo in (quick.LINES, scalars.VALUES, scalars.KEYS, writing.SCALARS, writing.TOP.keys):
         assert 0 < len(memo) <= 4_000
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from renderer import schema
 from renderer.api import Scope
@@ -18,7 +17,7 @@ from renderer.check.lws import lws_pods, lws_webhook
 from renderer.check.objects import pdb_rules, service_rules, workload_rules
 from renderer.check.together import together
 from renderer.plan import Manifest
-from renderer.problems import Origin, Problem, RenderError, problem
+from renderer.problems import Origin, Path, Problem, RenderError, problem
 from renderer.tree import File
 from renderer.yamlio import Document
 
@@ -66,7 +65,7 @@ def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
             continue
         found = [
             problem(code, document.origin(*path, key=bool(words.get("key"))), **words)
-            for code, path, words in one(value)
+            for code, path, words in one(value, document.raw)
         ]
         problems += found
         if not found:
@@ -95,13 +94,15 @@ def _schema(body: Body) -> str:
     return f"output/{group or 'core'}/{body['kind'].lower()}_{version}"
 
 
-def one(body: Body) -> Iterator[Finding]:
-    """What is wrong with one object of a kind that we know: its schema, then the rules that no schema holds."""
+def one(body: Body, raw: Callable[[Path], str | None] = lambda path: None) -> Iterator[Finding]:
+    """What is wrong with one object of a kind that we know: its schema, then the rules that no schema holds.
+
+    `raw`: the scalar at a path as its author wrote it.
+    """
     name = _schema(body)
     if not schema.valid(name, body):
         for found in schema.findings(name, body):
-            words: dict[str, Any] = {"hint": "", **found.words}
-            yield found.code, found.path, {**words, "key": found.key}
+            yield found.code, found.path, {**schema.words(found, raw(found.path)), "key": found.key}
         return
     for rule in RULES.get(f"{body['apiVersion']}/{body['kind']}", ()):
         yield from rule(body)

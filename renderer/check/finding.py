@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +12,11 @@ Body = Mapping[str, Any]
 Finding = tuple[str, Path, dict[str, Any]]
 """A code of problems.WORDINGS, where in the object, and the wording's words."""
 
-LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-"""A DNS-1035 label, its length aside."""
-
 
 def placed(manifest: Manifest, code: str, path: Path, words: Mapping[str, Any]) -> Problem:
-    """The finding at the input that made the field."""
-    found = problem(code, manifest.origin(path), **words)
+    """The finding at the input that made the field; where it is the same field, the input's own path says enough."""
+    origin, known = manifest.origin(path), manifest.origins()
+    found = problem(code, origin, **words)
+    if origin.path[-1:] == path[-1:] and any(path[:length] in known for length in range(1, len(path) + 1)):
+        return found
     return found._replace(message=f"in {manifest.body['kind']} {dotted(path)}: {found.message}")

@@ -86,5 +86,5 @@ def _metric(metric: Body) -> Iterator[tuple[str, Path]]:
         yield f"a target of type {target['type']} has exactly the field {_FIELDS[target['type']]}", path
     else:
         ((key, value),) = values.items()
-        if quantity.amount(value) <= 0:
+        if quantity.nanos(value) <= 0:
             yield f"{key} must be above 0", (*path, key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import LABEL, Body, Finding
+from renderer.check.finding import Body, Finding
 from renderer.check.pods import pod
 from renderer.problems import Path
 
@@ -18,9 +18,6 @@ def lws_webhook(body: Body) -> Iterator[Finding]:
     metadata, spec = body["metadata"], body["spec"]
     template = spec["leaderWorkerTemplate"]
     size, replicas = template.get("size", 1), spec.get("replicas", 1)
-    name = metadata.get("name", "")
-    if not LABEL.fullmatch(name) or len(name) > 63:
-        yield "E510", ("metadata", "name"), {"name": name}
     if size < 1:
         yield "E511", ("spec", "leaderWorkerTemplate", "size"), {"what": f"size {size} is below 1"}
     if replicas < 0:

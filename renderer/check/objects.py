@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import LABEL, Body, Finding
+from renderer.check.finding import Body, Finding
 from renderer.check.pods import pod
 
 
@@ -28,8 +28,6 @@ def service_rules(body: Body) -> Iterator[Finding]:
                 ("spec", "ports", i, "targetPort"),
                 {"what": f"a headless Service does not translate ports: {port['port']} is not {target}"},
             )
-    if not LABEL.fullmatch(name := body["metadata"].get("name", "")) or len(name) > 63:
-        yield "E510", ("metadata", "name"), {"name": name}
     if spec.get("clusterIP") == "":
         yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts for ever; leave it out"}
 

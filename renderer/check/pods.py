@@ -35,6 +35,9 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
         ports |= {port["name"]} if "name" in port else set()
     if isinstance(twice := _unique(container.get("env") or (), "name"), int):
         yield "E520", ("env", twice, "name"), {"what": "environment variable", "name": container["env"][twice]["name"]}
+    for i, entry in enumerate(container.get("env") or ()):
+        if "valueFrom" in entry and entry.get("value"):
+            yield "E524", ("env", i), {"name": entry["name"]}
     mounts = container.get("volumeMounts") or ()
     if isinstance(twice := _unique(mounts, "mountPath"), int):
         yield "E520", ("volumeMounts", twice, "mountPath"), {"what": "mount", "name": mounts[twice]["mountPath"]}
@@ -50,7 +53,7 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
     limits = sides.get("limits") or {}
     for name, request in (sides.get("requests") or {}).items():
         limit = limits.get(name, request)
-        if request != limit and quantity.amount(request) > quantity.amount(limit):
+        if request != limit and quantity.nanos(request) > quantity.nanos(limit):
             yield "E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit}
 
 

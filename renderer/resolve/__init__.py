@@ -45,8 +45,11 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
         if seen.setdefault(flavor["name"], i) != i:
-            found.add("E209", at.at("inferenceConfig", "flavors", i, "name"), name=flavor["name"])
+            found.add("W207", at.at("inferenceConfig", "flavors", i, "name"), name=flavor["name"])
     names.family(item, found)
+    for name in item.spec.get("engines") or ():
+        with suppress(Stop):
+            engines.runtime(memo.inputs, name, at.at("engines", name, key=True), found)
     return found.problems + weights(memo, item)[1]
 
 

@@ -42,11 +42,12 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     if one is not None and several is not None:
         found.stop("E220", app.origin("spec", "modelClaims", key=True))
     if one is None and several is None:
-        found.stop("E221", app.origin("spec"), field="modelClaims" if app.kind == "Service" else "modelClaim")
+        field = "modelClaims.models" if app.kind == "Service" else "modelClaim.modelName"
+        found.stop("E221", app.origin("spec", key=True), field=field)
     if one is not None:
         names: list[_Named] = [(one.get("modelName"), "main", ("spec", "modelClaim", "modelName"))]
         if not names[0][0]:
-            found.stop("E222", app.origin("spec", "modelClaim"))
+            found.stop("E222", app.origin(*("spec", "modelClaim", "modelName")[: 3 if "modelName" in one else 2]))
         flavors, path = one.get("inferenceFlavors"), ("spec", "modelClaim", "inferenceFlavors")
     else:
         names = [
@@ -72,7 +73,7 @@ def _roles(app: App, names: list[_Named], found: Findings) -> None:
     mains = [where for _, role, where in names if role == "main"]
     drafts = [where for _, role, where in names if role == "draft"]
     if not mains:
-        found.stop("E224", app.origin("spec", "modelClaims", "models"))
+        found.stop("E224", app.origin("spec", "modelClaims", "models", key=True))
     if len(mains) > 1:
         found.stop("E225", app.origin(*mains[1][:-1]), names=quoted(name for name, role, _ in names if role == "main"))
     if drafts and len(names) != 2:

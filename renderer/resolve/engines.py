@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from renderer import template
+from renderer import quantity, template
 from renderer.api import BackendRuntime, Inputs, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, guess, quoted
+from renderer.resolve import normal
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.options import Style, style
 from renderer.template import Filler, TemplateError, Words
@@ -83,8 +84,18 @@ class Engine(NamedTuple):
     lifecycle: Filler
     probes: Mapping[str, Filler]
     derived: tuple[Derived, ...]
+    asked: tuple[str, ...]  # the words that the conditions of `derived` read
+    holding: dict[tuple[Any, ...], tuple[Derived, ...]]  # a memory: by the values of these words, what holds
     style: Style
     owned: Mapping[str, str]
+
+    def derives(self, words: Words) -> tuple[Derived, ...]:
+        """The derived entries that hold. Raises TemplateError."""
+        asked = tuple([words[word] for word in self.asked])
+        known = self.holding.get(asked)
+        if known is None:
+            known = self.holding[asked] = tuple(entry for entry in self.derived if entry.when(words))
+        return known
 
     @property
     def templated(self) -> bool:
@@ -117,8 +128,9 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
         if own:
             try:
                 filler = template.compiled(value, WORDS, path)
-            except TemplateError as error:
-                found.add("E420", at.at(*error.path), what=error)
+            except TemplateError:
+                for error in _broken(value, path):
+                    found.add("E420", at.at(*error.path), what=error, hint=hint(error))
         if filler is None:
             constant = template.shared(value)
             return lambda words: constant
@@ -128,9 +140,9 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
     for i, entry in enumerate(own.get("derived") or ()):
         path: Path = ("engine", "derived", i)
         try:
-            when = template.condition(entry["when"], WORDS, (*path, "when"))
+            when = template.condition(entry.get("when", "true"), WORDS, (*path, "when"))
         except TemplateError as error:
-            found.add("E420", at.at(*path, "when"), what=error)
+            found.add("E420", at.at(*path, "when"), what=error, hint=hint(error))
             continue
         derived.append(
             Derived(
@@ -138,7 +150,7 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
                 entry.get("group", ""),
                 tree((*path, "args"), entry["args"]) if "args" in entry else None,
                 tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
-                entry.get("sharedMemory", ""),
+                _size(entry, at.at(*path, "sharedMemory"), found),
             )
         )
     configs = {}
@@ -149,6 +161,12 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
         path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
         filled = tree(path, args) if own else _upstream(args, at.at(*path), found)
         configs[config["name"]] = Recommended(config, _strings(filled), at.at("recommendedConfigs", i))
+    command = _strings(tree(("command",), spec.get("command") or []))
+    given = [normal.entry(each, at.at("envs", i), found) for i, each in enumerate(spec.get("envs") or ())]
+    envs, lifecycle = tree(("envs",), given), tree(("lifecycle",), spec.get("lifecycle") or {})
+    probes = {
+        key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)
+    }
     if found.problems:
         from renderer.problems import Stop
 
@@ -162,20 +180,49 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
         spec=own,
         origin=at,
         configs=configs,
-        command=_strings(tree(("command",), spec.get("command") or [])),
-        envs=tree(("envs",), spec.get("envs") or []),
-        lifecycle=tree(("lifecycle",), spec.get("lifecycle") or {}),
-        probes={
-            key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)
-        },
+        command=command,
+        envs=envs,
+        lifecycle=lifecycle,
+        probes=probes,
         derived=tuple(derived),
+        asked=tuple(
+            word for word in sorted(WORDS) if any(word in entry.get("when", "") for entry in own.get("derived") or ())
+        ),
+        holding={},
         style=options,
         owned=_owned(options, all_args) if own else {},
     )
 
 
+def _broken(value: Any, path: Path) -> Iterator[TemplateError]:
+    """What is wrong with each string of a tree."""
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _broken(item, (*path, key))
+        return
+    try:
+        template.compiled(value, WORDS, path)
+    except TemplateError as error:
+        yield error
+
+
+def hint(error: TemplateError) -> str:
+    """What to do about a template that does not hold."""
+    meant = guess(error.word, sorted(WORDS)) if error.word else ""
+    return meant if meant.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
+
+
 def _strings(filler: Filler) -> Callable[[Words], list[str]]:
     return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
+
+
+def _size(entry: Spec, origin: Origin, found: Findings) -> str:
+    """The entry's sharedMemory, canonical; '' without one."""
+    try:
+        return quantity.canonical(entry["sharedMemory"]) if "sharedMemory" in entry else ""
+    except ValueError:
+        found.add("E305", origin, value=entry["sharedMemory"])
+        return ""
 
 
 def _owned(options: Style, configs: Sequence[Sequence[str]]) -> Mapping[str, str]:
@@ -214,7 +261,8 @@ def _fill_upstream(pieces: list[str], unclosed: bool, at: Origin) -> Filler:
                 out.append(piece)
             elif piece not in _UPSTREAM or not words[piece]:
                 known = "it needs a draft model" if piece in _UPSTREAM else f"known are {', '.join(sorted(_UPSTREAM))}"
-                raise TemplateError(f"nothing fills the placeholder '{{{{ .{piece} }}}}'; {known}", at.path)
+                said = f"nothing fills the placeholder '{{{{ .{piece} }}}}'; {known}"
+                raise TemplateError(said, at.path, "" if piece in _UPSTREAM else piece)
             else:
                 out.append(words[piece])
         return "".join(out)
@@ -234,7 +282,8 @@ def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: 
             found.stop("E206", origin.at("configName"), name=name, backend=engine.runtime.name, hint=guess(name, names))
         code = "E407" if name == "speculative-decoding" else "E206"
         place = origin.at("backendName") if "backendName" in user else Origin(origin.source, ("spec",))
-        found.stop(code, place, name=name, backend=engine.runtime.name, hint=guess(name, names))
+        listed = f"choose one by configName: {', '.join(names)}" if names else "give it recommendedConfigs"
+        found.stop(code, place, name=name, backend=engine.runtime.name, hint=listed)
     return engine.configs[name]
 
 
@@ -255,7 +304,7 @@ def variant(  # noqa: RET503 - found.stop never returns
         entry["name"]
         for vendor in vendors
         for entry in inputs.accelerators
-        if entry["vendor"] == vendor and entry["count"] == "tp"
+        if entry.get("vendor") == vendor and entry["count"] == "tp"
     ][:2]
     if bare:
         found.stop(

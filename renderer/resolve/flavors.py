@@ -76,7 +76,7 @@ def placement(inputs: Inputs, app: App, claim: Claim, found: Findings) -> Placem
         return made
     if not alike:
         names = quoted(flavor["name"] for flavor in flavors)
-        place = app.origin(*claim.flavors_path) if claim.flavors else origins[0]
+        place = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
         if policy == "affinity":
             found.add("E208", place, names=names)
         else:
@@ -132,10 +132,12 @@ def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin, found
     made = Accelerator()
     for name, value in limits.items():
         entry = _entry(inputs, name)
+        if entry is None and "/" in name:
+            found.add("W209", origin.at(name), name=name)
         if entry is None or entry["count"] == "none" or value == "0":
             continue
         if not value.isdecimal():  # canonical: a whole number has no suffix below a thousand
-            found.stop("E250", origin.at(name), name=name, value=value)
+            found.stop("E250", origin.at(name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
         amount = int(value)
         if made.resource:
             found.stop("E251", origin.at(name), names=quoted([made.resource, name]))

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
 from renderer.plan import Body, Container
-from renderer.resolve import images
+from renderer.problems import Findings
+from renderer.resolve import images, normal
 from renderer.resolve.sources import HOME, Weights
 from renderer.yamlio import Shared
 
@@ -68,9 +69,12 @@ def loader(
     name = str(weights.loader)
     preset, mine = inputs.loaders[name], inputs.config.get("loaders", name) or {}
     security = preset.get("security") or {}
+    config_env = [
+        normal.entry(each, inputs.config.origin("loaders", name, "env"), Findings()) for each in mine.get("env") or ()
+    ]
     own_env = [_entry(each, weights) for each in weights.entry.get("envs") or () if _holds(each, weights)]
     # Secrets come last, and only where the name is not taken.
-    env = merge_env(runner_env, mine.get("env") or (), own_env)
+    env = merge_env(runner_env, config_env, own_env)
     taken = {entry["name"] for entry in env}
     return Container(
         name=f"model-loader-{position}" if position else "model-loader",

@@ -24,21 +24,15 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
             name=name,
             hint="begin with a letter"
             if name[:1].isdigit()
-            else "use small letters, digits and '-', beginning with a letter",
-        )
-    elif len(name) + len("-leaders") > _DNS_LABEL:
-        found.add(
-            "E281",
-            at,
-            name=f"{name}-leaders",
-            length=len(name) + len("-leaders"),
-            limit=_DNS_LABEL,
-            most=_DNS_LABEL - len("-leaders"),
+            else "use small letters, digits and '-', a letter first and no '-' last",
         )
     else:
         longest = name if size == 1 else f"{name}-{max(groups - 1, 0)}"
-        if len(longest) > _DNS_LABEL - _REVISION:
-            most = _DNS_LABEL - _REVISION - (len(longest) - len(name))
+        most = _DNS_LABEL - _REVISION - (len(longest) - len(name))
+        if len(name) + len("-leaders") > _DNS_LABEL:
+            longest = f"{name}-leaders"
+            found.add("E281", at, name=longest, length=len(longest), limit=_DNS_LABEL, most=most)
+        elif len(name) > most:
             found.add("E281", at, name=longest, length=len(longest), limit=_DNS_LABEL - _REVISION, most=most)
     if not (_OBJECT.fullmatch(app.namespace) and len(app.namespace) <= _DNS_LABEL):
         found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
@@ -50,7 +44,7 @@ def object_name(name: str, origin: Origin, found: Findings) -> None:
         hint = (
             f"write '{name.lower().replace('.', '--')}' and put the real name into spec.servedModelName"
             if "." in name
-            else "use small letters, digits and '-'"
+            else "use small letters, digits and '-', at most 63 characters"
         )
         found.add("E283", origin, name=name, hint=hint)
 
@@ -58,5 +52,5 @@ def object_name(name: str, origin: Origin, found: Findings) -> None:
 def family(model: OpenModel, found: Findings) -> None:
     """familyName becomes the value of a pod label (bug 40)."""
     value = model.spec["familyName"]
-    if not value or len(value) > _DNS_LABEL or not _VALUE.fullmatch(value):
+    if len(value) > _DNS_LABEL or not _VALUE.fullmatch(value):
         found.add("E284", Origin(model.document, ("spec", "familyName")), value=value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from renderer import quantity
@@ -59,13 +60,19 @@ class _Line(NamedTuple):
 
 def plan(memo: Memo, app: App, found: Findings) -> Plan:
     """Everything decided. Raises Stop when there is no engine or model to go on with."""
-    runtime = _engine(memo, app, found)
+    names.app_names(app, 1, 1, found)
+    count = scaling.replicas(app, found)
+    scaling.bounds(app, found)
+    try:
+        runtime = _engine(memo, app, found)
+    except Stop:
+        with suppress(Stop):
+            claimed(memo, app, found)  # for what is wrong with the models
+        raise
     base = claimed(memo, app, found)
     run = _run(memo, app, runtime, base, found)
     pod, line = _pod(memo, app, base, run, found)
     scaler = scaling.scaler(memo.inputs, app, run.engine, run.config, found)
-    count = scaling.replicas(app, found)
-    names.app_names(app, 1, scaler.max_replicas if scaler else count or 1, found)
     return Plan(
         name=app.name,
         namespace=app.namespace,
@@ -137,7 +144,7 @@ def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, serv
     second = base.weights[1] if len(base.weights) > 1 else None
     return {
         "ModelPath": _path(engine, main, base.skip),
-        "ModelName": served if engine.templated else main.name,
+        "ModelName": served,
         "DraftModelPath": _path(engine, second, base.skip) if second else "",
         "Revision": main.revision,
         "DraftRevision": second.revision if second and base.claim.draft else "",
@@ -179,7 +186,7 @@ def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tup
         probes = {key: filler(run.words) for key, filler in run.engine.probes.items()}
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
-        found.stop("E420", Origin(runtime.document, path), what=error)
+        found.stop("E420", Origin(runtime.document, path), what=error, hint=engines.hint(error))
     facts = base.claim.main.spec.get("facts") or {}
     runner = Container(
         name=pods.RUNNER,
@@ -224,13 +231,13 @@ def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
     layers = [options.Layer(run.config.args(words))]
     derived_env: list[Body] = []
     shm = ""
-    for entry in engine.derived:
-        if not entry.when(words):
-            continue
+    for entry in engine.derives(words) if engine.derived else ():
         if entry.args:
             layers.append(options.Layer([str(arg) for arg in entry.args(words)], entry.group))
         if entry.envs:
-            derived_env += [{**each, "value": str(each["value"])} for each in entry.envs(words)]
+            derived_env += [
+                {**each, "value": str(each["value"])} if "value" in each else each for each in entry.envs(words)
+            ]
         shm = entry.shared_memory or shm
     if engine.owned:
         options.owned(engine.style, engine.owned, own_args, app.origin(*_BACKEND, "args"), found)

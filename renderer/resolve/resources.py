@@ -42,7 +42,7 @@ def merged(preset: Side, user: Side, flavor: Mapping[str, str], found: Findings)
     mine = {side: user.spec.get(side) or {} for side in sides}
     for name, request in requests.items():
         limit = limits.get(name)
-        if limit is None or request == limit or name in flavor or quantity.amount(request) <= quantity.amount(limit):
+        if limit is None or request == limit or name in flavor or quantity.nanos(request) <= quantity.nanos(limit):
             continue
         if name in mine["requests"] and name in mine["limits"]:
             found.add("E260", user.origin.at("requests", name), name=name, request=request, limit=limit)

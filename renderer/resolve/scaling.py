@@ -47,27 +47,30 @@ def trigger(inputs: Inputs, app: App, engine: Engine, config: Recommended) -> tu
     return None
 
 
+def bounds(app: App, found: Findings) -> None:
+    """What is wrong with the autoscaler's bounds, and with a trigger that names no autoscaler."""
+    elastic = app.spec.get("elasticConfig")
+    if elastic is None:
+        return
+    at, low, high = app.origin("spec", "elasticConfig"), elastic.get("minReplicas", 1), elastic["maxReplicas"]
+    if low < 1:
+        found.add("E272", at.at("minReplicas"), value=low)
+    elif low > high:
+        found.add("E273", at.at("minReplicas"), low=low, high=high)
+    if (own := elastic.get("scaleTrigger")) is not None and own.get("hpa") is None:
+        found.add("E274", at.at("scaleTrigger", key=True))
+
+
 def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, found: Findings) -> Scaler | None:
     """The autoscaler, None without elasticConfig."""
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return None
-    at = app.origin("spec", "elasticConfig")
-    low, high = elastic.get("minReplicas", 1), elastic.get("maxReplicas")
-    if high is None:
-        found.add("E271", at)
-        high = low
-    elif low < 1:
-        found.add("E272", at.at("minReplicas"), value=low)
-    elif low > high:
-        found.add("E273", at.at("minReplicas"), low=low, high=high)
-    own = elastic.get("scaleTrigger")
-    if own is not None and own.get("hpa") is None:
-        found.add("E274", at.at("scaleTrigger"))
-        return None
+    low, high = elastic.get("minReplicas", 1), elastic["maxReplicas"]
     said = trigger(inputs, app, engine, config)
     if said is None:
-        found.add("E275", at, backend=engine.runtime.name)
+        if "scaleTrigger" not in elastic:  # bounds() has said what is wrong with it
+            found.add("E275", app.origin("spec", "elasticConfig", key=True), backend=engine.runtime.name)
         return None
     spec, origin = said
     metrics = spec.get("metrics") or []

@@ -18,13 +18,13 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     """Everything decided. Raises Stop when the claim or a template leaves nothing to build."""
     spec = app.spec
     own, at = spec["workloadTemplate"], app.origin("spec", "workloadTemplate")
-    base = claimed(memo, app, found)
     size, count = own.get("size", 1), spec.get("replicas", 1)
     if size < 1:
         found.add("E285", at.at("size"), value=size)
     if count < 0:
         found.add("E270", app.origin("spec", "replicas"), value=count)
     names.app_names(app, size, count, found)
+    base = claimed(memo, app, found)
     leader = _pod(memo, app, base, "leaderTemplate", found) if own.get("leaderTemplate") is not None else None
     worker = _pod(memo, app, base, "workerTemplate", found, marked=leader is None)
     if failing(found.problems):
@@ -62,14 +62,16 @@ def _pod(memo: Memo, app: App, base: Claimed, key: str, found: Findings, *, mark
     template = app.spec["workloadTemplate"][key]
     containers = (template.get("spec") or {}).get("containers") or ()
     if not any(container.get("name") == pods.RUNNER for container in containers):
-        found.add("E286", at.at("spec", "containers"), key=key)
+        # Upstream's webhook looks at the worker only; a leader without one runs there.
+        code = "E286" if key == "workerTemplate" else "W208"
+        found.add(code, at.at("spec", "containers"), key=key)
     normalised = normal.template(template, at, found)
     return pods.handwritten(memo.inputs, base.kit, normalised, marked, found, at)
 
 
 def _port(pod: Pod) -> Port:
     """The port that the runner listens on: the one called http, else its first; 8080 when it names none."""
-    runner = next(each for each in pod.containers if each.name == pods.RUNNER)
+    runner = next((each for each in pod.containers if each.name == pods.RUNNER), pod.containers[0])
     port = next((each for each in runner.ports if each.get("name") == "http"), runner.ports[0] if runner.ports else {})
     return Port(port.get("name", "http"), port.get("containerPort", PORT))
 

@@ -6,6 +6,7 @@ Rules: llmaz-api.md, section 6 (names and derived values); upstream-bugs.md rows
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ HOME = "/workspace/models/"
 PULLED = "ollama"  # the one scheme, and kind of source, that is named after an engine: it pulls the weights itself
 _DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own default is its business (bug 15)
 _GGUF = ".gguf"
+_ID = re.compile(r"[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Weights(NamedTuple):
@@ -62,24 +64,25 @@ def weights(inputs: Inputs, model: OpenModel, found: Findings) -> Weights:
 def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Findings) -> Weights:
     kind, repo, filename = hub.get("name", "Huggingface"), hub.get("modelID") or "", hub.get("filename") or ""
     if not repo:
-        found.stop("E232", at.at("modelID") if "modelID" in hub else at)
+        found.add("E232", at.at("modelID") if "modelID" in hub else at._replace(key=True))
     parts = repo.split("/")
-    if len(parts) > 2 or not all(
-        part and part.replace("-", "").replace("_", "").replace(".", "").isalnum() and part.isascii() for part in parts
-    ):
-        found.stop("E233", at.at("modelID"), value=repo)
+    if repo and (len(parts) > 2 or not all(part and _ID.fullmatch(part) for part in parts)):
+        found.add("E233", at.at("modelID"), value=repo)
     if "filename" in hub:
         if not filename or filename.startswith("/") or filename.endswith("/") or ".." in filename.split("/"):
-            found.stop("E234", at.at("filename"), value=filename)
+            found.add("E234", at.at("filename"), value=filename)
         if kind != "Huggingface":
-            found.stop("E235", at.at("filename", key=True), hub=kind)
+            found.add("E235", at.at("filename", key=True), hub=kind)
         for field in ("allowPatterns", "ignorePatterns"):
             if field in hub:
-                found.stop("E236", at.at(field, key=True), field=field)
+                found.add("E236", at.at(field, key=True), field=field)
     for field in ("allowPatterns", "ignorePatterns"):
         for i, pattern in enumerate(hub.get(field) or ()):
-            if not pattern or "," in pattern:  # the loader splits at commas
-                found.add("E237", at.at(field, i), value=pattern)
+            if not pattern:
+                found.add("E237", at.at(field, i), what="the pattern is empty", hint="leave it out")
+            elif "," in pattern:
+                what = f"the loader splits the pattern '{pattern}' at its comma"
+                found.add("E237", at.at(field, i), what=what, hint="write each pattern as an item of its own")
     revision = hub.get("revision") or _DEFAULT_REVISION.get(kind, "")
     allow = hub.get("allowPatterns") or []
     gguf = filename.lower().endswith(_GGUF) or (bool(allow) and all(p.lower().endswith(_GGUF) for p in allow))
@@ -136,7 +139,7 @@ def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, found: Findings
             "oci",
             PULLED,
         ]
-        found.stop("E241", at, scheme=scheme, hint=_scheme_hint(scheme, known))
+        found.stop("E241", at, scheme=uri.partition("://")[0], hint=_scheme_hint(scheme, known))
     return _store(inputs, model, uri, scheme, rest, loader, entry, at, found)
 
 
@@ -163,12 +166,12 @@ def _store(
     bucket, dot, tail = rest.partition(".") if with_endpoint else (rest.partition("/")[0], ".", "")
     endpoint, slash, key = tail.partition("/") if with_endpoint else ("", *rest.partition("/")[1:])
     last = key.rpartition("/")[2]
-    if not (dot and slash and bucket and (endpoint or not with_endpoint)) or "/" in bucket:
+    if not (dot and slash and bucket and key and (endpoint or not with_endpoint)) or "/" in bucket:
         found.stop(
             "E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH")
         )
     if not last or ".." in key.split("/"):
-        found.stop("E243", at, value=uri)
+        found.stop("E243", at, value=uri, what="ends in '/'" if not last else "has '..' in its path")
     one = last.lower().endswith(_GGUF)
     # The hub loader takes a last segment with any dot for one file, and writes it to that name (bug 12).
     target = HOME + (last if one else f"models--{last}")

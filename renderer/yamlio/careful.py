@@ -1,0 +1,331 @@
+"""A file read slowly: the place of every key and value, and words for every problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NoReturn
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from renderer.problems import Origin, Path, Problem, problem
+from renderer.yamlio import parser
+from renderer.yamlio.parser import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
+from renderer.yamlio.scalars import Odd, resolved
+
+
+class Node:
+    """A value with its place. `raw`: a scalar's text. `inner`: a list's nodes, or by key the key's place and node."""
+
+    __slots__ = ("height", "inner", "merges", "open", "place", "raw", "size", "value")
+
+    def __init__(self, mark: Any, value: Any, raw: str | None = None) -> None:
+        self.place: tuple[int, int] = (mark.line + 1, mark.column + 1)
+        self.value = value
+        self.raw = raw
+        self.inner: Any = {} if value.__class__ is dict else []
+        self.size = 1  # values in here with all aliases written out
+        self.height = 0 if raw is not None else 1  # levels of nesting in here, likewise
+        self.open = False  # its end has not been read
+        self.merges = False  # a plain `<<`
+
+    def below(self, part: str | int) -> tuple[tuple[int, int], Node] | None:
+        """The place of the key (a list has none: of the item) and the node at `part`."""
+        if isinstance(self.inner, dict):
+            found: tuple[tuple[int, int], Node] | None = self.inner.get(part)
+            return found
+        if isinstance(part, int) and 0 <= part < len(self.inner):
+            item: Node = self.inner[part]
+            return item.place, item
+        return None
+
+
+class _Frame:
+    """A mapping or list whose end has not been read. `key` is the key that waits for its value."""
+
+    __slots__ = ("key", "merged", "node")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.key: Node | None = None
+        self.merged: list[Node] = []
+
+
+class _Stop(Exception):
+    """Nothing after this can be understood."""
+
+
+class _Spot:
+    """A place in a file, as a problems.Source."""
+
+    def __init__(self, name: str, place: tuple[int, int]) -> None:
+        self.name = name
+        self.place = place
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return self.place
+
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BREAK = re.compile("\r\n|\r|\n")
+_YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts
+
+
+class Careful:
+    """Reads a file again, slowly: `read()` gives its documents as nodes, then `problems` is what is wrong with it."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.data = data
+        self.problems: list[Problem] = []
+        self.frames: list[_Frame] = []
+        self.anchors: dict[str, Node] = {}
+        self.expanded = 0
+
+    def read(self) -> list[Node | None]:
+        """One node a document; None for a document without content. Ends before the first syntax error."""
+        documents: list[Node | None] = []
+        try:
+            self.check_bytes()
+            for node in self.documents():
+                documents.append(node)
+        except _Stop:
+            pass
+        except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
+            if isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
+                self.report_syntax(error)
+            else:
+                self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
+        return documents
+
+    def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> None:
+        self.problems.append(problem(code, Origin(_Spot(self.name, place), path), **words))
+
+    def stop(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> NoReturn:
+        self.report(code, place, path, **words)
+        raise _Stop
+
+    def check_bytes(self) -> None:
+        if len(self.data) > MAX_BYTES:
+            self.stop("E106", (1, 1), size=len(self.data), limit=MAX_BYTES)
+        try:
+            text = self.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            place = _place_after(self.data[: error.start].decode("utf-8"))
+            self.stop("E108", place, byte=f"0x{self.data[error.start]:02x}")
+        if found := _FORBIDDEN.search(text):
+            self.stop("E109", _place_after(text[: found.start()]), char=f"U+{ord(found[0]):04X}")
+
+    def documents(self) -> Iterator[Node | None]:
+        event_of = parser.Parser(self.data).get_event
+        while not isinstance(event := event_of(), StreamEndEvent):
+            if isinstance(event, DocumentStartEvent):
+                self.anchors.clear()
+                root = self.root(event_of)
+                event_of()  # the end of the document, or of all understanding
+                yield None if root.value is None else root
+
+    def root(self, event_of: Callable[[], Any]) -> Node:
+        while True:
+            event = event_of()
+            if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+                self.begin(event)
+                continue
+            if isinstance(event, ScalarEvent):
+                node = self.scalar(event)
+            elif isinstance(event, AliasEvent):
+                node = self.alias(event)
+            else:
+                node = self.end()
+            if not self.frames:
+                return node
+            self.add(node)
+
+    def path(self) -> Path:
+        """The path of the value that is being read."""
+        parts: list[str | int] = []
+        for frame in self.frames:
+            if isinstance(frame.node.inner, list):
+                parts.append(len(frame.node.inner))
+            elif frame.key is not None:
+                parts.append(str(frame.key.raw))
+        return tuple(parts)
+
+    def started(self, event: Any, node: Node) -> Node:
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self.report("E107", node.place, self.path(), tag=tag)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
+
+    def begin(self, event: Any) -> None:
+        node = Node(event.start_mark, {} if isinstance(event, MappingStartEvent) else [])
+        node.open = True
+        self.frames.append(_Frame(self.started(event, node)))
+        if len(self.frames) > MAX_DEPTH:
+            self.stop("E105", node.place, limit=MAX_DEPTH)
+
+    def end(self) -> Node:
+        frame = self.frames.pop()
+        node = frame.node
+        node.open = False
+        for other in frame.merged:
+            for name, below in other.inner.items():
+                if name not in node.inner:
+                    node.inner[name] = below
+                    node.value[name] = below[1].value
+                    self.grow(node, below[1])
+        return node
+
+    def scalar(self, event: Any) -> Node:
+        text = event.value
+        node = Node(event.start_mark, text, text)
+        if _SURROGATE.search(text):
+            self.stop("E101", node.place, what=_NO_CHARACTER[2], fix=_NO_CHARACTER[3])  # PyYAML lets it pass
+        if not event.style:
+            node.merges = text == "<<"
+            try:
+                node.value = resolved(text)
+            except Odd:
+                self.report("E110", node.place, self.path(), value=text)
+        return self.started(event, node)
+
+    def alias(self, event: Any) -> Node:
+        place = (event.start_mark.line + 1, event.start_mark.column + 1)
+        target = self.anchors.get(event.anchor)
+        if target is None:
+            self.stop(
+                "E101",
+                place,
+                self.path(),
+                what=f"no anchor '&{event.anchor}' stands above this alias",
+                fix="put a text that begins with '*' in quotes",
+            )
+        if target.open:
+            self.stop(
+                "E101",
+                place,
+                self.path(),
+                what=f"the alias '*{event.anchor}' stands inside its own anchor",
+                fix="write the value out",
+            )
+        self.expanded += target.size
+        if self.expanded > MAX_EXPANDED:
+            self.stop("E104", place, self.path(), limit=MAX_EXPANDED)
+        if len(self.frames) + target.height > MAX_DEPTH:
+            self.stop("E105", place, self.path(), limit=MAX_DEPTH)
+        node = Node(event.start_mark, target.value, target.raw)
+        node.inner, node.size, node.height = target.inner, target.size, target.height
+        return node
+
+    def grow(self, node: Node, child: Node) -> None:
+        node.size += child.size
+        node.height = max(node.height, child.height + 1)
+
+    def add(self, child: Node) -> None:
+        frame = self.frames[-1]
+        node = frame.node
+        if isinstance(node.inner, list):
+            node.inner.append(child)
+            node.value.append(child.value)
+            self.grow(node, child)
+        elif frame.key is None:
+            frame.key = child
+        elif frame.key.merges:
+            self.merge(frame, child)
+            frame.key = None
+        else:
+            self.pair(node, frame.key, child)
+            frame.key = None
+
+    def pair(self, node: Node, key: Node, child: Node) -> None:
+        name = key.value
+        if not isinstance(name, str):
+            self.report("E103", key.place, self.path()[:-1], **_key_words(key))
+        elif first := node.inner.get(name):
+            self.report("E102", key.place, self.path(), key=name, line=first[0][0])
+        else:
+            node.inner[name] = (key.place, child)
+            node.value[name] = child.value
+            self.grow(node, child)
+
+    def merge(self, frame: _Frame, child: Node) -> None:
+        others = child.inner if isinstance(child.value, list) else [child]
+        for other in others:
+            if not isinstance(other.value, dict):
+                what = "'<<' merges a mapping or a list of mappings, nothing else"
+                self.stop("E101", other.place, self.path()[:-1], what=what, fix="")
+        frame.merged += others
+
+    def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
+        """Says in our words what PyYAML or libyaml stumbled over, where a person would look for it."""
+        said = f"{error.problem or ''}; {error.context or ''}"
+        words = next((words for words in _SYNTAX if re.search(words[0], said)), None)
+        _, at_begin, what, fix = words or ("", False, said.strip("; ").replace("{", "{{").replace("}", "}}"), "")
+        begin: Any = error.context_mark or error.problem_mark
+        mark: Any = begin if at_begin else error.problem_mark or begin
+        if is_tag := re.search("scanning a tag|tag handle", said):
+            mark = begin
+        lines = _YAML_BREAK.split(self.data.decode("utf-8").removeprefix("\ufeff"))
+        rest = lines[mark.line][mark.column :] if mark.line < len(lines) else ""
+        place = (mark.line + 1, mark.column + 1)
+        if is_tag:
+            self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0])
+        elif rest[:1] == "\t" and "cannot start" in said:
+            self.report("E101", place, what=_TAB[2], fix=_TAB[3])
+        else:
+            self.report("E101", place, what=what.format(char=rest[:1], begin=begin.line + 1), fix=fix)
+
+
+def _place_after(text: str) -> tuple[int, int]:
+    """The line and column of the character behind `text`, with which the file begins."""
+    lines = _BREAK.split(text.removeprefix("\ufeff"))
+    return len(lines), len(lines[-1]) + 1
+
+
+def _key_words(key: Node) -> dict[str, str]:
+    if isinstance(key.value, (dict, list)):
+        shown, kind = ("{…}", "a mapping") if isinstance(key.value, dict) else ("[…]", "a list")
+        return {"key": f"'{shown}'", "kind": kind, "fix": f"put text that begins with '{shown[0]}' in quotes"}
+    if key.value is None:
+        return {"key": f"'{key.raw}'", "kind": "null", "fix": "write a name before the ':'"}
+    kind = "a boolean" if isinstance(key.value, bool) else "a number"
+    return {"key": f"'{key.raw}'", "kind": kind, "fix": f'write "{key.raw}" in quotes'}
+
+
+_INDENT = "check the indentation of this line and of the one above"
+_QUOTE = "put the text in quotes"
+_NO_CHARACTER = ("hex|Unicode character escape", False, "this escape names no character", "double the backslash")
+_TAB = ("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
+# What libyaml or PyYAML's own parser says (problem; context), whether its beginning is the better place, what we say,
+# what helps.
+_SYNTAX: Final = (
+    _TAB,
+    ("cannot start any token", False, "a value cannot begin with '{char}'", _QUOTE),
+    ("mapping values are not allowed", False, "a ':' cannot stand here", f"{_INDENT}, or {_QUOTE}"),
+    ("could not find expected ':'", True, "no ':' follows this key", f"write 'key: value', or {_QUOTE}"),
+    ("unknown escape", False, "double quotes know no such escape", "double the backslash, or use single quotes"),
+    _NO_CHARACTER,
+    ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
+    ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
+    ("expected (key|<block end>).*mapping", False, "this is no key of the mapping of line {begin}", _INDENT),
+    ("expected ('-'|<block end>)", False, "this is no item of the list of line {begin}", _INDENT),
+    ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
+    ("expected ',' or ']'", False, "',' or ']' is missing in the brackets that begin in line {begin}", "close them"),
+    ("node content", False, "a value should stand here", f"close all brackets, or {_QUOTE}"),
+    ("scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
+    ("scanning a block scalar", False, "only - + 1 to 9 can follow '|' or '>'", "begin the text in the next line"),
+    ("document start", False, "the document ended above, only '---' can follow", "put '---' before the next one"),
+    ("directive", False, "YAML has no such directive", f"remove the line that begins with '%', or {_QUOTE}"),
+    ("incompatible", False, "only YAML 1.1 and 1.2 are known", "remove the line that begins with '%'"),
+)

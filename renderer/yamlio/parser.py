@@ -1,0 +1,32 @@
+"""PyYAML's event parser, libyaml's where there is one, and how much of a file it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from yaml.parser import Parser as _Events
+from yaml.reader import Reader
+from yaml.scanner import Scanner
+
+MAX_BYTES = 32 * 1024 * 1024
+MAX_DEPTH = 100
+MAX_EXPANDED = 100_000
+
+
+class PureParser(Reader, Scanner, _Events):
+    """PyYAML's event parser without libyaml."""
+
+    def __init__(self, data: bytes) -> None:
+        Reader.__init__(self, data)
+        Scanner.__init__(self)
+        _Events.__init__(self)
+
+
+Parser: Callable[[bytes], Any] = PureParser
+try:
+    from yaml._yaml import CParser
+except ImportError:  # PyYAML was built without libyaml: the same events, fifteen times slower
+    pass
+else:
+    Parser = CParser

@@ -1,0 +1,233 @@
+"""The values of a file that is simply fine: line by line, else from libyaml's events; Odd for every other file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import yaml
+from yaml.events import (
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from renderer.yamlio import parser
+from renderer.yamlio.parser import MAX_BYTES, MAX_DEPTH
+from renderer.yamlio.scalars import KEYS, VALUES, Memo, Odd
+
+
+def read(data: bytes) -> list[Any]:
+    """The values of all documents. Raises whatever it likes on a file that is not simply fine."""
+    if len(data) > MAX_BYTES:
+        raise Odd
+    try:
+        return from_lines(data.decode("utf-8"))
+    except (Odd, IndexError, yaml.YAMLError):  # IndexError: a line would close the document itself
+        return from_events(data)
+
+
+# Most files are block style, line by line `key: value`, `key:`, `- value` or `- key: value`, and across ten thousand of
+# them the same lines come again and again. So a line is understood once and remembered, and what remains to be done is
+# to follow the indentation. Everything else, down to a tab, a `|` or a text that goes on in the next line, is Odd and
+# left to libyaml.
+_LINE = re.compile(
+    r"""
+    (\ *) (-(?:\ +|$))?
+    (?: ([A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,200}|"[ !#-[\]-~]{0,200}") : (?:\ +|$) )?
+    (?: (?P<flow> ["'\[{] [ -~]* )
+      | (?P<plain> (?: [A-Za-z0-9_./+~$^();<=\\] | -(?=[!-~]) ) (?: [!-9;-~] | :(?=[!-~]) | \ +(?=[!-"$-~]) )* )
+    )?
+    (?: \ *$ | (?:\ +|(?<![!-~])) \# [ -~]* )
+    """,
+    re.VERBOSE,
+)
+_START = re.compile(r"--- *(?: #[ -~]*)?")
+_TAG_OR_ANCHOR = re.compile(rb"(?<![0-9A-Za-z])[!&]")
+_FLOW_DEPTH: Final = 5
+
+# Where the dash stands (-1: no dash), where the key or value stands, the key, the value, whether the value is a flow
+# collection, of which each document gets its own, and whether there is a value at all.
+_Line = tuple[int, int, str | None, Any, bool, bool]
+_DOCUMENT: Final[_Line] = (-2, 0, None, None, False, False)
+
+
+def _understood(line: str) -> _Line | None:
+    """What a line says, None when nothing. Odd: other lines are needed to understand it."""
+    if _START.fullmatch(line):
+        return _DOCUMENT
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise Odd(line)
+    indent, dash, key, flow, plain = found.groups()
+    value: Any = None
+    if flow:
+        (value,) = from_events(flow.encode())
+        if value.__class__ is not {"[": list, "{": dict}.get(flow[0], str) or _depth(value) > _FLOW_DEPTH:
+            raise Odd(line)
+    elif plain:
+        value = VALUES[plain]
+    if dash is None and key is None:
+        if flow or plain:
+            raise Odd(line)
+        return None
+    if key is not None:
+        key = key[1:-1] if key[0] == '"' else KEYS[key]
+    there = bool(flow or plain)
+    at = len(indent) + len(dash or "")
+    return (len(indent) if dash else -1, at, key, value, value.__class__ in (list, dict), there)
+
+
+def _depth(value: Any) -> int:
+    if value.__class__ is dict:
+        return 1 + max(map(_depth, value.values()), default=0)
+    return 1 + max(map(_depth, value), default=0) if value.__class__ is list else 0
+
+
+def _fresh(value: Any) -> Any:
+    """A copy down to the leaves."""
+    if value.__class__ is dict:
+        return {key: _fresh(inner) for key, inner in value.items()}
+    return [_fresh(inner) for inner in value] if value.__class__ is list else value
+
+
+LINES = Memo(_understood)
+
+
+def from_lines(text: str) -> list[Any]:
+    """The values of all documents of a file in plain block style, else Odd."""
+    lines = LINES
+    documents: list[Any] = []
+    # `within` is the mapping or list that is being filled, its entries begin in `column`, `above` are those around it.
+    # `root` stands for the document: a list around the only item. `pending`: the value at `slot` is not there yet, and
+    # is None unless a deeper line follows.
+    root: list[Any] = [None]
+    within: Any = root
+    column = -1
+    above: list[tuple[int, Any]] = []
+    slot: Any = 0
+    pending = True
+    begun = False
+    for line in text.split("\n"):
+        entry = lines[line]
+        if entry is None:
+            continue
+        dash, at, key, value, flow, there = entry
+        if dash == -1:
+            if at > column:
+                if not pending:
+                    raise Odd(line)
+                above.append((column, within))
+                within[slot] = within = {}
+                column = at
+                if len(above) >= MAX_DEPTH - _FLOW_DEPTH:
+                    raise Odd(line)
+            else:
+                while at < column or within.__class__ is list:
+                    column, within = above.pop()
+                if at != column or within.__class__ is not dict or key in within:
+                    raise Odd(line)
+        elif dash >= 0:
+            if dash > column or (pending and dash == column and within.__class__ is dict):
+                if not pending:
+                    raise Odd(line)
+                above.append((column, within))
+                within[slot] = within = []
+                column = dash
+                if len(above) >= MAX_DEPTH - _FLOW_DEPTH:
+                    raise Odd(line)
+            else:
+                while dash < column:
+                    column, within = above.pop()
+                if dash != column or within.__class__ is not list:
+                    raise Odd(line)
+            if key is None:
+                within.append(_fresh(value) if flow else value)
+                slot = -1
+                pending = not there
+                begun = True
+                continue
+            above.append((column, within))
+            inner: dict[str, Any] = {}
+            within.append(inner)
+            within = inner
+            column = at
+        else:
+            if begun:
+                documents.append(root[0])
+            root = [None]
+            within, column, slot, pending, begun = root, -1, 0, True, True
+            above.clear()
+            continue
+        begun = True
+        within[key] = _fresh(value) if flow else value
+        slot = key
+        pending = not there
+    if begun:
+        documents.append(root[0])
+    return documents
+
+
+def from_events(data: bytes) -> list[Any]:
+    """The values of all documents of any file without tags and anchors; Odd or PyYAML's own errors otherwise."""
+    if _TAG_OR_ANCHOR.search(data) or data[:1] in (b"\xff", b"\xfe"):  # the latter begin UTF-16, which libyaml reads
+        raise Odd
+    if parser.Parser is parser.PureParser and b"\\" in data:  # it makes half surrogates of escapes
+        raise Odd
+    event_of: Callable[[], Any] = parser.Parser(data).get_event
+    keys, plain = KEYS, VALUES
+    documents: list[Any] = []
+    event_of()  # the start of the stream
+    while event_of().__class__ is DocumentStartEvent:
+        # Below, `within` is the mapping or list that is being filled, and `above` are those around it. The document
+        # itself is the only item of a list that no event opened, so that the first container is nothing special.
+        root: list[Any] = []
+        within: Any = root
+        above: list[Any] = []
+        while True:
+            event = event_of()
+            kind = event.__class__
+            if within.__class__ is dict:
+                if kind is ScalarEvent:
+                    key = event.value if event.style else keys[event.value]
+                    if key in within:
+                        raise Odd(key)
+                    event = event_of()
+                    kind = event.__class__
+                    if kind is ScalarEvent:
+                        within[key] = event.value if event.style else plain[event.value]
+                        continue
+                    above.append(within)
+                    if kind is MappingStartEvent:
+                        within[key] = within = {}
+                    elif kind is SequenceStartEvent:
+                        within[key] = within = []
+                    else:
+                        raise Odd
+                    if len(above) > MAX_DEPTH:
+                        raise Odd
+                    continue
+                if kind is not MappingEndEvent:
+                    raise Odd
+                within = above.pop()
+            elif kind is ScalarEvent:
+                within.append(event.value if event.style else plain[event.value])
+            elif kind is SequenceEndEvent:
+                within = above.pop()
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                above.append(within)
+                inner: Any = {} if kind is MappingStartEvent else []
+                within.append(inner)
+                within = inner
+                if len(above) > MAX_DEPTH:
+                    raise Odd
+            elif not above and root:
+                break  # the end of the document
+            else:
+                raise Odd
+        documents.append(root[0])
+    return documents

@@ -1,0 +1,78 @@
+"""What a plain scalar means to Kubernetes' Go tools, remembered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+_WORDS: Final[dict[str, bool | None]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+}
+_NO_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_INT = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_GO_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
+_SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so that it is no integer any more
+
+
+class Odd(Exception):
+    """This way of reading cannot vouch for the file."""
+
+
+def resolved(text: str) -> str | int | float | bool | None:
+    """What a plain scalar means to go-yaml, in JSON terms. Odd for infinities and what is not a number."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "0123456789+-.":
+        return text
+    if _NO_JSON.fullmatch(text):
+        raise Odd(text)
+    if text[0] == "." and not _GO_FLOAT.fullmatch(text):
+        return text
+    digits = text.replace("_", "")
+    if found := _INT.fullmatch(digits):
+        sign, *numbers, decimal = found.groups()
+        if decimal and float(decimal) - float(decimal) == 0:
+            return int(digits)
+        for base, number in zip((16, 8, 2), numbers, strict=True):
+            if number:
+                value = -int(number, base) if sign == "-" else int(number, base)
+                if -(1 << 63) <= value < 1 << (63 if sign else 64):
+                    return value
+    if _FLOAT.fullmatch(digits):
+        real = float(digits)
+        if abs(real) < _SMALL and real.is_integer():
+            return int(real)
+        if real - real == 0:  # else it is infinite: what no float can hold is a string
+            return real
+    return text
+
+
+class Memo(dict[str, Any]):
+    """`memo[text]` is `make(text)`, remembered for short texts, up to a bound."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[str], Any]) -> None:
+        self.make = make
+
+    def __missing__(self, text: Any) -> Any:
+        made = self.make(text)
+        if text.__class__ is int or len(text) <= 200:
+            if len(self) >= 4_000:  # more does not fit into the processor's cache, and most texts come only once
+                self.clear()
+            self[text] = made
+        return made
+
+
+def _plain_key(text: str) -> str:
+    if text == "<<" or not isinstance(resolved(text), str):
+        raise Odd(text)
+    return text
+
+
+VALUES = Memo(resolved)
+KEYS = Memo(_plain_key)

@@ -1,0 +1,217 @@
+"""YAML that every reader reads alike; what many bodies share is put into words once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from renderer.yamlio.scalars import Memo
+
+# Strings that YAML 1.1, YAML 1.2, PyYAML, go-yaml or Psych reads, or once read, as something else. Three numbers with
+# dots are a string to all of them; they are quoted so that the versions 0.9 and 0.9.1 look alike.
+_NO_STRING = re.compile(
+    r"""
+    | ~ | = | << | \.+
+    | (?i: y | n | yes | no | on | off | true | false | null )
+    | [-+]? (?i: \.inf ) | (?i: \.nan )
+    | (?: [-+] _* )? 0 _* [xXoObB] [-+0-9a-fA-F_]+
+    | (?: [-+] _* )? (?: [0-9][0-9_]* (?: \.[0-9_]* )? | \.[0-9_]+ ) (?: [eE] _* [-+]? [0-9_]+ )?
+    | (?: [-+] _* )? [0-9][0-9_]* (?: :[0-5]?[0-9] )+ (?: \.[0-9_]* )?
+    | [0-9]+ \. [0-9]+ \. [0-9]+
+    | [0-9]{4} - [0-9]{1,2} - [0-9]{1,2} (?: [Tt\ ] .* )?
+    """,
+    re.VERBOSE,
+)
+# A letter, digit or harmless sign, or an indicator that its neighbour makes harmless; then nothing that ends a plain
+# scalar, no tab, and nothing invisible.
+_INVISIBLE = (
+    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\xa0\\xad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f"
+    "\\ud800-\\uf8ff\\ufeff\\ufff0-\\uffff\\U000e0000-\\U0010ffff"
+)
+_PLAIN = re.compile(
+    rf"""(?! --- | \.\.\. )
+    (?: [^\s\-?:,\[\]{{}}\#&*!|>'"%@`{_INVISIBLE}] | [-?:] (?=[^\s]) )
+    (?: [^\s:\#{_INVISIBLE}] | : (?=[^\s]) | \# (?<=[^\s]\#) | \x20 (?=[^\s\#]|\x20) )*""",
+    re.VERBOSE,
+)
+_ESCAPED = re.compile(rf"""[\\"\t\n{_INVISIBLE}]""")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_SIMPLE = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
+_SIMPLE_BUT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+_NO_BLOCK = re.compile(rf"^\t|\A\s*\Z|[{_INVISIBLE}]", re.MULTILINE)
+
+
+class _Block(Exception):
+    """A string of several lines: how it is written depends on where."""
+
+
+def _escape(found: re.Match[str]) -> str:
+    char = found[0]
+    return _ESCAPES.get(char) or (f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}")
+
+
+def _on_one_line(text: str) -> str:
+    """The string as YAML, plain if every reader takes it for this string, else in double quotes."""
+    if _SIMPLE.fullmatch(text):
+        plain = text.lower() not in _SIMPLE_BUT
+    else:
+        plain = bool(_PLAIN.fullmatch(text)) and not _NO_STRING.fullmatch(text)
+    return text if plain else f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+# Every text below begins with the character that parts it from what stands before (an end of line, or the blank behind
+# a key or dash), and ends with its last visible character.
+
+
+def _key_text(lead: str, key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"the key {key!r} is not a string")
+    text = _on_one_line(key)
+    if len(text) > 1000:  # readers look no further for the colon
+        return f"\n{lead}? {text}\n{' ' * len(lead)}:"
+    return f"\n{lead}{text}:"
+
+
+def _scalar_text(value: str | int) -> str:
+    if isinstance(value, int):
+        return f" {value}"
+    if "\n" in value and not _NO_BLOCK.search(value):
+        raise _Block
+    return f" {_on_one_line(value)}"
+
+
+def _block_text(text: str, pad: str) -> str:
+    """A literal block whose lines begin with `pad`."""
+    body = text.rstrip("\n")
+    ends = len(text) - len(body)
+    indent = "2" if text[0] in " \n" else ""
+    lines = "".join(f"\n{pad}{line}" if line else "\n" for line in body.split("\n"))
+    return f" |{indent}{('-', '', '+')[min(ends, 2)]}{lines}" + "\n" * (ends - 1)
+
+
+def _other_text(value: object) -> str:
+    """What is neither str nor int nor filled."""
+    if value is None:
+        return " null"
+    if isinstance(value, bool):
+        return " true" if value else " false"
+    if isinstance(value, float):
+        if value - value != 0:
+            raise ValueError(f"{value} is not a number that JSON knows")
+        text = repr(value)
+        return f" {text if '.' in text else text.replace('e', '.0e')}"  # to YAML 1.1 a float has a dot
+    if isinstance(value, (dict, list)) and not value:
+        return " {}" if isinstance(value, dict) else " []"
+    raise TypeError(f"{type(value).__name__} is not for YAML")
+
+
+class _Level:
+    """The beginnings of the lines of one level: of keys, of the first keys of list items, and all of scalar items."""
+
+    __slots__ = ("below", "first_keys", "items", "keys", "pad")
+
+    def __init__(self, pad: str) -> None:
+        self.pad = pad
+        self.keys = Memo(lambda key: _key_text(pad, key))
+        self.first_keys = Memo(lambda key: _key_text(f"{pad[2:]}- ", key))
+        self.items = Memo(lambda value: f"\n{pad}-{_scalar_text(value)}")
+        self.below: _Level | None = None
+
+    def deeper(self) -> _Level:
+        self.below = _Level(f"{self.pad}  ")
+        return self.below
+
+
+class Shared(dict[str, Any]):
+    """A mapping that many bodies hold and nobody changes any more: `dump` keeps its text. A copy is a plain dict."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__(body)
+        self.texts: dict[tuple[_Level, bool], str] = {}
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
+TOP = _Level("")
+SCALARS = Memo(_scalar_text)
+
+
+def dump(body: object) -> str:
+    """One YAML document in block style, with two blanks a level and an end of line, without `---`.
+
+    Takes dict, list, str, int, float, bool and None; another type is a TypeError, an infinity a ValueError.
+    """
+    parts: list[str] = []
+    if isinstance(body, dict) and body:
+        _put_mapping(body, TOP, TOP.keys, parts.append)
+    elif isinstance(body, list) and body:
+        _put_list(body, TOP, parts.append)
+    elif isinstance(body, str) and "\n" in body and not _NO_BLOCK.search(body):
+        parts.append(_block_text(body, "  "))
+    else:
+        parts.append(_scalar_text(body) if body.__class__ in (str, int) else _other_text(body))
+    parts.append("\n")
+    return "".join(parts)[1:]
+
+
+def _put_mapping(body: dict[str, Any], level: _Level, keys: Memo, put: Callable[[str], None]) -> None:
+    """Puts the lines of a mapping that is not empty. `keys`: how its first line begins."""
+    scalars, later_keys = SCALARS, level.keys
+    for key, value in body.items():
+        kind = value.__class__
+        if kind is str or kind is int:
+            try:
+                put(keys[key] + scalars[value])
+            except _Block:
+                put(keys[key] + _block_text(value, f"{level.pad}  "))
+        elif kind is dict and value:
+            put(keys[key])
+            below = level.below or level.deeper()
+            _put_mapping(value, below, below.keys, put)
+        elif kind is list and value:
+            put(keys[key])
+            _put_list(value, level.below or level.deeper(), put)
+        elif kind is Shared and value:
+            put(keys[key])
+            below = level.below or level.deeper()
+            put(_shared_text(value, below, below.keys))
+        else:
+            put(keys[key] + _other_text(value))
+        keys = later_keys
+
+
+def _put_list(body: list[Any], level: _Level, put: Callable[[str], None]) -> None:
+    """Puts the lines of a list that is not empty."""
+    items = level.items
+    below = level.below or level.deeper()
+    for item in body:
+        kind = item.__class__
+        if kind is dict and item:
+            _put_mapping(item, below, below.first_keys, put)
+        elif kind is str or kind is int:
+            try:
+                put(items[item])
+            except _Block:
+                put(f"\n{level.pad}-{_block_text(item, below.pad)}")
+        elif kind is list and item:
+            inner: list[str] = []
+            _put_list(item, below, inner.append)
+            put(f"\n{level.pad}- {''.join(inner)[len(below.pad) + 1 :]}")
+        elif kind is Shared and item:
+            put(_shared_text(item, below, below.first_keys))
+        else:
+            put(f"\n{level.pad}-{_other_text(item)}")
+
+
+def _shared_text(body: Shared, level: _Level, keys: Memo) -> str:
+    place = (level, keys is level.first_keys)
+    text = body.texts.get(place)
+    if text is None:
+        parts: list[str] = []
+        _put_mapping(body, level, keys, parts.append)
+        text = body.texts[place] = "".join(parts)
+    return text

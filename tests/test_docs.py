@@ -1,0 +1,531 @@
+"""README.md and docs/ say what the program does: their examples run, their tables are those of the code.
+
+Every YAML and console block is tried. What happens to it stands in the HTML comment above it:
+
+    render         rendered without a problem, together with the quickstart when it holds a RenderConfig only
+    output         its lines stand in what the last `render` of the page made, in that order
+    refused: E406  refused, with that code
+    config         a valid llmaz.yaml
+    file: PATH     written to the page's folder
+    steps          its `run:` and `entry:` that begin with llmaz succeed in the page's folder
+
+A `console` block runs in the page's folder, which begins as a copy of the quickstart; `…` stands for any lines.
+`pytest --snapshot-update` writes what the commands print now into the pages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import pytest
+import yaml
+
+from renderer import schema, yamlio
+from renderer.problems import WORDINGS
+from renderer.resolve import engines, loading
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz
+
+ROOT = Path(__file__).resolve().parent.parent
+QUICKSTART = ROOT / "examples" / "quickstart"
+README = ROOT / "README.md"
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+LINKED = [README, ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md", *PAGES]
+_FENCE = re.compile(
+    r"^(?:<!-- (?P<mark>[^\n]+?) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_CODE = re.compile(r"\b[EW]\d{3}\b")
+
+
+Node: TypeAlias = Mapping[str, Any]
+
+
+class Block(NamedTuple):
+    """A fenced block of a page. `mark`: the words of the comment above it; `line`: where its text begins."""
+
+    page: Path
+    mark: str
+    language: str
+    text: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.page.name}:{self.line}"
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text("utf-8")
+    return [
+        Block(page, match["mark"] or "", match["language"], match["text"], text.count("\n", 0, match.start("text")) + 1)
+        for match in _FENCE.finditer(text)
+    ]
+
+
+ALL = [block for page in PAGES for block in blocks(page)]
+
+
+def marked(word: str) -> list[Block]:
+    """The blocks of all pages whose mark begins with the word."""
+    return [block for block in ALL if block.mark.partition(":")[0] == word]
+
+
+def between(page: str, name: str) -> str:
+    """What stands between `<!-- name -->` and `<!-- /name -->`, all of it where the marks are there several times."""
+    found = re.findall(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", (ROOT / "docs" / page).read_text("utf-8"), re.DOTALL)
+    assert found, f"{page} has no part '{name}'"
+    return "".join(found)
+
+
+def rows(page: str, name: str) -> list[list[str]]:
+    """The cells of the table between the marks, less its head."""
+    lines = [line for line in between(page, name).splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    lined = [i for i, row in enumerate(cells) if set(row[0]) == {"-"}]
+    return [row for i, row in enumerate(cells) if i not in lined and i + 1 not in lined]
+
+
+def plain(cell: str) -> str:
+    """A cell without the marks of code."""
+    return cell.replace("`", "")
+
+
+def in_order(wanted: str, text: str) -> str:
+    """The first line of `wanted` that does not come in `text` behind the ones before it; '' when all do."""
+    lines = iter(text.splitlines())
+    for line in wanted.splitlines():
+        if line and line not in lines:
+            return line
+    return ""
+
+
+def documents(text: str) -> list[tuple[str, str]]:
+    """Kind and text of each document."""
+    parts = [part for part in re.split(r"^---\n", text, flags=re.MULTILINE) if part.strip()]
+    return [(yaml.safe_load(part)["kind"], part) for part in parts]
+
+
+def laid_out(block: Block, folder: Path) -> None:
+    """Writes the documents of a block into the folder: RenderConfig to llmaz.yaml, the others to page.yaml."""
+    parts = documents(block.text)
+    configs = [part for kind, part in parts if kind == "RenderConfig"]
+    others = [part for kind, part in parts if kind != "RenderConfig"]
+    if configs:
+        (folder / "llmaz.yaml").write_text("---\n".join(configs), "utf-8")
+    if others:
+        (folder / "page.yaml").write_text("---\n".join(others), "utf-8")
+    else:
+        shutil.copy(QUICKSTART / "chat.yaml", folder)
+
+
+def presets(folder: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name and spec of each preset."""
+    for path in sorted((ROOT / "presets" / folder).glob("*.yaml"), key=lambda path: path.stem):
+        document = yamlio.parse(path.name, path.read_bytes())[0][0]
+        yield document.value["metadata"]["name"], document.value["spec"]
+
+
+# The blocks
+
+
+def test_every_block_is_tried() -> None:
+    known = ("render", "output", "refused", "config", "file", "steps")
+    left = [str(b) for b in ALL if b.language == "yaml" and b.mark.partition(":")[0] not in known]
+    assert left == []
+    assert {block.language for block in ALL} <= {"yaml", "console", "sh"}
+
+
+@pytest.mark.parametrize("block", marked("render"), ids=str)
+def test_example_renders(block: Block, here: Path, llmaz: Llmaz) -> None:
+    laid_out(block, here)
+    done = llmaz("render", "--strict", "--stdout")
+    assert (done.code, done.err) == (0, "")
+    page = blocks(block.page)
+    for after in page[page.index(block) + 1 :]:
+        if after.mark != "output":
+            break
+        assert in_order(after.text, done.out) == ""
+
+
+@pytest.mark.parametrize("block", marked("refused"), ids=str)
+def test_example_is_refused(block: Block, here: Path, llmaz: Llmaz) -> None:
+    laid_out(block, here)
+    done = llmaz("render", "--stdout")
+    assert done.code == 2
+    assert set(_CODE.findall(done.err)) == {block.mark.partition(": ")[2]}, done.err
+
+
+def test_outputs_follow_what_is_rendered() -> None:
+    for page in PAGES:
+        marks = [block.mark for block in blocks(page)]
+        assert all(marks[i - 1] in ("render", "output") for i, mark in enumerate(marks) if mark == "output")
+
+
+class Shell:
+    """Runs scripts in the current folder, with the program on the PATH."""
+
+    def __init__(self, programs: Path) -> None:
+        programs.mkdir()
+        (programs / "llmaz").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m renderer "$@"\n')
+        (programs / "llmaz").chmod(0o755)
+        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        self._environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+
+    def run(self, script: str) -> tuple[int, str]:
+        """Exit code, and all that is printed."""
+        done = subprocess.run(
+            ["sh", "-c", script], env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        return done.returncode, done.stdout.decode()
+
+    def session(self, text: str) -> str:
+        """A block of commands and outputs as it looks when the commands are typed now."""
+        commands = re.findall(r"^\$ (.*)$", text, re.MULTILINE)
+        # `(exit $rc)` keeps `$?` for the next command.
+        script = "".join(f"{command}\nrc=$?; printf '\\036'; (exit $rc)\n" for command in commands)
+        outputs = self.run(script)[1].split("\x1e")[:-1]
+        return "".join(f"$ {command}\n{out}" for command, out in zip(commands, outputs, strict=True))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands(page: Path, here: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    shutil.copy(QUICKSTART / "chat.yaml", here)
+    shell = Shell(tmp_path / "bin")
+    wrong = []
+    for block in blocks(page):
+        if block.mark.startswith("file: "):
+            target = here / block.mark.removeprefix("file: ")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(block.text, "utf-8")
+        elif block.mark == "steps":
+            assert yaml.safe_load(block.text)
+            steps = re.findall(r"^\s*(?:- )?(?:run|entry): (llmaz .*)$", block.text, re.MULTILINE)
+            assert steps
+            for step in steps:
+                code, out = shell.run(step)
+                assert code == 0, f"{block}: {step}\n{out}"
+        elif block.language == "console":
+            shown = shell.session(block.text)
+            pattern = ".*?".join(re.escape(part) for part in re.split(r"^…\n", block.text, flags=re.MULTILINE))
+            assert "[E901]" not in shown
+            if not re.fullmatch(pattern, shown, re.DOTALL):
+                wrong.append((block, shown))
+    if request.config.option.update_snapshots:
+        text = page.read_text("utf-8")
+        for block, shown in wrong:
+            assert "…\n" not in block.text, f"mend {block} by hand:\n{shown}"
+            text = text.replace(f"```console\n{block.text}", f"```console\n{shown}")
+        page.write_text(text, "utf-8")
+    else:
+        assert [f"{block}:\n{shown}" for block, shown in wrong] == []
+
+
+# config.md
+
+
+def spec_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of a kind's `spec`, and the whole schema."""
+    whole = schema.read(f"input/{kind.lower()}")
+    return whole["properties"]["spec"], whole
+
+
+def resolved(node: Node, whole: Node) -> Node:
+    """The node, or what its $ref leads to."""
+    while "$ref" in node:
+        node = whole["$defs"][node["$ref"].removeprefix("#/$defs/")]
+    return node
+
+
+def leaves(node: Node, whole: Node, path: str = "") -> Iterator[tuple[str, Node]]:
+    """Every key, with its schema, below which the schema names no further keys."""
+    for key, value in node["properties"].items():
+        below = resolved(value, whole)
+        here = f"{path}.{key}" if path else key
+        if "properties" in below:
+            yield from leaves(below, whole, here)
+        else:
+            yield here, below
+
+
+def test_every_key_of_the_configuration_has_its_row() -> None:
+    table = {plain(row[0]): plain(row[1]) for row in rows("config.md", "keys")}
+    keys = dict(leaves(*spec_of("RenderConfig")))
+    assert sorted(table) == sorted(keys)
+    for key, node in keys.items():
+        if "default" in node:
+            assert table[key] == json.dumps(node["default"]).strip('"'), key
+        else:
+            assert table[key] in ("–", "the preset's"), key
+
+
+def test_the_complete_configuration(here: Path, llmaz: Llmaz) -> None:
+    (block,) = marked("config")
+    laid_out(block, here)
+    done = llmaz("validate", "--strict")
+    assert (done.code, done.err) == (0, "1 app, 2 objects: valid\n")
+    spec = yaml.safe_load(block.text)["spec"]
+    for key, _ in leaves(*spec_of("RenderConfig")):
+        node = spec
+        for part in key.split("."):
+            assert part in node, f"{key} is missing"
+            node = node[part]
+
+
+def extensions(kind: str) -> set[str]:
+    """The fields of a kind that llmaz's own API does not have, as their descriptions say."""
+    spec, whole = spec_of(kind)
+    return {
+        f"spec.{key}"
+        for key, node in spec["properties"].items()
+        if "Extension:" in {**resolved(node, whole), **node}.get("description", "")
+    }
+
+
+def test_every_extension_is_listed() -> None:
+    text = (ROOT / "docs" / "config.md").read_text("utf-8")
+    part = text[text.index("## Extensions") : text.index("## Who wins")]
+    listed: dict[str, set[str]] = {}
+    for kinds, field in re.findall(r"^\| ([\w, ]+) \| `(spec\.\w+)[\w.]*` \|", part, re.MULTILINE):
+        for kind in kinds.split(", "):
+            listed.setdefault(kind, set()).add(field)
+    assert listed == {kind: extensions(kind) for kind in ("OpenModel", "Playground", "Service", "BackendRuntime")}
+    spec, whole = spec_of("OpenModel")
+    for key, _ in leaves(resolved(spec["properties"]["facts"], whole), whole):
+        assert f"`{key.rpartition('.')[2]}`" in part, key
+
+
+# presets.md
+
+
+def test_the_words_of_engines() -> None:
+    table = {plain(row[0]): plain(row[2]) for row in rows("presets.md", "words")}
+    assert set(table) == engines.WORDS
+
+
+def test_what_words_are_where_they_mean_nothing(here: Path, llmaz: Llmaz) -> None:
+    """An engine that prints every word, for a model on the node's disk without hub, flavor or draft."""
+    table = {plain(row[0]): plain(row[2]) for row in rows("presets.md", "words")}
+    args = json.dumps([f"{word}=<{{{{ {word} }}}}>" for word in sorted(table)])
+    meta = "metadata: {name: it}"
+    (here / "all.yaml").write_text(
+        f"{{apiVersion: inference.llmaz.io/v1alpha1, kind: BackendRuntime, {meta}, spec: {{image: i, version: v1, "
+        f"engine: {{drain: {{seconds: 30}}}}, recommendedConfigs: [{{name: default, args: {args}}}]}}}}\n---\n"
+        f"{{apiVersion: llmaz.io/v1alpha1, kind: OpenModel, {meta}, spec: {{familyName: f, source: {{uri: host:///it}}}}}}\n---\n"
+        f"{{apiVersion: inference.llmaz.io/v1alpha1, kind: Playground, {meta}, spec: {{modelClaim: {{modelName: it}}, "
+        "backendRuntimeConfig: {backendName: it}}}\n"
+    )
+    done = llmaz("render", "--stdout")
+    assert done.code == 0, done.err
+    made = dict(re.findall(r"(\w+)=<(.*?)>", done.out))
+    assert set(made) == set(table)
+    for word, nothing in table.items():
+        assert made[word] if nothing == "always there" else made[word] == nothing.strip("'"), word
+
+
+def test_the_words_of_loaders() -> None:
+    assert {plain(row[0]) for row in rows("presets.md", "loader words")} == loading.WORDS
+
+
+def test_every_key_of_engine_has_its_row() -> None:
+    spec, whole = spec_of("BackendRuntime")
+    engine = resolved(spec["properties"]["engine"], whole)
+    listed = {key for row in rows("presets.md", "engine keys") for key in re.findall(r"`(\w+)`", row[0])}
+    assert listed == set(engine["properties"])
+    text = (ROOT / "docs" / "presets.md").read_text("utf-8")
+    for key, node in engine["properties"].items():
+        if key in ("files", "volumes", "initContainers"):
+            continue  # not rendered yet
+        below = resolved(node, whole)
+        below = resolved(below.get("items", below), whole)
+        for inner in below.get("properties", {}):
+            assert re.search(rf"`{inner}`|\b{inner}:", text), f"{key}.{inner}"
+
+
+def test_the_backends() -> None:
+    expected = []
+    for name, spec in presets("backends"):
+        engine = spec["engine"]
+        accelerators = ", ".join(dict.fromkeys(each["accelerator"] for each in engine["variants"]))
+        free = "; none needed" if any(each.get("unflavored") for each in engine["variants"]) else ""
+        image = f"`{spec['image']}:{spec['version']}`"
+        formats, sources = ", ".join(engine["formats"]), ", ".join(engine["sources"])
+        expected.append([f"`{name}`", image, formats, sources, accelerators + free])
+    assert rows("presets.md", "backends") == expected
+
+
+def test_the_models() -> None:
+    expected = []
+    for name, spec in presets("models"):
+        hub = spec["source"]["modelHub"]
+        source = "/".join(filter(None, [hub["modelID"], hub.get("filename")]))
+        flavors = (spec.get("inferenceConfig") or {}).get("flavors") or []
+        limits = [f"`{key}: {value}`" for flavor in flavors for key, value in (flavor.get("limits") or {}).items()]
+        asks = ", ".join(limits) or ("a flavor without an accelerator" if flavors else "no flavor")
+        gated = " (gated)" if (spec.get("facts") or {}).get("gated") else ""
+        expected.append([f"`{name}`", f"`{spec.get('servedModelName', name)}`", f"`{source}`{gated}", asks])
+    assert rows("presets.md", "models") == expected
+
+
+def test_the_accelerators() -> None:
+    document = yamlio.parse("accelerators", (ROOT / "presets" / "accelerators.yaml").read_bytes())[0][0]
+    expected = [
+        [f"`{row.get('name') or row['pattern']}`", row.get("vendor", "–"), row["count"]]
+        for row in document.value["spec"]["resources"]
+    ]
+    assert rows("presets.md", "accelerators") == expected
+
+
+# errors.md and deviations.md
+
+
+def test_what_is_made_is_fresh() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "make_docs.py", "--check"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), "run scripts/make_docs.py"
+
+
+def test_codes_exist() -> None:
+    for page in LINKED:
+        assert set(_CODE.findall(page.read_text("utf-8"))) <= {*WORDINGS, "E901"}, page.name
+
+
+def test_codes_that_say_nothing_by_themselves_are_explained() -> None:
+    text = (ROOT / "docs" / "errors.md").read_text("utf-8")
+    intro = text[text.index("## Every code") : text.index("<!-- errors -->")]
+    silent = {code for code, wording in WORDINGS.items() if wording.message == "{what}"}
+    assert silent <= set(_CODE.findall(intro))
+
+
+def test_refusals_name_their_codes() -> None:
+    assert [row for row in rows("errors.md", "refusals") if not _CODE.search(row[2])] == []
+
+
+def test_deviations_keep_their_numbers() -> None:
+    text = (ROOT / "docs" / "deviations.md").read_text("utf-8")
+    listed = [int(number) for number in re.findall(r"^(\d+)\. ", text, re.MULTILINE)]
+    assert listed == list(range(1, 15))
+    compare = (ROOT / "tests" / "conformance" / "compare.py").read_text("utf-8")
+    required = compare[compare.index("REQUIRED = [") :]
+    printed = {int(number) for number in re.findall(r"\((\d+), (?:None|'pod'|LWS|SVC|HPA)", required)}
+    assert printed
+    assert printed <= set(listed)
+
+
+def test_bugs_are_in_order() -> None:
+    numbers = [int(number) for row in rows("deviations.md", "bugs") for number in row[0].split(", ")]
+    assert numbers == sorted(set(numbers))
+
+
+def test_the_number_of_conformance_cases() -> None:
+    cases = sum(path.is_dir() for path in (ROOT / "tests" / "conformance" / "cases").iterdir())
+    assert f"{cases} cases" in (ROOT / "docs" / "deviations.md").read_text("utf-8")
+
+
+# README.md
+
+
+def readme(mark: str) -> str:
+    """The block of README.md below this comment."""
+    (block,) = [block for block in blocks(README) if block.mark == mark]
+    return block.text
+
+
+def test_readme_shows_the_quickstart() -> None:
+    lines = (QUICKSTART / "chat.yaml").read_text("utf-8").splitlines()
+    bare = [re.sub(r"\s+#.*$", "", line) for line in lines if not line.startswith("#")]
+    assert readme("quickstart input").splitlines() == bare
+
+
+def test_readme_shows_what_comes_out(llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(QUICKSTART)
+    done = llmaz("render", "--stdout")
+    assert done.code == 0, done.err
+    # Shortened: without the pods' indentation, and `…` ends a line that is cut.
+    made = iter(line.strip() for line in done.out.splitlines())
+    shown = [line.strip() for line in readme("quickstart output").splitlines() if not line.startswith("#")]
+    for line in shown:
+        cut = line.removesuffix("…")
+        assert any(each.startswith(cut) if cut != line else each == line for each in made), line
+    assert len(shown) > 20
+
+
+def test_readme_makes_the_mistake(here: Path, llmaz: Llmaz, request: pytest.FixtureRequest) -> None:
+    text = readme("quickstart input")
+    wrong = text.replace("modelName: qwen2--5-0--5b", "modelName: qwen2--5-0--5")
+    assert wrong != text
+    (here / "chat.yaml").write_text(wrong, "utf-8")
+    done = llmaz("render")
+    assert done.code == 2
+    if request.config.option.update_snapshots:
+        README.write_text(README.read_text("utf-8").replace(readme("mistake"), done.err), "utf-8")
+    else:
+        assert done.err == readme("mistake")
+
+
+def test_readme_counts_the_examples() -> None:
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    count = sum(path.is_dir() for path in (ROOT / "examples").iterdir())
+    assert f"{words[count]} inputs" in README.read_text("utf-8")
+
+
+# Links
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    """Everything in a page that a link can lead to."""
+    text = _FENCE.sub("", page.read_text("utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {slug(heading) for heading in headings} | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = _FENCE.sub("", page.read_text("utf-8"))
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    broken = []
+    for link in links:
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_page_can_be_found() -> None:
+    text = README.read_text("utf-8")
+    assert [page.name for page in PAGES if f"(docs/{page.name})" not in text] == []
+
+
+# The tests of these tests
+
+
+def test_lines_out_of_order_are_found() -> None:
+    assert in_order("a\nb\n", "a\nx\nb\n") == ""
+    assert in_order("b\na\n", "a\nx\nb\n") == "a"
+    assert in_order("c\n", "a\n") == "c"
+
+
+def test_a_heading_becomes_an_anchor() -> None:
+    assert slug("Is it up to date: --check") == "is-it-up-to-date---check"
+    assert slug("A BackendRuntime without `spec.engine`") == "a-backendruntime-without-specengine"
