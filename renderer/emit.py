@@ -54,6 +54,9 @@ def common(scope: Scope, states: dict[str, str]) -> tuple[list[Text], list[Probl
         if any(pattern.fullmatch(file.key) for pattern in patterns):
             try:
                 made.append(_copied(file))
+            except UnicodeDecodeError as error:
+                what = f"byte {error.start + 1} is no UTF-8"
+                problems.append(problem("E142", Origin(file), what=what))
             except ValueError as error:
                 problems.append(problem("E142", Origin(file), what=error))
     if scope.config.get("output", "kustomization") and not scope.prunes:

@@ -435,15 +435,18 @@ class _Reading:
     def _broken(self, file: File, document: Document, kind: str) -> None:
         """A document with problems of its own still has a name, and names others."""
         metadata = document.value.get("metadata")
-        name, namespace = (metadata.get("name"), metadata.get("namespace")) if isinstance(metadata, dict) else ("", "")
-        named = isinstance(name, str) and name != "" and kind in KINDS and kind != "RenderConfig"
+        metadata = metadata if isinstance(metadata, dict) else {}
+        name = str(metadata.get("name") or "")
         if kind in _APPS:
             self.broken[kind, f"{file.name} {document.index}"] = document
-            if named:
-                self._first(document, kind, name, str(namespace or self.namespace))
-        elif named:
+            namespace = str(metadata.get("namespace") or self.namespace)
+        elif kind in KINDS and kind != "RenderConfig":
             self.broken.setdefault((kind, name), document)
-            self._first(document, kind, name)
+            namespace = ""
+        else:
+            return
+        if name:
+            self._first(document, kind, name, namespace)
 
     def _first(self, document: Document, kind: str, name: str, namespace: str = "") -> bool:
         """Whether nothing before it has this name; else a problem says so. All apps share one space of names."""

@@ -197,7 +197,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E140": Wording("cannot be written: {what}", "nothing is half written; mend the cause and run again"),
     "E141": Wording("in the way, and not written by llmaz", "move it away, or render to another folder with -o"),
-    "E142": Wording("passThrough takes YAML text only: {what}"),
+    "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
     # 2xx: names, references, claims
     "E201": Wording("{kind} '{name}' is already in {file}:{line}", "give one of them another name"),
     "E202": Wording(
@@ -315,7 +315,7 @@ WORDINGS: dict[str, Wording] = {
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording(
-        "the model has no flavor, and '{backend}' has no variant for a pod that asks for nothing", "{hint}"
+        "the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"
     ),
     "E403": Wording("{app}: '{backend}' cannot read {format}", "{hint}"),
     "E404": Wording("{app}: '{backend}' cannot take weights from {source}", "{hint}"),
@@ -345,11 +345,12 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E514": Wording("{what}"),
     "E515": Wording("LWS rewrites restartPolicy Default to None, so it would drift", "write None"),
-    "E516": Wording("this annotation needs a subGroupPolicy"),
-    "E520": Wording("a {what} '{name}' is already there", "rename one of them"),
-    "E521": Wording("no volume is called '{name}'"),
-    "E522": Wording("no port of this container is called '{name}'"),
+    "E516": Wording("this annotation needs a subGroupPolicy", "write one, or leave the annotation out"),
+    "E520": Wording("the {what} '{name}' is already there", "rename one of them"),
+    "E521": Wording("no volume is called '{name}'", "name one of the pod's volumes"),
+    "E522": Wording("no port of this container is called '{name}'", "name one of its ports"),
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
+    "E525": Wording("{what}"),
     "E523": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),
@@ -361,7 +362,7 @@ WORDINGS: dict[str, Wording] = {
     "E550": Wording("'{name}' is already scaled by {other}", "keep one autoscaler for each workload"),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
-    "E553": Wording("the leader's containers do not listen on {port}, only on {ports}"),
+    "E553": Wording("the leader's containers do not listen on {port}, only on {ports}", "set targetPort to one"),
     "E560": Wording("kubeconform: {what}"),
     "E561": Wording("kubeconform did not run: {what}", "name the program: --kubeconform=PATH"),
     # Wxxx: legal, and likely wrong

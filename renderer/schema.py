@@ -91,7 +91,8 @@ def findings(name: str, value: Any, older: Older = _NONE) -> list[Finding]:
     """Everything that the value has against the schema, at the deepest place each; empty when it holds.
 
     `older`: hints for fields that once were, by their path without the indices of lists, and the fields that took their
-    place. What such a field, or a misspelt one, stands for is not missing too.
+    place. What such a field, or a misspelt one, stands for is not missing too; nor what some type would need, where
+    the type is missing.
     """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain(error))
     found = list(dict.fromkeys(explained)) or list(_disagreement(name, value))
@@ -102,7 +103,14 @@ def findings(name: str, value: Any, older: Older = _NONE) -> list[Finding]:
             if hint:
                 found[i] = each._replace(words=_words(**{**each.words, "hint": hint}))
             meant.add((*each.path[:-1], now or each.words["hint"].removeprefix("did you mean '").removesuffix("'?")))
-    return [each for each in found if each.code != "E302" or (*each.path, each.words["word"]) not in meant]
+    typeless = {each.path for each in found if each.code == "E302" and each.words["word"] == "type"}
+    missing = (each for each in found if each.code == "E302")
+    said = {
+        each
+        for each in missing
+        if (*each.path, each.words["word"]) in meant or (each.path in typeless and each.words["word"] != "type")
+    }
+    return [each for each in found if each not in said]
 
 
 def words(found: Finding, raw: str | None) -> dict[str, str]:
@@ -130,8 +138,6 @@ def _explain(error: Any) -> Iterator[Finding]:
                 if word not in known:
                     yield Finding("E301", (*path, word), True, _words(word=word, hint=guess(word, known)))
             return
-    elif rule == "required" and "then" in error.absolute_schema_path and "type" not in instance:
-        return  # without a type, nothing says what else it needs
     elif rule == "required":
         for word in error.validator_value:
             if isinstance(instance, dict) and word not in instance:

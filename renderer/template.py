@@ -146,6 +146,7 @@ _ALLOWED = frozenset(  # names of Jinja's nodes
     """Template Output TemplateData Name Const Compare Operand And Or Not CondExpr Concat Add Sub Mul Div FloorDiv Mod
     Neg Pos Tuple List Filter""".split()  # noqa: SIM905
 )
+_KINDS = {"Getattr": "an attribute", "Getitem": "an item in brackets", "Call": "a call", "Pow": "'**'", "Test": "'is'"}
 _FILTERS = frozenset({"lower", "replace", "trim", "upper"})
 _LITERALS = frozenset({"true", "false", "none"})
 
@@ -159,11 +160,12 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
         tree = _environment().parse(source)
     except JinjaError as error:
         said = str(error.message or error).removesuffix(".")
+        said = said[:1].lower() + said[1:]
         raise TemplateError(said.replace("'end of print statement'", "'}}'"), path) from None
     for node in tree.find_all(nodes.Node):
         kind = type(node).__name__
         if kind not in _ALLOWED or (kind == "Filter" and node.name not in _FILTERS):
-            what = f"the filter '{node.name}'" if kind == "Filter" else f"'{kind.lower()}'"
+            what = f"the filter '{node.name}'" if kind == "Filter" else _KINDS.get(kind, f"'{kind.lower()}'")
             raise TemplateError(f"{what} is not allowed in a template", path)
         if kind == "Name" and node.name not in known:
             raise TemplateError(f"no word is called '{node.name}'", path, node.name)

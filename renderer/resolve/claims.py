@@ -85,5 +85,6 @@ def model(inputs: Inputs, name: str, origin: Origin, found: Findings) -> OpenMod
     if name in inputs.models:
         return inputs.models[name]
     if not inputs.unreadable and ("OpenModel", name) not in inputs.broken:
-        found.add("E203", origin, name=name, hint=guess(name, list(inputs.models)))
+        known = [*inputs.models, *(other for kind, other in inputs.broken if kind == "OpenModel")]
+        found.add("E203", origin, name=name, hint=guess(name, known))
     return None

@@ -108,7 +108,8 @@ def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> Backe
     if name in inputs.runtimes:
         return inputs.runtimes[name]
     if not inputs.unreadable and ("BackendRuntime", name) not in inputs.broken:
-        found.add("E205", origin, name=name, hint=guess(name, list(inputs.runtimes)))
+        known = [*inputs.runtimes, *(other for kind, other in inputs.broken if kind == "BackendRuntime")]
+        found.add("E205", origin, name=name, hint=guess(name, known))
     from renderer.problems import Stop
 
     raise Stop

@@ -43,7 +43,8 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
     field = "filename" if weights.filename else ""
     if kind not in sources:
         able = [other for other, its in _others(inputs, name) if kind in (its.get("sources") or [kind])]
-        takes = f"it takes {', '.join(_SOURCES[each] for each in sources)}" + (f"; {quoted(able)} can" if able else "")
+        takes = f"it takes {', '.join(_SOURCES[each] for each in sources)}"
+        takes += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
         return "E404", "", {"source": _SOURCES[kind], "hint": said.get(kind) or takes}
     if form not in formats:
         able = [other for other, its in _others(inputs, name) if form in (its.get("formats") or [form])]

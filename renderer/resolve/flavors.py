@@ -96,6 +96,9 @@ def _limits(flavor: Spec, at: Origin, found: Findings) -> Mapping[str, str]:
             limits[name] = quantity.canonical(value)
         except ValueError:
             found.add("E305", at.at("limits", name), value=value)
+            continue
+        if not limits[name].isdecimal() and "/" in name and quantity.nanos(limits[name]) % 10**9:
+            found.add("E250", at.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
     return limits
 
 

@@ -14,6 +14,7 @@ from renderer.plan import Body, Container
 from renderer.problems import Findings
 from renderer.resolve import images, normal
 from renderer.resolve.sources import HOME, Weights
+from renderer.template import Filler
 from renderer.yamlio import Shared
 
 WORDS = frozenset(
@@ -35,6 +36,7 @@ WORDS = frozenset(
         "SecretAs",
     ]
 )
+NO_ESCALATION = Shared({"allowPrivilegeEscalation": False})
 VOLUME = "model-volume"
 WRITABLE = Shared({"name": VOLUME, "mountPath": HOME})
 READABLE = Shared({"name": VOLUME, "mountPath": HOME, "readOnly": True})
@@ -48,6 +50,148 @@ class Credentials(NamedTuple):
     volumes: tuple[Body, ...] = ()
 
 
+class _Part(NamedTuple):
+    """An argument or environment entry of a preset: when it holds (None: always), and its value or what fills it."""
+
+    when: Filler | None
+    name: str
+    fixed: Any
+    filler: Filler | None
+
+
+class _Grant(NamedTuple):
+    """Credentials that go with a source, and when."""
+
+    when: Filler | None
+    credentials: Credentials
+
+
+class _Source(NamedTuple):
+    """What a loader needs for one kind of source."""
+
+    envs: tuple[_Part, ...]
+    grants: tuple[_Grant, ...]
+
+
+class Loader(NamedTuple):
+    """A loader preset under RenderConfig, made ready once a run. `sources`: by hub or URI scheme that it serves."""
+
+    name: str
+    image: str
+    command: tuple[str, ...]
+    args: tuple[_Part, ...]
+    config_env: tuple[Body, ...]
+    resources: Body
+    security: Body
+    knows_user: bool
+    sources: Mapping[str, _Source]
+
+
+def ready(inputs: Inputs, name: str) -> Loader:
+    """The loader preset of that name; RenderConfig's schema has vouched for what it says of it."""
+    preset, config = inputs.loaders[name], inputs.config
+    mine = config.get("loaders", name) or {}
+    image = images.tagged(mine.get("image") or preset["image"], mine.get("version") or preset["version"])
+    sources: dict[str, _Source] = {}
+    for entry in preset["sources"]:
+        made = _Source(
+            tuple(_part(each, each["name"]) for each in entry.get("envs") or ()),
+            tuple(_grant(config, each) for each in entry.get("credentials") or ()),
+        )
+        sources |= dict.fromkeys(entry["serves"], made)
+    env_at = config.origin("loaders", name, "env")
+    return Loader(
+        name=name,
+        image=images.reference(config, image),
+        command=tuple(preset.get("command") or ()),
+        args=tuple(_part(each if isinstance(each, dict) else {"value": each}, "") for each in preset.get("args") or ()),
+        config_env=tuple(normal.entry(each, env_at, Findings()) for each in mine.get("env") or ()),
+        resources=_resources(mine.get("resources") or preset.get("resources") or {}),
+        security=_security(preset.get("security") or {}),
+        knows_user="user" in (preset.get("security") or {}),
+        sources=sources,
+    )
+
+
+def _part(entry: Spec, name: str) -> _Part:
+    when = template.condition(entry["when"], WORDS) if "when" in entry else None
+    filler = template.compiled(entry["value"], WORDS)
+    return _Part(when, name, Shared({"name": name, "value": entry["value"]}) if name else entry["value"], filler)
+
+
+def _grant(config: Config, entry: Spec) -> _Grant:
+    secret, optional = _secret(config, entry), entry.get("optional", True)
+    env: list[Body] = [_from_secret(each, secret, optional) for each in entry.get("envs") or ()]
+    if file := entry.get("file"):
+        volume = f"{entry['secret']}-credentials"
+        env.append(Shared({"name": file["env"], "value": f"{file['mountPath'].rstrip('/')}/{file['key']}"}))
+        mount = Shared({"name": volume, "mountPath": file["mountPath"], "readOnly": True})
+        made = Credentials(tuple(env), (mount,), ({"name": volume, "secret": {"secretName": secret}},))
+    else:
+        made = Credentials(tuple(env))
+    return _Grant(template.condition(entry["when"], WORDS) if "when" in entry else None, made)
+
+
+def _from_secret(entry: Spec, secret: str, optional: bool) -> Body:
+    """An environment entry: a key of the Secret, or a value that goes with it."""
+    if "value" in entry:
+        return Shared({"name": entry["name"], "value": entry["value"]})
+    reference = {"name": secret, "key": entry["key"], **({"optional": True} if optional else {})}
+    shared: Body = template.shared({"name": entry["name"], "valueFrom": {"secretKeyRef": reference}})
+    return shared
+
+
+def _secret(config: Config, entry: Spec) -> str:
+    chosen = config.get("secrets", entry["secret"])
+    if isinstance(chosen, Mapping):
+        chosen = chosen.get("name")
+    return str(chosen or entry.get("name") or f"{entry['secret']}-access-secret")
+
+
+def _resources(spec: Spec) -> Body:
+    sides = {
+        side: {name: quantity.canonical(value) for name, value in spec[side].items()}
+        for side in ("limits", "requests")
+        if spec.get(side)
+    }
+    shared: Body = template.shared(sides)
+    return shared
+
+
+def _security(security: Spec) -> Body:
+    """No escalation, and what the loader's preset knows its image to bear."""
+    if "user" not in security:
+        return NO_ESCALATION
+    read_only = {"readOnlyRootFilesystem": True} if security.get("readOnlyRoot") else {}
+    shared: Body = template.shared(
+        {
+            "runAsNonRoot": True,
+            "runAsUser": security["user"],
+            "runAsGroup": security.get("group", security["user"]),
+            **read_only,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        }
+    )
+    return shared
+
+
+def credentials(loader: Loader, weights: Weights) -> Credentials:
+    """What the source's preset entry says, under RenderConfig's Secret names."""
+    grants = [
+        grant.credentials
+        for grant in loader.sources[weights.hub or weights.scheme].grants
+        if grant.when is None or grant.when(weights.words)
+    ]
+    if len(grants) == 1:
+        return grants[0]
+    return Credentials(
+        tuple(entry for grant in grants for entry in grant.env),
+        tuple(mount for grant in grants for mount in grant.mounts),
+        tuple(volume for grant in grants for volume in grant.volumes),
+    )
+
+
 def merge_env(*layers: Iterable[Body]) -> tuple[Body, ...]:
     """A later entry replaces by name in place, new names are appended in their order; never a name twice."""
     merged: dict[str, Body] = {}
@@ -57,146 +201,32 @@ def merge_env(*layers: Iterable[Body]) -> tuple[Body, ...]:
     return tuple(merged.values())
 
 
-def loader(
-    inputs: Inputs,
-    position: int,
-    weights: Weights,
-    runner_env: Sequence[Body],
-    credentials: Credentials,
-    hardening: str,
+def container(
+    loader: Loader, position: int, weights: Weights, runner_env: Sequence[Body], access: Credentials, hardening: str
 ) -> Container:
     """The init container for the weights of the model at `position`, the main model's being 0."""
-    name = str(weights.loader)
-    preset, mine = inputs.loaders[name], inputs.config.get("loaders", name) or {}
-    security = preset.get("security") or {}
-    config_env = [
-        normal.entry(each, inputs.config.origin("loaders", name, "env"), Findings()) for each in mine.get("env") or ()
-    ]
-    own_env = [_entry(each, weights) for each in weights.entry.get("envs") or () if _holds(each, weights)]
-    # Secrets come last, and only where the name is not taken.
-    env = merge_env(runner_env, config_env, own_env)
-    taken = {entry["name"] for entry in env}
+    words = weights.words
+    env = {entry["name"]: entry for entry in runner_env}
+    for entry in loader.config_env:
+        env[entry["name"]] = entry
+    for when, name, fixed, filler in loader.sources[weights.hub or weights.scheme].envs:
+        if when is None or when(words):
+            env[name] = {"name": name, "value": str(filler(words))} if filler else fixed
+    for entry in access.env:  # Secrets come last, and only where the name is not taken
+        env.setdefault(entry["name"], entry)
     return Container(
         name=f"model-loader-{position}" if position else "model-loader",
-        image=images.reference(
-            inputs.config, images.tagged(mine.get("image") or preset["image"], mine.get("version") or preset["version"])
-        ),
-        command=tuple(preset.get("command") or ()),
+        image=loader.image,
+        command=loader.command,
         args=tuple(
-            _filled(arg if isinstance(arg, str) else arg["value"], weights)
-            for arg in preset.get("args") or ()
-            if isinstance(arg, str) or _holds(arg, weights)
+            [
+                str(filler(words)) if filler else fixed
+                for when, _, fixed, filler in loader.args
+                if when is None or when(words)
+            ]
         ),
-        env=(*env, *(entry for entry in credentials.env if entry["name"] not in taken)),
-        resources=_resources(mine.get("resources") or preset.get("resources") or {}),
-        security=_security(security, hardening),
-        mounts=(WRITABLE, *credentials.mounts),
+        env=tuple(env.values()),
+        resources=loader.resources,
+        security={} if hardening == "off" else loader.security,
+        mounts=(WRITABLE, *access.mounts),
     )
-
-
-def _resources(spec: Spec) -> Body:
-    """Canonical; RenderConfig's schema has vouched for the quantities."""
-    return {
-        side: {name: quantity.canonical(value) for name, value in spec[side].items()}
-        for side in ("limits", "requests")
-        if spec.get(side)
-    }
-
-
-def credentials(config: Config, weights: Weights) -> Credentials:
-    """What the source's preset entry says, under RenderConfig's Secret names."""
-    env: list[Body] = []
-    mounts: list[Body] = []
-    volumes: list[Body] = []
-    for each in weights.entry.get("credentials") or ():
-        if not _holds(each, weights):
-            continue
-        secret = _secret(config, each)
-        optional = {"optional": True} if each.get("optional", True) else {}
-        for entry in each.get("envs") or ():
-            if "value" in entry:
-                env.append(entry)
-            else:
-                env.append(_from_secret(entry["name"], secret, entry["key"], bool(optional)))
-        if file := each.get("file"):
-            volume = f"{each['secret']}-credentials"
-            env.append({"name": file["env"], "value": f"{file['mountPath'].rstrip('/')}/{file['key']}"})
-            mounts.append({"name": volume, "mountPath": file["mountPath"], "readOnly": True})
-            volumes.append({"name": volume, "secret": {"secretName": secret}})
-    return Credentials(tuple(env), tuple(mounts), tuple(volumes))
-
-
-_SECRET_ENTRIES: dict[tuple[str, str, str, bool], Body] = {}
-
-
-def _from_secret(name: str, secret: str, key: str, optional: bool) -> Body:
-    known = _SECRET_ENTRIES.get((name, secret, key, optional))
-    if known is None:
-        reference: dict[str, Any] = {"name": secret, "key": key}
-        if optional:
-            reference["optional"] = True
-        known = _SECRET_ENTRIES[name, secret, key, optional] = template.shared(
-            {"name": name, "valueFrom": {"secretKeyRef": reference}}
-        )
-    return known
-
-
-def _secret(config: Config, each: Spec) -> str:
-    chosen = config.get("secrets", each["secret"])
-    if isinstance(chosen, Mapping):
-        chosen = chosen.get("name")
-    return chosen or each.get("name") or f"{each['secret']}-access-secret"
-
-
-def _security(security: Spec, hardening: str) -> Body:
-    """Nothing when off; else no escalation, and what the loader's preset knows its image to bear."""
-    if hardening == "off":
-        return {}
-    context: dict[str, Any] = {}
-    if "user" in security:
-        context |= {
-            "runAsNonRoot": True,
-            "runAsUser": security["user"],
-            "runAsGroup": security.get("group", security["user"]),
-        }
-        context |= {"readOnlyRootFilesystem": True} if security.get("readOnlyRoot") else {}
-    context["allowPrivilegeEscalation"] = False
-    if "user" in security:
-        context["capabilities"] = {"drop": ["ALL"]}
-    return Shared(context) if len(context) > 1 else NO_ESCALATION
-
-
-NO_ESCALATION = Shared({"allowPrivilegeEscalation": False})
-_FILLERS: dict[str, Any] = {}
-
-
-def _filled(text: str, weights: Weights) -> str:
-    if "{{" not in text:
-        return text
-    filler = _FILLERS.get(text)
-    if filler is None:
-        filler = _FILLERS[text] = template.compiled(text, WORDS) or (lambda words: text)
-    return str(filler(weights.words))
-
-
-def _holds(entry: Spec, weights: Weights) -> bool:
-    when = entry.get("when")
-    if not when:
-        return True
-    holds = _FILLERS.get("when " + when)
-    if holds is None:
-        holds = _FILLERS["when " + when] = template.condition(when, WORDS)
-    return bool(holds(weights.words))
-
-
-_CONSTANT: dict[tuple[str, str], Body] = {}
-
-
-def _entry(entry: Spec, weights: Weights) -> Body:
-    value = entry["value"]
-    if "{{" in value:
-        return {"name": entry["name"], "value": _filled(value, weights)}
-    known = _CONSTANT.get((entry["name"], value))
-    if known is None:
-        known = _CONSTANT[entry["name"], value] = Shared({"name": entry["name"], "value": value})
-    return known

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Problem, Stop
-from renderer.resolve import claims, engines, flavors, names, pods, sources
+from renderer.resolve import claims, engines, flavors, loading, names, pods, sources
 from renderer.schema import spec_default
 from renderer.yamlio import Shared
 
@@ -21,12 +21,13 @@ class Memo(NamedTuple):
     engines: dict[str, tuple[engines.Engine | None, list[Problem]]]
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
     backend: str
+    loaders: dict[str, loading.Loader]
 
 
 def memo(inputs: Inputs) -> Memo:
     """An empty memory for these inputs."""
     backend = inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
-    return Memo(inputs, {}, {}, backend)
+    return Memo(inputs, {}, {}, backend, {})
 
 
 def weights(memo: Memo, model: OpenModel) -> tuple[sources.Weights | None, list[Problem]]:
@@ -52,6 +53,14 @@ def engine(memo: Memo, runtime: BackendRuntime) -> tuple[engines.Engine | None, 
         except Stop:
             made = None
         known = memo.engines[runtime.name] = made, found.problems
+    return known
+
+
+def loader(memo: Memo, name: str) -> loading.Loader:
+    """The loader preset, made ready."""
+    known = memo.loaders.get(name)
+    if known is None:
+        known = memo.loaders[name] = loading.ready(memo.inputs, name)
     return known
 
 
@@ -105,7 +114,8 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
     hardening = app.spec.get("hardening") or inputs.config.get("hardening") or "default"
     if hardening == "restricted" and not skip:
         for name in dict.fromkeys(each.loader for each in ready if each.loader):
-            if "user" not in (inputs.loaders[name].get("security") or {}):
+            if not loader(memo, name).knows_user:
                 found.add("W206", hardened_at(memo, app), name=name)
-    kit = pods.kit(inputs, marks, annotations, tuple(ready), skip, place, hardening)
+    loaders = tuple([loader(memo, each.loader) if each.loader else None for each in ready])
+    kit = pods.kit(inputs.config, marks, annotations, ready, loaders, skip, place, hardening)
     return Claimed(claim, tuple(ready), skip, kit, labels, hardening)

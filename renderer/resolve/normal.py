@@ -54,6 +54,8 @@ def _defaults() -> dict[str, Any]:
 
 def _normal(value: Any, defaults: Mapping[str, Any], origin: Origin, found: Findings) -> Any:
     if isinstance(value, dict):
+        if "valueFrom" in value and value.get("value"):
+            found.add("E524", origin, name=value.get("name", ""))
         made = {}
         for key, item in value.items():
             if item is None or item == [] or (item == {} and key not in _MEANT):

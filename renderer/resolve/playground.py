@@ -206,7 +206,7 @@ def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tup
     drain = run.engine.spec.get("drain")
     grace = drain["seconds"] + DRAIN_SLEEP - 10 if drain else GRACE
     security = run.variant.get("security") or run.engine.spec.get("security") or {}
-    pod = pods.playground(inputs, base.kit, runner, line.shared_memory, grace, _tolerations(run.held), security)
+    pod = pods.playground(base.kit, runner, line.shared_memory, grace, _tolerations(run.held), security)
     if base.hardening == "restricted" and "user" not in security:
         found.add("W204", hardened_at(memo, app))
     return pod, line
@@ -240,15 +240,17 @@ def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
             ]
         shm = entry.shared_memory or shm
     if engine.owned:
-        options.owned(engine.style, engine.owned, own_args, app.origin(*_BACKEND, "args"), found)
-        options.owned(engine.style, engine.owned, model_args, _of_model(base, engine, "args"), found)
+        if own_args:
+            options.owned(engine.style, engine.owned, own_args, app.origin(*_BACKEND, "args"), found)
+        if model_args:
+            options.owned(engine.style, engine.owned, model_args, _of_model(base, engine, "args"), found)
     args = options.merged(engine.style, [*layers, options.Layer(model_args), options.Layer(own_args)])
     env: Sequence[Body] = tuple(engine.envs(words))
-    if derived_env or per_model.get("envs") or user.get("envs"):
-        of_model = _normal(per_model.get("envs") or (), _of_model(base, engine, "envs"), found)
-        env = loading.merge_env(
-            env, derived_env, of_model, _normal(user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
-        )
+    model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
+    if derived_env or model_env or own_env:
+        if model_env:
+            model_env = _normal(model_env, _of_model(base, engine, "envs"), found)
+        env = loading.merge_env(env, derived_env, model_env, _normal(own_env, app.origin(*_BACKEND, "envs"), found))
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
         try:

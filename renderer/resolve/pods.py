@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from renderer.api import Inputs, Spec
+from renderer.api import Config, Spec
 from renderer.plan import Body, Container, Pod
 from renderer.problems import Findings, Origin
 from renderer.resolve import images, loading, resources
 from renderer.resolve.flavors import Placement
-from renderer.resolve.loading import NO_ESCALATION, READABLE, VOLUME, Credentials
+from renderer.resolve.loading import NO_ESCALATION, READABLE, VOLUME, Credentials, Loader
 from renderer.resolve.sources import PULLED, Weights
 from renderer.yamlio import Shared
 
@@ -31,8 +31,7 @@ class Kit(NamedTuple):
 
     labels: Body
     annotations: Body
-    weights: tuple[Weights, ...]
-    loads: tuple[tuple[int, Weights], ...]
+    loads: tuple[tuple[int, Weights, Loader], ...]
     mounts: tuple[Body, ...]
     volumes: tuple[Body, ...]
     skip_credentials: tuple[Credentials, ...]
@@ -42,16 +41,18 @@ class Kit(NamedTuple):
 
 
 def kit(
-    inputs: Inputs,
+    config: Config,
     labels: Body,
     annotations: Body,
     weights: Sequence[Weights],
+    loaders: Sequence[Loader | None],
     skip: bool,
     place: Placement,
     hardening: str,
 ) -> Kit:
-    """What follows from the models' sources and the flavors."""
-    loads = () if skip else tuple((i, each) for i, each in enumerate(weights) if each.loader)
+    """What follows from the models' sources and the flavors. `loaders`: one a model, None where nothing is to load."""
+    loading_by = list(zip(weights, loaders, strict=True))
+    loads = () if skip else tuple([(i, each, loader) for i, (each, loader) in enumerate(loading_by) if loader])
     mounts: list[Body] = []
     volumes: list[Body] = []
     if loads or (any(each.kind == PULLED for each in weights) and not skip):
@@ -70,16 +71,14 @@ def kit(
             )
             mounts.append({"name": f"model-host{suffix}", "mountPath": each.host_path, "readOnly": True})
         if each.kind == "oci":
-            image = images.reference(inputs.config, each.image)
+            image = images.reference(config, each.image)
             volumes.append(
                 {"name": f"model-image{suffix}", "image": {"reference": image, "pullPolicy": "IfNotPresent"}}
             )
             mounts.append({"name": f"model-image{suffix}", "mountPath": each.host_path, "readOnly": True})
-    given = tuple(loading.credentials(inputs.config, each) for each in weights) if skip else ()
-    scheduler = inputs.config.get("schedulerName") or "default-scheduler"
-    return Kit(
-        labels, annotations, tuple(weights), loads, tuple(mounts), tuple(volumes), given, place, scheduler, hardening
-    )
+    given = tuple([loading.credentials(loader, each) for each, loader in loading_by if loader]) if skip else ()
+    scheduler = config.get("schedulerName") or "default-scheduler"
+    return Kit(labels, annotations, loads, tuple(mounts), tuple(volumes), given, place, scheduler, hardening)
 
 
 def with_credentials(kit: Kit, env: Sequence[Body]) -> tuple[Body, ...]:
@@ -96,7 +95,6 @@ def with_credentials(kit: Kit, env: Sequence[Body]) -> tuple[Body, ...]:
 
 
 def playground(
-    inputs: Inputs,
     kit: Kit,
     runner: Container,
     shm: str,
@@ -106,7 +104,7 @@ def playground(
 ) -> Pod:
     """The one pod of a Playground. `security`: what the preset knows of its image."""
     volumes, mounts = list(kit.volumes), list(kit.mounts)
-    loaders, extra = _loaders(inputs, kit, runner.env)
+    loaders, extra = _loaders(kit, runner.env)
     volumes += extra
     for each in kit.skip_credentials:
         volumes += each.volumes
@@ -139,11 +137,11 @@ def playground(
     )
 
 
-def _loaders(inputs: Inputs, kit: Kit, env: Sequence[Body]) -> tuple[tuple[Container, ...], list[Body]]:
+def _loaders(kit: Kit, env: Sequence[Body]) -> tuple[tuple[Container, ...], list[Body]]:
     containers, volumes = [], []
-    for position, each in kit.loads:
-        access = loading.credentials(inputs.config, each)
-        containers.append(loading.loader(inputs, position, each, env, access, kit.hardening))
+    for position, each, loader in kit.loads:
+        access = loading.credentials(loader, each)
+        containers.append(loading.container(loader, position, each, env, access, kit.hardening))
         volumes += [volume for volume in access.volumes if volume not in volumes]
     return tuple(containers), volumes
 
@@ -175,7 +173,7 @@ def _hardened(level: str, security: Spec) -> tuple[Body, Body, Sequence[str]]:
 
 
 def handwritten(
-    inputs: Inputs, kit: Kit, template: Mapping[str, Any], marked: bool, found: Findings, origin: Origin
+    config: Config, kit: Kit, template: Mapping[str, Any], marked: bool, found: Findings, origin: Origin
 ) -> Pod:
     """A Service's own pod (already normal) with what the models need. `marked`: it carries the model's labels and
     annotation.
@@ -195,12 +193,12 @@ def handwritten(
         )
     }
     labels, annotations = metadata.pop("labels", {}), metadata.pop("annotations", {})
-    containers = [_own(inputs, each) for each in own["containers"] or ()]
+    containers = [_own(config, each) for each in own["containers"] or ()]
     runner = next((each for each in containers if each.name == RUNNER), None)
-    loaders, extra = _loaders(inputs, kit, runner.env if runner else ())
+    loaders, extra = _loaders(kit, runner.env if runner else ())
     mounts = [*kit.mounts, *(mount for each in kit.skip_credentials for mount in each.mounts)]
     containers = [_armed(kit, each, mounts, origin, found) if each.name == RUNNER else each for each in containers]
-    inits = [*(_own(inputs, each) for each in own["initContainers"] or ()), *loaders]
+    inits = [*(_own(config, each) for each in own["initContainers"] or ()), *loaders]
     volumes = list(own["volumes"] or ())
     names = {volume["name"] for volume in volumes}
     needed = [*kit.volumes, *extra, *(volume for each in kit.skip_credentials for volume in each.volumes)]
@@ -251,7 +249,7 @@ _FIELDS = {
 }
 
 
-def _own(inputs: Inputs, container: Mapping[str, Any]) -> Container:
+def _own(config: Config, container: Mapping[str, Any]) -> Container:
     rest = dict(container)
     fields: dict[str, Any] = {ours: rest.pop(theirs) for theirs, ours in _FIELDS.items() if theirs in rest}
     for name in ("command", "args", "env", "ports", "mounts"):
@@ -260,7 +258,7 @@ def _own(inputs: Inputs, container: Mapping[str, Any]) -> Container:
     if "env" in fields:
         fields["env"] = loading.merge_env(fields["env"])
     if "image" in fields:
-        fields["image"] = images.reference(inputs.config, fields["image"])
+        fields["image"] = images.reference(config, fields["image"])
     return Container(name=rest.pop("name"), rest=rest, **fields)
 
 

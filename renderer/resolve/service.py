@@ -66,7 +66,7 @@ def _pod(memo: Memo, app: App, base: Claimed, key: str, found: Findings, *, mark
         code = "E286" if key == "workerTemplate" else "W208"
         found.add(code, at.at("spec", "containers"), key=key)
     normalised = normal.template(template, at, found)
-    return pods.handwritten(memo.inputs, base.kit, normalised, marked, found, at)
+    return pods.handwritten(memo.inputs.config, base.kit, normalised, marked, found, at)
 
 
 def _port(pod: Pod) -> Port:
