@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from urllib.parse import quote
 
 from renderer.problems import Problem
 
@@ -59,7 +60,12 @@ def as_sarif(problems: Sequence[Problem]) -> str:
                 "level": "warning" if each.warning else "error",
                 "message": {"text": f"{text}. {each.hint}" if each.hint else text},
                 "locations": [
-                    {"physicalLocation": {"artifactLocation": {"uri": each.file.replace("\\", "/")}, **region}}
+                    {
+                        "physicalLocation": {
+                            "artifactLocation": {"uri": quote(each.file, errors="surrogateescape")},
+                            **region,
+                        }
+                    }
                 ],
             }
         )

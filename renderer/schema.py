@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -42,6 +41,8 @@ class Finding(NamedTuple):
 
 def read(name: str) -> dict[str, Any]:
     """The schema `input/<kind>` or `output/<group>/<kind>_<version>`. Raises FileNotFoundError."""
+    import json
+
     with open(os.path.join(FOLDER, *name.split("/")) + ".json", "rb") as file:
         loaded: dict[str, Any] = json.loads(file.read())
         return loaded
@@ -61,6 +62,7 @@ def _disagreement(name: str, value: Any) -> Iterator[Finding]:
         yield Finding("E307", tuple(error.instance_path), False, _words(what=error.message))
 
 
+@cache
 def spec_default(kind: str, *path: str) -> Any:
     """The CRD's default of a field below `spec`, from our schema of the kind."""
     node: Any = read(f"input/{kind.lower()}")["properties"]["spec"]

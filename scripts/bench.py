@@ -27,6 +27,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "bench"
 LLMAZ = [str(Path(sys.executable).with_name("llmaz"))]
+# As installed programs run: with their bytecode on disk.
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 SIZES = (10, 1_000, 10_000)
 NAMESPACES = 20
 
@@ -142,7 +144,7 @@ def timed(action: Callable[[], object], runs: int, before: Callable[[], object] 
 
 def run(*command: str, cwd: Path | None = None, into: Path | None = None) -> None:
     with open(into or os.devnull, "wb") as out:
-        subprocess.run(command, cwd=cwd or WORK, stdout=out, stderr=subprocess.DEVNULL, check=True)
+        subprocess.run(command, cwd=cwd or WORK, stdout=out, stderr=subprocess.DEVNULL, check=True, env=ENVIRONMENT)
 
 
 def render(size: int) -> None:

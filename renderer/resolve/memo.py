@@ -20,14 +20,17 @@ class Memo(NamedTuple):
     inputs: Inputs
     engines: dict[str, tuple[engines.Engine | None, list[Problem]]]
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
-    backend: str
     loaders: dict[str, loading.Loader]
 
 
 def memo(inputs: Inputs) -> Memo:
     """An empty memory for these inputs."""
-    backend = inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
-    return Memo(inputs, {}, {}, backend, {})
+    return Memo(inputs, {}, {}, {})
+
+
+def backend(memo: Memo) -> str:
+    """The backend of a Playground that names none: RenderConfig's, else the CRD's default."""
+    return str(memo.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName"))
 
 
 def weights(memo: Memo, model: OpenModel) -> tuple[sources.Weights | None, list[Problem]]:

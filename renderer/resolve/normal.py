@@ -8,8 +8,6 @@ where an empty one says nothing.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -40,8 +38,7 @@ def entry(env: Mapping[str, Any], origin: Origin, found: Findings) -> Mapping[st
 @lru_cache(maxsize=1)
 def _defaults() -> dict[str, Any]:
     """The table as a tree: `[]` leads into list items, `=` holds the defaults of a map's own keys."""
-    with open(os.path.join(schema.FOLDER, "output", "defaults.json"), "rb") as file:
-        table = json.loads(file.read())
+    table = schema.read("output/defaults")
     tree: dict[str, Any] = {}
     for path, value in table.items():
         steps = path.replace("[]", ".[]").split(".")

@@ -24,7 +24,7 @@ from renderer.resolve import (
     scaling,
 )
 from renderer.resolve.engines import PORT
-from renderer.resolve.memo import Claimed, Memo, claimed, engine, hardened_at
+from renderer.resolve.memo import Claimed, Memo, backend, claimed, engine, hardened_at
 from renderer.resolve.sources import Weights
 from renderer.template import TemplateError, Words
 from renderer.yamlio import Shared
@@ -101,7 +101,7 @@ def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
         origin = memo.inputs.config.origin("backend")
     else:
         origin = app.origin("spec")
-    made, problems = engine(memo, engines.runtime(memo.inputs, name or memo.backend, origin, found))
+    made, problems = engine(memo, engines.runtime(memo.inputs, name or backend(memo), origin, found))
     found.problems += problems
     if made is None:
         raise Stop

@@ -12,13 +12,15 @@ Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from renderer.problems import Origin, Path, Problem
 from renderer.yamlio import quick
-from renderer.yamlio.careful import Careful, Node
 from renderer.yamlio.parser import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
 from renderer.yamlio.writing import Shared, dump
+
+if TYPE_CHECKING:
+    from renderer.yamlio.careful import Careful, Node
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_EXPANDED", "Document", "Shared", "documents", "dump", "parse"]
 
@@ -97,7 +99,7 @@ class _File:
 
     def nodes(self) -> list[Node | None]:
         if self._nodes is None:
-            self._nodes = Careful(self.name, self.data).read()
+            self._nodes = _careful(self.name, self.data).read()
         return self._nodes
 
 
@@ -112,10 +114,17 @@ def parse(name: str, data: bytes) -> tuple[list[Document], list[Problem]]:
         values = quick.read(data)
         problems: list[Problem] = []
     except Exception:  # noqa: BLE001 - whatever it was, the careful way has words for it
-        careful = Careful(name, data)
+        careful = _careful(name, data)
         values = [node and node.value for node in careful.read()]
         problems = careful.problems
     return [Document(file, index, value) for index, value in enumerate(values) if value is not None], problems
+
+
+def _careful(name: str, data: bytes) -> Careful:
+    """The careful way, imported when first needed: nearly every run does without it."""
+    from renderer.yamlio.careful import Careful
+
+    return Careful(name, data)
 
 
 def documents(name: str, data: bytes, values: Iterable[tuple[int, Any]]) -> list[Document]:
