@@ -42,7 +42,11 @@ class Team:
             sys.stderr.flush()
         for start, end in itertools.pairwise(bounds[1:]):
             self._children.append(self._start(work, items[start:end]))
-        self._own, self._rest = work(items[: bounds[1]])
+        try:
+            self._own, self._rest = work(items[: bounds[1]])
+        except BaseException:
+            self.__exit__()
+            raise
 
     def _start(
         self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], part: Sequence[T]

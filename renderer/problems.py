@@ -350,7 +350,8 @@ WORDINGS: dict[str, Wording] = {
     "E521": Wording("no volume is called '{name}'", "name one of the pod's volumes"),
     "E522": Wording("no port of this container is called '{name}'", "name one of its ports"),
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
-    "E525": Wording("{what}"),
+    "E525": Wording("the limit of {name} must equal its request {request}", "write the limit too"),
+    "E526": Wording("{value} of {name}: only whole ones can be given", "ask for a whole number"),
     "E523": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),

@@ -50,6 +50,8 @@ def read(name: str) -> dict[str, Any]:
 
 @cache
 def _decider(name: str) -> Any:
+    import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
+
     import jsonschema_rs
 
     with open(os.path.join(FOLDER, *name.split("/")) + ".json", encoding="utf-8") as file:
@@ -149,7 +151,7 @@ def _explain(error: Any) -> Iterator[Finding]:
         return
     elif rule == "type":
         if "enum" not in error.schema or isinstance(instance, (dict, list)):
-            yield _mistyped(path, instance, error.validator_value)
+            yield mistyped(path, instance, error.validator_value)
         return
     elif rule == "not" and list(error.validator_value) == ["required"]:
         fields = error.validator_value["required"]
@@ -160,7 +162,7 @@ def _explain(error: Any) -> Iterator[Finding]:
     elif rule in ("enum", "const"):
         allowed = error.validator_value if rule == "enum" else [error.validator_value]
         if isinstance(instance, (dict, list)):
-            yield _mistyped(path, instance, "string")
+            yield mistyped(path, instance, "string")
         else:
             hint = guess(str(instance), [str(each) for each in allowed if each])
             hint = hint if hint.startswith("did you mean") else ""
@@ -188,12 +190,13 @@ def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[Finding]:
     ]
     deeper = [sub for sub in error.context if sub.validator != "type" or sub.path]
     if len(types) >= len(error.validator_value):
-        yield _mistyped(path, instance, list(dict.fromkeys(types)))
+        yield mistyped(path, instance, list(dict.fromkeys(types)))
     elif deeper:
         yield from _explain(max(deeper, key=lambda sub: len(sub.absolute_path)))
 
 
-def _mistyped(path: Path, instance: Any, wanted: Any) -> Finding:
+def mistyped(path: Path, instance: Any, wanted: Any) -> Finding:
+    """The value at the path is not of any wanted type."""
     wanted = _listed(wanted)
     return Finding(
         "E303",

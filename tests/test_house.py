@@ -19,6 +19,8 @@ NAMELESS = {"base", "common", "helpers", "manager", "utils"}
 CATCH_ALL = {
     "renderer/cli.py": "an unforeseen fault becomes one line and exit code 3",
     "renderer/parallel.py": "a child sends whatever fells it to its parent",
+    "renderer/yamlio/__init__.py": "whatever the quick ways stumble over, the careful way has words for it",
+    "renderer/yamlio/careful.py": "libyaml and PyYAML promise nothing about what they raise",
 }
 SCHEME = "ollama"  # also the scheme of a URI, which upstream's contract knows: once
 
@@ -100,7 +102,7 @@ def test_the_pipeline_fits_on_a_screen() -> None:
     assert len((ROOT / "renderer" / "pipeline.py").read_text("utf-8").splitlines()) <= 70
 
 
-def test_only_the_outermost_room_catches_everything() -> None:
+def test_nobody_else_catches_everything() -> None:
     found = {inside(path): catch_alls(path.read_text("utf-8")) for path in SOURCES}
     assert {path: lines for path, lines in found.items() if lines and path not in CATCH_ALL} == {}
     assert [path for path in CATCH_ALL if not found[path]] == []  # an exception that is used no more

@@ -712,7 +712,7 @@ def test_ordinary_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -
     text = (DATA / "rendered-chat.yaml").read_bytes()
     expected = values(text)
     quick.LINES.clear()
-    monkeypatch.setattr(yamlio, "Careful", None)
+    monkeypatch.setattr(yamlio, "_careful", None)
     assert values(text) == expected
     of_lines = quick.from_lines(text.decode())
     assert of_lines == expected

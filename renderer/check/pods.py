@@ -56,11 +56,10 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
         if request != limit and quantity.nanos(request) > quantity.nanos(limit):
             yield "E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit}
         elif _extended(name) and (name not in limits or quantity.nanos(request) != quantity.nanos(limit)):
-            what = f"the limit of {name} must equal its request {request}"
-            yield "E525", ("resources", "requests", name), {"what": what}
+            yield "E525", ("resources", "requests", name), {"name": name, "request": request}
     for name, limit in limits.items():
         if _extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
-            yield "E525", ("resources", "limits", name), {"what": f"{limit} of {name}: only whole ones can be given"}
+            yield "E526", ("resources", "limits", name), {"name": name, "value": limit}
 
 
 def _extended(name: str) -> bool:

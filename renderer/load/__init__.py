@@ -1,0 +1,102 @@
+"""1: every input file, ours and the user's → Inputs, schema-valid."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from renderer import tree, yamlio
+from renderer.api import Inputs, Options, Scope
+from renderer.load.gathering import Gathering
+from renderer.load.presets import PRESETS, preset, preset_names
+from renderer.load.reading import plain
+from renderer.load.rule import Rule
+from renderer.load.settings import config, override
+from renderer.parallel import Team
+from renderer.problems import Origin, Problem, RenderError, at_hand, problem
+from renderer.yamlio import Document
+
+__all__ = [
+    "PRESETS",
+    "config",
+    "inputs",
+    "manifests",
+    "nothing",
+    "override",
+    "preset",
+    "preset_names",
+    "scope",
+]
+
+
+def scope(options: Options) -> Scope:
+    """Finds RenderConfig and the files. Raises RenderError for bad overrides or a path that is not there."""
+    here = os.getcwd()
+    overrides = [override(text) for text in options.overrides]
+    missing = [path for path in options.paths if not os.path.exists(path)]
+    if missing:
+        raise RenderError(problem("E122", Origin(Rule(path))) for path in missing)
+    base, config_path = tree.base_of(options.paths)
+    made, problems = config(config_path, os.path.relpath(config_path, here) if config_path else "", overrides)
+    paths = options.paths or (os.path.relpath(base, here) if config_path else ".",)
+    wanted = (
+        options.output
+        if options.output is not None
+        else os.path.join(base, str(made.get("output", "dir") or "rendered"))
+    )
+    folder = os.path.relpath(os.path.abspath(wanted), here)
+    files = tree.folder(base, paths, made.get("ignore") or (), folder)
+    keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]
+    return Scope(options, made, config_path, files, folder, () if "." in keys else tuple(keys), tuple(problems))
+
+
+def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
+    """Every document of ours in the tree, and what is wrong with them; what is wrong is left out of the Inputs."""
+    files = scope.tree.files
+    with Team(lambda part: ([plain(file) for file in part], lambda _: None), files) as team:
+        read = [each for part in team.results() for each in part]
+    gathering = Gathering(scope.config, scope.config_path)
+    for file, (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
+        gathering.add(file, data, foreign, values, [Problem(*each) for each in problems], unreadable)
+    gathering.problems += [problem("E121", Origin(Rule(link.name)), target=link.target) for link in scope.tree.strayed]
+    gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
+    made = gathering.inputs()
+    if scope.problems:  # what follows from the configuration is unknown
+        made = made._replace(apps=(), own=())
+    return made, list(dict.fromkeys([*scope.problems, *gathering.problems]))
+
+
+def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[Problem]:
+    """An error when there was nothing to render, and nothing else is wrong."""
+    if inputs.apps or inputs.own or problems or scope.options.allow_empty:
+        return []
+    files = _files(len(scope.tree.files))
+    return [problem("E123", Origin(Rule(path)), files=files) for path in scope.options.paths or (".",)]
+
+
+def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
+    """Every document of every YAML file below the paths, of any kind, for `llmaz check`.
+
+    Raises RenderError for a path that is not there.
+    """
+    missing = [path for path in paths if not os.path.exists(path)]
+    if missing:
+        raise RenderError(problem("E122", Origin(Rule(path))) for path in missing)
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    files = tree.folder(tree.base_of(paths)[0], paths, (), None).files
+    for file in files:
+        with at_hand(file.name):
+            try:
+                read, wrong = yamlio.parse(file.name, file.read())
+            except OSError as error:
+                read, wrong = [], [problem("E120", Origin(Rule(file.name)), what=error.strerror or error)]
+        documents += read
+        problems += wrong
+    if not documents and not problems:
+        problems = [problem("E125", Origin(Rule(path)), files=_files(len(files))) for path in paths]
+    return documents, problems
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"

@@ -1,0 +1,115 @@
+"""All files' documents → Inputs: who is who, and who is there twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from renderer import yamlio
+from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel
+from renderer.load.kinds import KINDS
+from renderer.load.presets import Shelf, preset
+from renderer.problems import Problem, problem
+from renderer.tree import File
+from renderer.yamlio import Document
+
+_APPS = ("Playground", "Service")
+
+
+class Gathering:
+    """Puts the files' documents together."""
+
+    def __init__(self, config: Config, config_path: str | None) -> None:
+        self.config, self.config_path = config, config_path
+        self.problems: list[Problem] = []
+        self.apps: dict[tuple[str, str], App] = {}
+        self.models: dict[str, OpenModel] = {}
+        self.runtimes: dict[str, BackendRuntime] = {}
+        self.broken: dict[tuple[str, str], Document] = {}
+        self.named: dict[tuple[str, str], tuple[str, Document]] = {}
+        self.unreadable = False
+        self.foreign = 0
+        self.namespace = config.get("namespace") or "default"
+
+    def add(
+        self, file: File, data: bytes, foreign: int, values: list[Any], problems: list[Problem], unreadable: bool
+    ) -> None:
+        self.problems += problems
+        self.foreign += foreign
+        self.unreadable |= unreadable
+        for document, (_, value, kind, good) in zip(
+            yamlio.documents(file.name, data, (each[:2] for each in values)), values, strict=True
+        ):
+            if good:
+                self._document(file, document, kind)
+            elif isinstance(value, dict):
+                self._broken(file, document, str(value.get("kind")))
+
+    def _document(self, file: File, document: Document, kind: str) -> None:
+        value = document.value
+        metadata = value["metadata"]
+        name = metadata["name"]
+        if kind in _APPS:
+            namespace = metadata.get("namespace") or self.namespace
+            app = App(kind, name, namespace, value["spec"], metadata.get("annotations") or {}, document, file.key)
+            if self._first(document, kind, name, namespace):
+                self.apps[namespace, name] = app
+        elif kind == "OpenModel":
+            if self._first(document, kind, name):
+                self.models[name] = OpenModel(name, value["spec"], document)
+        elif kind == "BackendRuntime":
+            if self._first(document, kind, name):
+                self.runtimes[name] = BackendRuntime(name, value["spec"], document)
+        elif self.config_path is None:
+            self.problems.append(problem("E217", document.origin("kind")))
+        elif file.path != self.config_path:
+            self.problems.append(problem("E204", document.origin("kind"), name=self.config.document.name))
+
+    def _broken(self, file: File, document: Document, kind: str) -> None:
+        """A document with problems of its own still has a name, and names others."""
+        metadata = document.value.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        name = str(metadata.get("name") or "")
+        if kind in _APPS:
+            self.broken[kind, f"{file.name} {document.index}"] = document
+            namespace = str(metadata.get("namespace") or self.namespace)
+        elif kind in KINDS and kind != "RenderConfig":
+            self.broken.setdefault((kind, name), document)
+            namespace = ""
+        else:
+            return
+        if name:
+            self._first(document, kind, name, namespace)
+
+    def _first(self, document: Document, kind: str, name: str, namespace: str = "") -> bool:
+        """Whether nothing before it has this name; else a problem says so. All apps share one space of names."""
+        key = ("", f"{namespace}/{name}") if kind in _APPS else (kind, name)
+        other, first = self.named.setdefault(key, (kind, document))
+        if first is document:
+            return True
+        file, line, _ = first.origin("metadata", "name").place
+        words = {"kind": kind, "name": name, "other": other, "file": file, "line": line}
+        code = "E201" if other == kind else "E202"
+        self.problems.append(problem(code, document.origin("metadata", "name"), **words))
+        return False
+
+    def inputs(self) -> Inputs:
+        return Inputs(
+            config=self.config,
+            apps=tuple(self.apps.values()),
+            models=Shelf(self.models, "models", lambda d: OpenModel(_name(d), d.value["spec"], d, ours=True)),
+            runtimes=Shelf(
+                self.runtimes,
+                "backends",
+                lambda d: BackendRuntime(_name(d), d.value["spec"], d, ours=True),
+            ),
+            loaders=Shelf({}, "loaders", lambda d: d.value["spec"]),
+            accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
+            own=(*self.models.values(), *self.runtimes.values()),
+            broken=self.broken,
+            unreadable=self.unreadable,
+            foreign=self.foreign,
+        )
+
+
+def _name(document: Document) -> str:
+    return str(document.value["metadata"]["name"])

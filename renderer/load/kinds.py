@@ -1,0 +1,136 @@
+"""Which documents are ours, and what the schema of their kind says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from renderer import schema
+from renderer.load.older import OLDER
+from renderer.problems import Path, Problem, guess, problem
+from renderer.yamlio import Document
+
+GROUPS = ("llmaz.io", "inference.llmaz.io", "renderer.llmaz.io")
+KINDS = {
+    "OpenModel": "llmaz.io/v1alpha1",
+    "Playground": "inference.llmaz.io/v1alpha1",
+    "Service": "inference.llmaz.io/v1alpha1",
+    "BackendRuntime": "inference.llmaz.io/v1alpha1",
+    "RenderConfig": "renderer.llmaz.io/v1alpha1",
+}
+_LATER = ("ModelRoute", "InferenceModel")
+# Where a plain `off` is that word, not false (contract, 1a).
+_WORDS: dict[str, tuple[Path, ...]] = {
+    "Playground": (("spec", "hardening"), ("spec", "gateway", "mode")),
+    "Service": (("spec", "hardening"), ("spec", "gateway", "mode")),
+    "RenderConfig": (("spec", "hardening"), ("spec", "gateway", "mode")),
+}
+
+
+def kind_of(document: Document, problems: list[Problem]) -> str | None:
+    """Which kind of ours it is; '' when it is ours and wrong (a problem says so); None when it is none of our
+    business.
+    """
+    value = document.value
+    if not isinstance(value, dict):
+        return _listed(document, value, (), problems)
+    kind, version = value.get("kind"), value.get("apiVersion")
+    if isinstance(kind, str) and version is not None and KINDS.get(kind) == version:
+        return kind
+    group = version.partition("/")[0] if isinstance(version, str) else None
+    if (kind == "InferenceModel" and group == "inference.networking.x-k8s.io") or (
+        kind == "ModelRoute" and group == GROUPS[2]
+    ):
+        problems.append(problem("E214", document.origin("kind"), kind=kind))
+        return ""
+    if group in GROUPS:
+        if kind is None:
+            hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or 'Playground'}"
+            problems.append(problem("E302", document.origin(), word="kind", hint=hint))
+        elif not isinstance(kind, str):
+            problems.append(_no_string(document, "kind"))
+        elif kind in KINDS:
+            problems.append(
+                problem("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
+            )
+        else:
+            hint = (
+                "kind Model of old releases is OpenModel now"
+                if kind == "Model"
+                else guess(kind, [*KINDS, *_LATER])
+            )
+            problems.append(problem("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
+        return ""
+    if isinstance(kind, str) and kind in KINDS and (kind != "Service" or "llmaz" in (group or "")):
+        if version is None:
+            hint = f"write apiVersion: {KINDS[kind]}"
+            problems.append(problem("E302", document.origin(), word="apiVersion", hint=hint))
+        elif not isinstance(version, str):
+            problems.append(_no_string(document, "apiVersion"))
+        else:
+            origin = document.origin("apiVersion")
+            problems.append(problem("E212", origin, version=version, kind=kind, right=KINDS[kind]))
+        return ""
+    return _listed(document, value.get("items"), ("items",), problems) if kind == "List" else None
+
+
+def _no_string(document: Document, field: str) -> Problem:
+    found = schema.mistyped((field,), document.value[field], "string")
+    return problem(found.code, document.origin(field), **schema.words(found, document.raw((field,))))
+
+
+def _listed(document: Document, items: Any, path: Path, problems: list[Problem]) -> str | None:
+    """'' when objects of ours stand in a list (a problem says so), else None."""
+    for item in items if isinstance(items, list) else ():
+        version = item.get("apiVersion") if isinstance(item, dict) else None
+        if isinstance(version, str) and version.partition("/")[0] in GROUPS:
+            problems.append(problem("E218", document.origin(*path, key=True)))
+            return ""
+    return None
+
+
+def check(document: Document, kind: str) -> list[Problem]:
+    """What the schema of its kind says."""
+    value = document.value
+    for path in _WORDS.get(kind, ()):
+        _restore_word(document, value, path)
+    name = f"input/{kind.lower()}"
+    if schema.valid(name, value) or (_drop_nulls(value) and schema.valid(name, value)):
+        return []
+    problems = []
+    for found in schema.findings(name, value, OLDER.get(kind, {})):
+        origin = document.origin(*found.path, key=found.key)
+        raw = document.raw(found.path) if found.code not in ("E301", "E302") else None
+        bare = kind == "BackendRuntime" and raw and raw.startswith("{{") and raw.endswith("}}") and _has_engine(value)
+        if bare and found.words.get("wanted") not in ("a map", "a list"):
+            continue  # a bare word may stand for a number
+        code = found.code
+        if code == "E302" and found.words["word"] == "maxReplicas":
+            code = "E271"
+        elif code == "E304" and raw == "lora" and found.path[-1] == "role":
+            code = "E215"
+        problems.append(problem(code, origin, **schema.words(found, raw)))
+    return problems
+
+
+def _has_engine(value: Any) -> bool:
+    spec = value.get("spec")
+    return isinstance(spec, dict) and "engine" in spec
+
+
+def _drop_nulls(value: Any) -> bool:
+    """Takes keys without a value out, as the API server does; whether there were any."""
+    if isinstance(value, list):
+        return bool([item for item in value if _drop_nulls(item)])
+    if not isinstance(value, dict):
+        return False
+    empty = [key for key, item in value.items() if item is None]
+    for key in empty:
+        del value[key]
+    return any([bool(empty), *map(_drop_nulls, value.values())])
+
+
+def _restore_word(document: Document, value: Any, path: Path) -> None:
+    for part in path[:-1]:
+        value = value.get(part) if isinstance(value, dict) else None
+    if isinstance(value, dict) and value.get(path[-1]) is False and (document.raw(path) or "").lower() == "off":
+        value[path[-1]] = "off"

@@ -1,0 +1,68 @@
+"""The files of presets/, and the user's own over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+from renderer import yamlio
+from renderer.problems import RenderError
+from renderer.yamlio import Document
+
+T = TypeVar("T")
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+# In a wheel they lie inside the package, in a checkout beside it.
+PRESETS = next(
+    folder
+    for folder in (os.path.join(_PACKAGE, "presets"), os.path.join(os.path.dirname(_PACKAGE), "presets"))
+    if os.path.isdir(folder)
+)
+
+
+def preset(name: str) -> Document:
+    """A shipped file of presets/, as `backends/<name>`. Raises FileNotFoundError; RenderError when it is no YAML
+    (never shipped so).
+    """
+    with open(os.path.join(PRESETS, *name.split("/")) + ".yaml", "rb") as file:
+        documents, problems = yamlio.parse(f"presets/{name}.yaml", file.read())
+    if problems:
+        raise RenderError(problems)
+    return documents[0]
+
+
+def preset_names(folder: str) -> list[str]:
+    """The names in a folder of presets/, sorted."""
+    return sorted(
+        name.removesuffix(".yaml") for name in os.listdir(os.path.join(PRESETS, folder)) if name.endswith(".yaml")
+    )
+
+
+class Shelf(Mapping[str, T], Generic[T]):
+    """The user's own by name, then presets, each parsed when first asked for."""
+
+    def __init__(self, own: dict[str, T], folder: str, make: Callable[[Document], T]) -> None:
+        self._own, self._folder, self._make = own, folder, make
+        self._made: dict[str, T] = dict(own)
+        self._names: list[str] | None = None
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._made:
+            if name not in self._presets():
+                raise KeyError(name)
+            self._made[name] = self._make(preset(f"{self._folder}/{name}"))
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made or name in self._presets()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self._own, *self._presets()}))
+
+    def __len__(self) -> int:
+        return len({*self._own, *self._presets()})
+
+    def _presets(self) -> list[str]:
+        if self._names is None:
+            self._names = preset_names(self._folder)
+        return self._names

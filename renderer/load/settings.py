@@ -1,0 +1,109 @@
+"""RenderConfig: what its file says, under `--set`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from renderer import schema, yamlio
+from renderer.api import Config, minor
+from renderer.load.kinds import KINDS, check, kind_of
+from renderer.load.rule import Rule
+from renderer.problems import Origin, Path, Problem, RenderError, Source, problem
+from renderer.tree import File
+from renderer.yamlio import Document
+
+
+class Override(NamedTuple):
+    """`--set KEY=VALUE`: the path below RenderConfig's `spec`, and the value as YAML reads it."""
+
+    path: tuple[str, ...]
+    value: Any
+    text: str
+
+
+def override(text: str) -> Override:
+    """One `--set`. Raises RenderError when it is no KEY=VALUE, or the value is no YAML."""
+    source = _flag(text)
+    key, equals, value = text.partition("=")
+    path = tuple(key.removeprefix("spec.").split("."))
+    if not equals or not all(path):
+        raise RenderError([problem("E130", Origin(source), text=text)])
+    documents, problems = yamlio.parse(source.name, value.encode())
+    if problems:
+        raise RenderError([problem("E131", Origin(source), what=problems[0].message)])
+    read = documents[0].value if documents else ""
+    return Override(path, value if read is False and value.lower() == "off" else read, text)
+
+
+def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> tuple[Config, list[Problem]]:
+    """RenderConfig of the file at `path` (None: there is none), under the overrides; and what is wrong with the file,
+    the Config then being what is well.
+
+    Raises RenderError for a file that is no YAML, and for bad overrides.
+    """
+    document: Document | None = None
+    spec: dict[str, Any] = {}
+    problems: list[Problem] = []
+    if path:
+        try:
+            data = File(name, "", path).read()
+        except OSError as error:
+            raise RenderError([problem("E120", Origin(Rule(name)), what=error.strerror or error)]) from None
+        documents, problems = yamlio.parse(name, data)
+        broken = bool(problems)
+        named = [d for d in documents if isinstance(d.value, dict) and d.value.get("kind") == "RenderConfig"]
+        ours = [each for each in named if kind_of(each, problems)]
+        for each in ours:
+            problems += check(each, "RenderConfig")
+        if ours:
+            document = ours[0]
+            wrong = {each.field.removeprefix("spec.").partition(".")[0].partition("[")[0] for each in problems}
+            read = document.value.get("spec")
+            spec = {key: read[key] for key in read if key not in wrong} if isinstance(read, dict) else {}
+            first = f"{name}:{document.locate(('kind',))[0]}"
+            problems += [problem("E204", second.origin("kind"), name=first) for second in ours[1:]]
+        if broken:
+            raise RenderError(problems)
+    sources: dict[Path, Source] = {}
+    for override in overrides:
+        sources[override.path] = _flag(override.text)
+        spec = _with(spec, override, override.value)
+        if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
+            # Where a text belongs, the shell's 1.35 is that text.
+            spec = _with(spec, override, override.text.partition("=")[2])
+    made = Config(spec, document or Rule("llmaz.yaml"), sources)
+    if overrides and (findings := _config_findings(spec)):
+        raise RenderError(
+            problem(found.code, made.origin(*found.path[1:], key=found.key), **found.words) for found in findings
+        )
+    target = made.get("targets", "kubernetes")
+    if target is not None and minor(str(target)) < 30:
+        problems.append(problem("E133", made.origin("targets", "kubernetes"), value=target))
+    return made, problems
+
+
+def _flag(text: str) -> Rule:
+    """`--set KEY=VALUE` as one types it."""
+    return Rule(f"--set {shlex.quote(text)}")
+
+
+def _config_findings(spec: Mapping[str, Any]) -> list[schema.Finding]:
+    whole = {"apiVersion": KINDS["RenderConfig"], "kind": "RenderConfig", "metadata": {"name": "config"}, "spec": spec}
+    return [] if schema.valid("input/renderconfig", whole) else schema.findings("input/renderconfig", whole)
+
+
+def _override_findings(spec: Mapping[str, Any], override: Override) -> list[schema.Finding]:
+    return [found for found in _config_findings(spec) if found.path[1:] == override.path]
+
+
+def _with(spec: Any, override: Override, value: Any, depth: int = 0) -> dict[str, Any]:
+    """The spec with the value at the override's path. Raises RenderError where that leads through a single value."""
+    if not isinstance(spec, dict):
+        parent, key = ".".join(override.path[:depth]), ".".join(override.path)
+        raise RenderError([problem("E132", Origin(_flag(override.text)), parent=parent, key=key)])
+    part = override.path[depth]
+    if depth + 1 < len(override.path):
+        value = _with(spec.get(part) or {}, override, value, depth + 1)
+    return {**spec, part: value}

@@ -1,0 +1,435 @@
+"""What a cluster would refuse: a good object passes, and one changed field is found, at its place, and nothing else.
+
+Each rule is tried at its edge: what is just inside passes, what is just outside does not. What schemas refuse is in
+test_schemas.py; whole files, and how findings read, in errors/check-*.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from renderer import check, yamlio
+from renderer.check.finding import placed
+from renderer.check.together import together
+from renderer.plan import Manifest
+from renderer.problems import Origin, Path
+
+GONE: Any = object()  # as a value: the field is taken away
+POD = """
+volumes:
+  - {name: model, emptyDir: {}}
+  - {name: shm, emptyDir: {}}
+initContainers:
+  - name: loader
+    image: loader:1
+    volumeMounts: [{name: model, mountPath: /models}]
+containers:
+  - name: runner
+    image: engine:1
+    env: [{name: A, value: "1"}, {name: B, value: "2"}]
+    ports: [{name: http, containerPort: 8080, protocol: TCP}, {name: metrics, containerPort: 9090, protocol: TCP}]
+    resources:
+      limits: {memory: 2Gi, nvidia.com/gpu: "1"}
+      requests: {cpu: "4", memory: 1Gi, nvidia.com/gpu: "1"}
+    startupProbe: {httpGet: {path: /, port: http}}
+    readinessProbe: {tcpSocket: {port: metrics}}
+    livenessProbe: {httpGet: {path: /, port: 8080}}
+    volumeMounts: [{name: model, mountPath: /models}, {name: shm, mountPath: /dev/shm}]
+  - name: sidecar
+    image: sidecar:1
+    ports: [{name: http, containerPort: 8081, protocol: TCP}]
+"""
+
+
+def below(spaces: int) -> str:
+    return POD.replace("\n", "\n" + " " * spaces)
+
+
+GOOD = f"""
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {{name: chat, namespace: llm}}
+spec:
+  replicas: 2
+  startupPolicy: LeaderCreated
+  rolloutStrategy:
+    type: RollingUpdate
+    rollingUpdateConfiguration: {{partition: 0, maxUnavailable: 1, maxSurge: 0}}
+  networkConfig: {{subdomainPolicy: Shared}}
+  leaderWorkerTemplate:
+    size: 4
+    restartPolicy: RecreateGroupOnPodRestart
+    subGroupPolicy: {{subGroupPolicyType: LeaderWorker, subGroupSize: 2}}
+    leaderTemplate:
+      spec: {below(8)}
+    workerTemplate:
+      spec: {below(8)}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {{name: chat, namespace: llm}}
+spec:
+  scaleTargetRef: {{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, name: other}}
+  minReplicas: 2
+  maxReplicas: 4
+  metrics:
+    - type: Resource
+      resource: {{name: cpu, target: {{type: Utilization, averageUtilization: 80}}}}
+    - type: Pods
+      pods: {{metric: {{name: queue}}, target: {{type: AverageValue, averageValue: "5"}}}}
+    - type: Object
+      object:
+        describedObject: {{apiVersion: v1, kind: Service, name: x}}
+        metric: {{name: rate}}
+        target: {{type: Value, value: 10k}}
+    - type: External
+      external: {{metric: {{name: jobs}}, target: {{type: AverageValue, averageValue: 500m}}}}
+    - type: ContainerResource
+      containerResource: {{container: runner, name: cpu, target: {{type: AverageValue, averageValue: "1"}}}}
+  behavior:
+    scaleUp:
+      stabilizationWindowSeconds: 0
+      policies: [{{type: Pods, value: 1, periodSeconds: 60}}]
+    scaleDown:
+      stabilizationWindowSeconds: 300
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: chat-lb, namespace: llm}}
+spec:
+  selector:
+    leaderworkerset.sigs.k8s.io/name: chat
+    leaderworkerset.sigs.k8s.io/worker-index: "0"
+  ports:
+    - {{name: http, port: 80, targetPort: http, protocol: TCP}}
+    - {{name: metrics, port: 9090, targetPort: 9090, protocol: TCP}}
+    - {{name: dns, port: 80, protocol: UDP, targetPort: 8080}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: chat, namespace: llm}}
+spec:
+  maxUnavailable: 1
+  selector: {{matchLabels: {{leaderworkerset.sigs.k8s.io/name: chat}}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: llm}}
+spec:
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    metadata: {{labels: {{app: web, more: x}}}}
+    spec: {below(6)}
+"""
+SET, HPA, SERVICE, BUDGET, DEPLOYMENT = range(5)
+READ, _ = yamlio.parse("good.yaml", GOOD.encode())
+BODIES: list[dict[str, Any]] = [document.value for document in READ]
+
+
+def steps(path: str) -> Path:
+    """`a.b.0.c` as a path."""
+    return tuple(int(step) if step.isdigit() else step for step in path.split(".") if step)
+
+
+def changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """A copy with the values at the paths."""
+    made = copy.deepcopy(body)
+    for path, value in changes.items():
+        *parents, last = steps(path)
+        within: Any = made
+        for step in parents:
+            within = within[step]
+        if value is GONE:
+            del within[last]
+        elif isinstance(within, list) and last == len(within):
+            within.append(value)
+        else:
+            within[last] = value
+    return made
+
+
+def found(body: dict[str, Any]) -> list[tuple[str, Path]]:
+    """Code and place of each finding in the object."""
+    return [(code, path) for code, path, _ in check.one(body)]
+
+
+def test_good_objects_pass() -> None:
+    problems, unknown = check.documents(READ)
+    assert (problems, unknown) == ([], [])
+    assert len(BODIES) == 5
+
+
+# --- LeaderWorkerSet
+
+UPDATE = "spec.rolloutStrategy.rollingUpdateConfiguration"
+GROUPS = "spec.leaderWorkerTemplate.subGroupPolicy"
+SIZE = "spec.leaderWorkerTemplate.size"
+EXCLUSIVE = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({SIZE: 1, GROUPS: GONE}, None),
+        ({"spec.replicas": 0}, None),
+        ({"spec.replicas": GONE}, None),
+        ({"spec.replicas": 1_000_000, SIZE: 2147, GROUPS: GONE}, None),
+        ({"spec.replicas": 1_000_000, SIZE: 2148, GROUPS: GONE}, "E511 spec.replicas"),
+        ({f"{UPDATE}.partition": 1}, None),
+        ({f"{UPDATE}.maxUnavailable": "50%"}, None),
+        ({f"{UPDATE}.maxUnavailable": "100%"}, None),
+        ({f"{UPDATE}.maxUnavailable": "101%"}, f"E512 {UPDATE}.maxUnavailable"),
+        ({f"{UPDATE}.maxSurge": "101%"}, f"E512 {UPDATE}.maxSurge"),
+        # Both come to 0: down is rounded down, up is rounded up.
+        ({f"{UPDATE}.maxUnavailable": 0}, f"E513 {UPDATE}"),
+        ({f"{UPDATE}.maxUnavailable": "49%"}, f"E513 {UPDATE}"),
+        ({f"{UPDATE}.maxUnavailable": "49%", f"{UPDATE}.maxSurge": "1%"}, None),
+        ({f"{UPDATE}.maxUnavailable": 0, f"{UPDATE}.maxSurge": "0%"}, f"E513 {UPDATE}"),
+        ({f"{UPDATE}.maxUnavailable": 0, "spec.replicas": 0}, None),
+        ({f"{UPDATE}.maxUnavailable": GONE}, None),
+        ({"spec.rolloutStrategy": GONE}, None),
+        # Sub groups divide the size, or the size less the leader.
+        ({GROUPS: GONE}, None),
+        ({f"{GROUPS}.subGroupSize": 1}, None),
+        ({f"{GROUPS}.subGroupSize": 4}, None),
+        ({f"{GROUPS}.subGroupSize": 5}, f"E514 {GROUPS}.subGroupSize"),
+        ({f"{GROUPS}.subGroupSize": 3}, None),
+        ({f"{GROUPS}.subGroupSize": 3, SIZE: 5}, f"E514 {GROUPS}.subGroupSize"),
+        ({f"{GROUPS}.subGroupPolicyType": "LeaderExcluded"}, f"E514 {GROUPS}.subGroupSize"),
+        ({f"{GROUPS}.subGroupPolicyType": "LeaderExcluded", SIZE: 5}, None),
+        ({"metadata.annotations": {EXCLUSIVE: "zone"}}, None),
+        ({"metadata.annotations": {EXCLUSIVE: "zone"}, GROUPS: GONE}, "E516 metadata.annotations"),
+        ({"spec.leaderWorkerTemplate.restartPolicy": "None"}, None),
+        ({"spec.leaderWorkerTemplate.restartPolicy": "Default"}, "E515 spec.leaderWorkerTemplate.restartPolicy"),
+    ],
+)
+def test_set(changes: dict[str, Any], expected: str | None) -> None:
+    code, _, path = (expected or "").partition(" ")
+    where = (*steps(path), EXCLUSIVE) if code == "E516" else steps(path)
+    assert found(changed(BODIES[SET], changes)) == ([(code, where)] if expected else [])
+
+
+# --- pods, wherever their template stands
+
+RUNNER, LOADER = "containers.0", "initContainers.0"
+PLACES = [
+    (SET, "spec.leaderWorkerTemplate.leaderTemplate.spec"),
+    (SET, "spec.leaderWorkerTemplate.workerTemplate.spec"),
+    (DEPLOYMENT, "spec.template.spec"),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"volumes.1.name": "model"}, "E520 volumes.1.name"),
+        ({"containers.1.name": "runner"}, "E520 containers.1.name"),
+        ({"containers.1.name": "loader"}, "E520 containers.1.name"),  # one name space with the first containers
+        ({f"{RUNNER}.ports.1.name": "http", f"{RUNNER}.readinessProbe": GONE}, f"E520 {RUNNER}.ports.1.name"),
+        ({f"{RUNNER}.ports.2": {"containerPort": 1, "protocol": "TCP"}}, None),
+        ({f"{RUNNER}.env.1.name": "A"}, f"E520 {RUNNER}.env.1.name"),
+        ({f"{RUNNER}.volumeMounts.1.mountPath": "/models"}, f"E520 {RUNNER}.volumeMounts.1.mountPath"),
+        ({f"{RUNNER}.volumeMounts.1.name": "model"}, None),  # one volume at two places
+        ({f"{RUNNER}.volumeMounts.1.name": "nope"}, f"E521 {RUNNER}.volumeMounts.1.name"),
+        ({f"{LOADER}.volumeMounts.0.name": "nope"}, f"E521 {LOADER}.volumeMounts.0.name"),
+        ({f"{RUNNER}.startupProbe.httpGet.port": 1}, None),  # a number needs no port that says so
+        ({f"{RUNNER}.startupProbe.httpGet.port": "x"}, f"E522 {RUNNER}.startupProbe.httpGet.port"),
+        ({f"{RUNNER}.readinessProbe.tcpSocket.port": "x"}, f"E522 {RUNNER}.readinessProbe.tcpSocket.port"),
+        ({f"{RUNNER}.livenessProbe.httpGet.port": "x"}, f"E522 {RUNNER}.livenessProbe.httpGet.port"),
+        (
+            {"containers.1.livenessProbe": {"httpGet": {"port": "metrics"}}},  # its neighbour's port is none of its own
+            "E522 containers.1.livenessProbe.httpGet.port",
+        ),
+        ({f"{RUNNER}.resources.requests.memory": "2Gi"}, None),
+        ({f"{RUNNER}.resources.requests.memory": "2048Mi"}, None),
+        ({f"{RUNNER}.resources.requests.memory": "2049Mi"}, f"E523 {RUNNER}.resources.requests.memory"),
+        ({f"{RUNNER}.resources.requests.ephemeral-storage": "1Ti"}, None),  # without a limit
+        (
+            {f"{RUNNER}.env.1.valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}, f"{RUNNER}.env.1.value": GONE},
+            None,
+        ),
+        ({f"{RUNNER}.env.1.valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}, f"E524 {RUNNER}.env.1"),
+    ],
+)
+@pytest.mark.parametrize(("body", "place"), PLACES, ids=["leader", "worker", "deployment"])
+def test_pod(body: int, place: str, changes: dict[str, Any], expected: str | None) -> None:
+    made = changed(BODIES[body], {f"{place}.{path}": value for path, value in changes.items()})
+    code, _, path = (expected or "").partition(" ")
+    assert found(made) == ([(code, steps(f"{place}.{path}"))] if expected else [])
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "DaemonSet"])
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, []),
+        ({"spec.template.metadata.labels.app": "x"}, [("E542", ("spec", "selector", "matchLabels"))]),
+        ({"spec.template.metadata": GONE}, [("E542", ("spec", "selector", "matchLabels"))]),
+        ({"spec.selector.matchLabels.more": "x"}, []),
+    ],
+)
+def test_selector_of_a_workload(kind: str, changes: dict[str, Any], expected: list[tuple[str, Path]]) -> None:
+    more = {"kind": kind} | ({"spec.serviceName": "web"} if kind == "StatefulSet" else {})
+    assert found(changed(BODIES[DEPLOYMENT], {**more, **changes})) == expected
+
+
+# --- HorizontalPodAutoscaler
+
+METRIC = "spec.metrics"
+UP = "spec.behavior.scaleUp"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"spec.minReplicas": 4}, None),
+        ({"spec.minReplicas": 5}, "E530 spec.minReplicas"),
+        ({"spec.minReplicas": GONE, "spec.maxReplicas": 1}, None),
+        ({METRIC: GONE}, None),
+        # what a target may say
+        ({f"{METRIC}.0.resource.target": {"type": "AverageValue", "averageValue": "1"}}, None),
+        ({f"{METRIC}.0.resource.target": {"type": "Value", "value": "1"}}, f"E531 {METRIC}.0.resource.target.type"),
+        ({f"{METRIC}.2.object.target": {"type": "AverageValue", "averageValue": "1"}}, None),
+        (
+            {f"{METRIC}.3.external.target": {"type": "Utilization", "averageUtilization": 1}},
+            f"E531 {METRIC}.3.external.target.type",
+        ),
+        ({f"{METRIC}.4.containerResource.target": {"type": "Utilization", "averageUtilization": 1}}, None),
+        # above nothing
+        ({f"{METRIC}.1.pods.target.averageValue": "1n"}, None),
+        ({f"{METRIC}.1.pods.target.averageValue": "0"}, f"E531 {METRIC}.1.pods.target.averageValue"),
+        ({f"{METRIC}.2.object.target.value": "-1"}, f"E531 {METRIC}.2.object.target.value"),
+        # the edges of how fast
+        ({f"{UP}.stabilizationWindowSeconds": 3600}, None),
+        ({f"{UP}.policies.0.periodSeconds": 1800}, None),
+    ],
+)
+def test_autoscaler(changes: dict[str, Any], expected: str | None) -> None:
+    code, _, path = (expected or "").partition(" ")
+    assert found(changed(BODIES[HPA], changes)) == ([(code, steps(path))] if expected else [])
+
+
+# --- Service and disruption budget
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"spec.ports": [{"port": 80, "protocol": "TCP"}]}, None),  # a single port needs no name
+        ({"spec.ports.1.name": "http"}, "E540 spec.ports.1"),
+        ({"spec.ports.1.port": 80}, "E540 spec.ports.1"),
+        ({"spec.ports.2.protocol": "TCP"}, "E540 spec.ports.2"),
+        ({"spec.clusterIP": ""}, "E540 spec.clusterIP"),
+        ({"spec.clusterIP": "10.0.0.1"}, None),
+        ({"spec.clusterIP": "None", "spec.ports.2": GONE}, None),
+        ({"spec.clusterIP": "None", "spec.ports.2.targetPort": 80}, None),
+        ({"spec.clusterIP": "None"}, "E540 spec.ports.2.targetPort"),
+    ],
+)
+def test_service(changes: dict[str, Any], expected: str | None) -> None:
+    code, _, path = (expected or "").partition(" ")
+    assert found(changed(BODIES[SERVICE], changes)) == ([(code, steps(path))] if expected else [])
+
+
+def test_disruption_budget() -> None:
+    assert found(changed(BODIES[BUDGET], {"spec.minAvailable": "50%", "spec.maxUnavailable": GONE})) == []
+    assert found(changed(BODIES[BUDGET], {"spec.maxUnavailable": GONE})) == [("E541", ("spec",))]
+
+
+# --- between objects
+
+
+def between(changes: dict[int, dict[str, Any]], *more: dict[str, Any]) -> list[tuple[int, str, Path]]:
+    """Object, code and place of what does not go together."""
+    bodies = [changed(body, changes.get(i, {})) for i, body in enumerate(BODIES)]
+    assert [found(body) for body in [*bodies, *more]] == [[] for _ in [*bodies, *more]]
+    return [(i, code, path) for i, code, path, _ in together([*bodies, *more])]
+
+
+SCALED = {HPA: {"spec.scaleTargetRef.name": "chat"}}
+
+
+def test_replicas_beside_an_autoscaler() -> None:
+    assert between(SCALED) == [(SET, "E551", ("spec", "replicas"))]
+    assert between({**SCALED, SET: {"spec.replicas": GONE}}) == []
+    assert between({HPA: {**SCALED[HPA], "metadata.namespace": "other"}}) == []
+    assert between({HPA: {**SCALED[HPA], "spec.scaleTargetRef.kind": "Deployment"}}) == []
+
+
+def test_one_autoscaler_a_workload() -> None:
+    second = changed(BODIES[HPA], {"metadata.name": "second"})
+    assert between({}, second) == [(5, "E550", ("spec", "scaleTargetRef", "name"))]
+    assert between({}, changed(second, {"spec.scaleTargetRef.name": "third"})) == []
+    assert between({}, changed(second, {"spec.scaleTargetRef.kind": "Deployment"})) == []
+    assert between({}, changed(second, {"metadata.namespace": "other"})) == []
+
+
+def test_no_service_in_the_way_of_the_sets_own() -> None:
+    mine = changed(BODIES[SERVICE], {"metadata.name": "chat", "spec.selector": {"app": "x"}})
+    assert between({}, mine) == [(5, "E552", ("metadata", "name"))]
+    assert between({}, changed(mine, {"metadata.namespace": "other"})) == []
+
+
+SET_NAME = "leaderworkerset.sigs.k8s.io/name"
+LEADER = "spec.leaderWorkerTemplate.leaderTemplate"
+
+
+@pytest.mark.parametrize(
+    ("set_", "service", "expected"),
+    [
+        ({}, {"spec.ports.0.targetPort": "metrics"}, None),
+        ({}, {"spec.ports.0.targetPort": "nope"}, 0),
+        ({}, {"spec.ports.1.targetPort": 9091}, 1),
+        ({}, {"spec.ports.1.targetPort": GONE}, None),  # then it is the port
+        ({}, {"spec.ports.2.targetPort": GONE}, 2),
+        ({}, {"spec.ports.2.targetPort": 8081}, None),  # the sidecar's
+        ({f"{LEADER}.spec.containers.0.ports.0.containerPort": 1}, {}, 2),
+        ({f"{LEADER}.spec.containers.0.ports.1.containerPort": 1}, {}, 1),
+        ({LEADER: GONE}, {}, None),  # then the first worker leads
+        ({LEADER: GONE, "spec.leaderWorkerTemplate.workerTemplate.spec.containers.0.ports.1.containerPort": 1}, {}, 1),
+        ({}, {"spec.ports.1.targetPort": 9091, "metadata.namespace": "other"}, None),
+        ({}, {"spec.ports.1.targetPort": 9091, "spec.selector": {"app": "x"}}, None),  # no Service of the leaders
+        ({}, {"spec.ports.1.targetPort": 9091, "spec.selector": {SET_NAME: "chat"}}, None),  # nor is one of all pods
+    ],
+)
+def test_a_service_reaches_what_the_leaders_listen_on(
+    set_: dict[str, Any], service: dict[str, Any], expected: int | None
+) -> None:
+    wanted = [] if expected is None else [(SERVICE, "E553", ("spec", "ports", expected))]
+    assert between({SET: set_, SERVICE: service}) == wanted
+
+
+def test_where_nobody_says_what_he_listens_on_nothing_can_be_said() -> None:
+    quiet = {f"{LEADER}.spec.containers.{i}.ports": GONE for i in (0, 1)}
+    probes = {f"{LEADER}.spec.containers.0.{probe}Probe": GONE for probe in ("startup", "readiness")}
+    assert between({SET: {**quiet, **probes}}) == []
+
+
+# --- what is found leads back to the input
+
+
+def test_a_finding_stands_where_the_input_made_the_field() -> None:
+    (document,), _ = yamlio.parse("chat.yaml", b"spec:\n  replicas: 1000000\n")
+    made: dict[Path, Origin] = {(): document.origin(), ("spec", "replicas"): document.origin("spec", "replicas")}
+    body = changed(BODIES[SET], {"spec.replicas": 10**6, SIZE: 2148, f"{GROUPS}.subGroupSize": 2149})
+    problems = check.manifests([Manifest(body, lambda: made)])
+    assert [(each.code, each.file, each.line, each.column) for each in problems] == [
+        ("E511", "chat.yaml", 2, 13),
+        ("E514", "chat.yaml", 2, 3),
+    ]
+    assert "LeaderWorkerSet" in problems[1].message
+
+
+def test_a_finding_between_objects_stands_at_the_one_to_change() -> None:
+    (first, second), _ = yamlio.parse("chat.yaml", b"a: 1\n---\nb: 2\n")
+    scaler = Manifest(changed(BODIES[HPA], SCALED[HPA]), lambda: {(): Origin(first)})
+    workload = Manifest(BODIES[SET], lambda: {(): Origin(second)})
+    assert [(each.code, each.line) for each in check.manifests([scaler, workload])] == [("E551", 3)]
+
+
+def test_a_manifest_without_origins_is_a_fault_of_ours() -> None:
+    with pytest.raises(LookupError):
+        placed(Manifest(BODIES[SET], dict), "E515", (), {})

@@ -1,0 +1,72 @@
+"""Error cases: every folder below errors/ is refused with exactly its stderr.txt.
+
+A folder holds the input files, `stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is
+`render -o out`). Nothing is written, the exit code is 2, and every code of the wording table has a case.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from renderer.problems import WORDINGS
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden, Llmaz
+
+HERE = Path(__file__).resolve().parent
+CASES = sorted(path.name for path in (HERE / "errors").iterdir() if path.is_dir())
+OURS = ("stderr.txt", "args.txt")
+# Codes that no folder can show, with the test that does.
+ELSEWHERE = {
+    "E106": "test_robustness.py::test_file_of_50_megabytes",
+    "E120": "test_robustness.py::test_file_that_cannot_be_read",
+    "E124": "test_robustness.py::test_odd_file_names",
+}
+
+
+def everything(folder: Path) -> dict[Path, bytes | None]:
+    """Every path below the folder, with what it holds where that is a file."""
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz, golden: Golden) -> None:
+    case, work = HERE / "errors" / name, tmp_path / "input"
+    shutil.copytree(case, work, symlinks=True, ignore=lambda folder, names: OURS if Path(folder) == case else ())
+    monkeypatch.chdir(work)
+    before = everything(work)
+    arguments = case / "args.txt"
+    done = llmaz(*(shlex.split(arguments.read_text()) if arguments.exists() else ["render", "-o", "out"]))
+    assert done.code == 2, done.err
+    assert "Traceback" not in done.err
+    assert everything(work) == before
+    golden(f"errors/{name}/stderr.txt", done.err)
+
+
+def shown(*patterns: str) -> set[str]:
+    """The codes that goldens of standard error hold."""
+    text = "".join(path.read_text() for pattern in patterns for path in HERE.glob(pattern))
+    return set(re.findall(r"\[([EW]\d{3})\]$", text, re.MULTILINE))
+
+
+def test_every_code_is_shown() -> None:
+    codes = shown("errors/*/stderr.txt") | {code for code in shown("cases/*/stderr.txt") if code.startswith("W")}
+    assert sorted(set(WORDINGS) - codes - set(ELSEWHERE)) == []
+    assert sorted(codes - set(WORDINGS)) == []
+    assert sorted(codes & set(ELSEWHERE)) == [], "a folder shows these: ELSEWHERE need not list them"
+
+
+@pytest.mark.parametrize("test", sorted(set(ELSEWHERE.values())))
+def test_elsewhere_is_there(test: str) -> None:
+    """The tests that ELSEWHERE names exist, and name their codes."""
+    file, _, name = test.partition("::")
+    text = (HERE / file).read_text()
+    assert f"def {name}(" in text
+    for code in (code for code, where in ELSEWHERE.items() if where == test):
+        assert code in text

@@ -1,0 +1,82 @@
+"""Images as RenderConfig wants them fetched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from renderer import yamlio
+from renderer.api import Config
+from renderer.resolve.images import reference, tagged
+
+DIGEST = f"sha256:{'0' * 64}"
+MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/", "localhost:5000": "mirror.example/l"}
+
+
+def made(image: str, **images: Any) -> str:
+    (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
+    return reference(Config({"images": images} if images else {}, document), image)
+
+
+@pytest.mark.parametrize(
+    ("image", "mirrored"),
+    [
+        ("org/engine:v1", "mirror.example/hub/org/engine:v1"),
+        ("a/b/c:v1", "mirror.example/hub/a/b/c:v1"),
+        ("docker.io/org/engine:v1", "mirror.example/hub/org/engine:v1"),
+        ("busybox", "mirror.example/hub/library/busybox"),
+        ("busybox:1", "mirror.example/hub/library/busybox:1"),
+        ("ghcr.io/org/engine:v1", "mirror.example/ghcr/org/engine:v1"),
+        (f"ghcr.io/org/engine@{DIGEST}", f"mirror.example/ghcr/org/engine@{DIGEST}"),
+        ("localhost:5000/x", "mirror.example/l/x"),
+        ("localhost/x", "localhost/x"),
+        ("quay.io/org/engine:v1", "quay.io/org/engine:v1"),
+        ("notghcr.io/x", "notghcr.io/x"),
+    ],
+)
+def test_mirrors(image: str, mirrored: str) -> None:
+    assert made(image, mirrors=MIRRORS) == mirrored
+    assert made(image) == image
+
+
+def test_a_mirror_of_another_registry_mirrors_nothing() -> None:
+    assert made("org/engine:v1", mirrors={"ghcr.io": "m"}) == "org/engine:v1"
+    assert made("org/engine:v1", mirrors={"org": "m"}) == "org/engine:v1"  # a user of docker.io, no registry
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("org/engine:v1", f"org/engine:v1@{DIGEST}"),
+        ("org/engine:v2", "org/engine:v2"),
+        ("org/engine", "org/engine"),
+        ("docker.io/org/engine:v1", "docker.io/org/engine:v1"),  # as written, or not at all
+    ],
+)
+def test_digests(image: str, expected: str) -> None:
+    assert made(image, digests={"org/engine:v1": DIGEST}) == expected
+
+
+def test_a_digest_stays_with_its_image_behind_a_mirror() -> None:
+    pinned = made("org/engine:v1", digests={"org/engine:v1": DIGEST}, mirrors=MIRRORS)
+    assert pinned == f"mirror.example/hub/org/engine:v1@{DIGEST}"
+
+
+def test_an_image_keeps_the_digest_that_it_has() -> None:
+    image = f"org/engine@{DIGEST}"
+    assert made(image, digests={image: "sha256:other"}) == image
+
+
+@pytest.mark.parametrize(
+    ("image", "tag", "expected"),
+    [
+        ("org/engine", "v1", "org/engine:v1"),
+        ("localhost:5000/engine", "v1", "localhost:5000/engine:v1"),
+        ("org/engine", DIGEST, f"org/engine@{DIGEST}"),
+        ("org/engine", f"v1@{DIGEST}", f"org/engine:v1@{DIGEST}"),
+        ("org/engine:v1", "", "org/engine:v1"),
+    ],
+)
+def test_tagged(image: str, tag: str, expected: str) -> None:
+    assert tagged(image, tag) == expected

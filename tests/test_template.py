@@ -1,0 +1,423 @@
+"""Templates: the quick ways agree with Jinja, unknown words are errors, and nothing of Python can be reached."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from renderer import template
+from renderer.resolve.engines import WORDS
+from renderer.template import TemplateError, compiled, condition
+
+VALUES: dict[str, Any] = {
+    "ModelPath": "/workspace/models/models--org--m",
+    "ModelName": "qwen3-0.6b",
+    "DraftModelPath": "",
+    "Revision": "main",
+    "DraftRevision": "",
+    "Hub": "Huggingface",
+    "Filename": "",
+    "Endpoint": "",
+    "Region": "",
+    "Anonymous": False,
+    "Source": "hub",
+    "Format": "safetensors",
+    "Skip": False,
+    "Stream": False,
+    "Accelerator": "nvidia",
+    "Port": 8080,
+    "TP": 4,
+    "MaxModelLen": 0,
+    "DrainSleep": 10,
+}
+
+
+def filled(text: Any) -> Any:
+    """The text or tree with VALUES in it."""
+    filler = compiled(text, WORDS)
+    return filler(VALUES) if filler else text
+
+
+def holds(text: str) -> bool:
+    return bool(condition(text, WORDS)(VALUES))
+
+
+def test_the_words_here_are_the_words() -> None:
+    assert VALUES.keys() == WORDS
+
+
+# --- text
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("plain", "plain"),
+        ("{{ Port }}", 8080),
+        ("{{Port}}", 8080),
+        ("{{  Skip  }}", False),
+        ("{{ .ModelPath }}", "/workspace/models/models--org--m"),
+        ("--port={{ Port }}", "--port=8080"),
+        ("{{ ModelName }}:{{ Port }}", "qwen3-0.6b:8080"),
+        ("{{ .ModelName }}{{ModelName}}", "qwen3-0.6bqwen3-0.6b"),
+        ("{{ TP * 2 }}", "8"),
+        ("{{ Revision or 'none' }}{{ DraftRevision or 'none' }}", "mainnone"),
+        ("{{ Format | upper }}", "SAFETENSORS"),
+        ("{{ 'gguf' if Format == 'gguf' else TP - 1 }}", "3"),
+        ('{"model": {"name": "{{ ModelName }}"}}', '{"model": {"name": "qwen3-0.6b"}}'),
+        ("\n  {{ Port }}\n", "\n  8080\n"),
+        ("{{ Port }}\n\n", "8080\n\n"),
+        ("{{ Port }} żółć 🦙 {{ Port }}", "8080 żółć 🦙 8080"),
+    ],
+)
+def test_text(text: str, result: object) -> None:
+    assert filled(text) == result
+    assert type(filled(text)) is type(result)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${#x}",
+        "{# no comment #}",
+        "{% if x %}{% endif %}",
+        "{%- raw -%}",
+        "%}",
+        "#}",
+        "{ {Port} }",
+        "{Port}",
+        "{0}",
+        "{",
+        "}",
+        "}}",
+        "a }} b",
+        '{"a": {"b": 1}}',
+        "$(date)",
+        "{!r}",
+        "# for x in y",
+    ],
+)
+def test_only_double_braces_are_active(text: str) -> None:
+    """Alone, beside a word that is filled quickly, and beside one that Jinja fills."""
+    assert filled(text) == text
+    assert filled(f"{text} {{{{ Port }}}}") == f"{text} 8080"
+    assert filled(f"{{{{ Port + 0 }}}} {text}") == f"8080 {text}"
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ Nope }}", "a {{ Nope }} {{ Port }}", "{{ .Nope }}", "{{ Port + Nope }}", "{{ port }}"]
+)
+def test_unknown_words(text: str) -> None:
+    word = "port" if "port" in text else "Nope"
+    with pytest.raises(TemplateError, match=f"no word is called '{word}'"):
+        compiled(text, WORDS)
+
+
+def test_the_path_leads_to_the_leaf() -> None:
+    with pytest.raises(TemplateError) as caught:
+        compiled({"a": ["x", {"b": "{{ Nope }}"}]}, WORDS, ("spec",))
+    assert caught.value.path == ("spec", "a", 1, "b")
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ }}", "{{}}", "{{ Port", "a {{ Port {{ TP }}", "{{ Port }", "{{ Port TP }}", "{{ 'a }}", "{{ 1 + }}"]
+)
+def test_broken_templates(text: str) -> None:
+    with pytest.raises(TemplateError):
+        compiled(text, WORDS)
+
+
+def test_trees() -> None:
+    """Keys stay, values of every kind too; a tree without anything to fill is no template."""
+    tree = {"args": ["{{ Port }}", "x", 1, None, {"{{ Port }}": "{{ TP }}"}], "n": 1.5, "b": True}
+    assert filled(tree) == {"args": [8080, "x", 1, None, {"{{ Port }}": 4}], "n": 1.5, "b": True}
+    assert tree["args"] == ["{{ Port }}", "x", 1, None, {"{{ Port }}": "{{ TP }}"}]
+    assert compiled({"a": ["b", {"c": 1}], "d": None}, WORDS) is None
+
+
+REACHING = [
+    "ModelName.__class__",
+    "ModelName['__class__']",
+    "ModelName|attr('__class__')",
+    "().__class__.__mro__",
+    "''.__class__.mro()",
+    "ModelName.mro",
+    "ModelName.upper()",
+    "ModelName.upper",
+    "''.join",
+    "'{0.__class__}'.format(ModelName)",
+    "'{0.__class__}'|format(ModelName)",
+    "ModelName[0]",
+    "ModelName[0:2]",
+    "{'a': 1}['a']",
+    "range(3)",
+    "dict()",
+    "lipsum()",
+    "cycler()",
+    "namespace()",
+    "joiner()",
+    "__import__('os')",
+    "open('/etc/passwd')",
+    "self",
+    "self.__init__",
+    "ModelName|replace('q', self)",
+    "super()",
+    "loop",
+    "caller()",
+    "varargs",
+    "kwargs",
+    "context",
+    "environment",
+    "__builtins__",
+    "_",
+    "config",
+    "request",
+    "[x for x in ModelName]",
+    "(x for x in ModelName)|list",
+    "{x: 1 for x in ModelName}",
+    "(lambda: 1)()",
+    "(x := 1)",
+    "ModelName|map('upper')",
+    "ModelName|list",
+    "ModelName|pprint",
+    "ModelName|random",
+    "ModelName|tojson",
+    "ModelName|nosuch",
+    "ModelName is callable",
+    "ModelName is nosuch",
+    "2 ** 99999999",
+    "b'x'",
+    "...",
+    "await Port",
+    "yield Port",
+    "f'{Port}'",
+    "Port; TP",
+    "Port }}{{ TP",
+    "1) else 0 }}{{ 1 if (1",
+    "%}{% if 1",
+]
+
+
+@pytest.mark.parametrize("expression", REACHING)
+def test_nothing_reaches_python(expression: str) -> None:
+    """Refused when it is compiled, before any word has a value; in text and in `when`."""
+    with pytest.raises(TemplateError):
+        condition(expression, WORDS)
+    if "}}" not in expression:
+        with pytest.raises(TemplateError):
+            compiled("{{ " + expression + " }}", WORDS)
+        with pytest.raises(TemplateError):
+            compiled("x {{ " + expression + " }} y", WORDS)
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ ModelName + 1 }}", "{{ TP / 0 }}", "{{ TP % 0 }}", "{{ Format - 1 }}", "{{ -ModelName }}"]
+)
+def test_what_goes_wrong_later(text: str) -> None:
+    with pytest.raises(TemplateError):
+        filled(text)
+
+
+def texts(seed: int) -> str:
+    """Some text with words in it, and with every character that a template might mind.
+
+    But for a return, which Jinja drops, and a brace right before a word, which Jinja takes for a map's.
+    """
+    chance = random.Random(seed)
+    pieces = [
+        "{",
+        "}",
+        "%",
+        "#",
+        "$",
+        " ",
+        "\n",
+        "\t",
+        "'",
+        '"',
+        "\\",
+        "é",
+        "a",
+        ":",
+        "{%",
+        "%}",
+        "{#",
+        "#}",
+        "-",
+        "{{ Port }}",
+        "{{ModelName}}",
+        "{{ .TP }}",
+        "{{  Skip }}",
+    ]
+    text = "".join(chance.choice(pieces) for _ in range(chance.randint(1, 12)))
+    while "{{{" in text:
+        text = text.replace("{{{", "{ {{")
+    return text
+
+
+def test_the_quick_way_with_text_is_jinja_s() -> None:
+    """Whatever is filled without Jinja reads as Jinja would have it, but for the type of a bare word."""
+    quick = 0
+    for seed in range(600):
+        text = texts(seed)
+        with_jinja: Any
+        try:
+            with_jinja = template._jinja_text(text, WORDS, ())(VALUES)
+        except TemplateError:
+            with_jinja = TemplateError
+        without: Any
+        try:
+            without = str(filled(text))
+        except TemplateError:
+            without = TemplateError
+        assert without == with_jinja, text
+        quick += without is not TemplateError and "{{" in text
+    assert quick > 200
+
+
+# --- when
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("Skip", False),
+        ("not Skip", True),
+        ("TP > 1", True),
+        ("TP >= 4 and TP <= 4", True),
+        ("TP == 4 or Skip", True),
+        ("Skip and Hub == 'ModelScope'", False),
+        ("Format in ('gguf', 'safetensors')", True),
+        ("Format not in ['gguf']", True),
+        ("'safe' in Format", True),
+        ("MaxModelLen", False),
+        ("Filename or Endpoint", False),
+        ("(Revision and not Filename) or Stream", True),
+        ("Skip == false", True),
+        ("Skip == False", True),
+        ("true", True),
+        ("none", False),
+        ("TP * 2 == 8", True),
+        ("1 < TP < 5", True),
+        ("TP % 2 == 0", True),
+        ("Format ~ 'x' == 'safetensorsx'", True),
+        (" TP ", True),
+        ("TP == 4\n  and not Skip", True),
+    ],
+)
+def test_when(text: str, result: bool) -> None:
+    assert holds(text) is result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "TP >",
+        "TP = 4",
+        "TP TP",
+        "TP > 1 and",
+        "(TP",
+        "'a",
+        "TP && 1",
+        "Nope",
+        "TP > 0 or Nope",
+        "Skip and Nope",
+        "tp > 1",
+        "TP # comment",
+        "{{ TP }}",
+        "1j",
+    ],
+)
+def test_broken_whens(text: str) -> None:
+    """An unknown word is an error even where the answer would not depend on it."""
+    with pytest.raises(TemplateError):
+        condition(text, WORDS)
+
+
+@pytest.mark.parametrize(
+    "text", ["Format > 1", "Filename in 5", "1 in Format", "TP + Format", "TP // 0 == 1", "not (ModelName < 3)"]
+)
+def test_whens_that_go_wrong_later(text: str) -> None:
+    """With the path that the caller gave."""
+    made = condition(text, WORDS, ("engine", "derived", 3, "when"))
+    with pytest.raises(TemplateError) as caught:
+        made(VALUES)
+    assert caught.value.path == ("engine", "derived", 3, "when")
+
+
+def expression(chance: random.Random, depth: int = 0) -> str:
+    """An expression over words, strings, numbers, comparisons, `and`, `or`, `not`, `in`, and brackets."""
+    atoms = [
+        *sorted(WORDS),
+        "0",
+        "1",
+        "4",
+        "8080",
+        "1.5",
+        "''",
+        "'hub'",
+        "'gguf'",
+        '"safetensors"',
+        "True",
+        "False",
+        "None",
+    ]
+    kind = chance.randrange(7 if depth < 4 else 2)
+    if kind < 2:
+        return chance.choice(atoms)
+    if kind == 2:
+        return f"not {expression(chance, depth + 1)}"
+    if kind == 3:
+        return f"({expression(chance, depth + 1)})"
+    if kind == 4:
+        left, right = chance.choice(atoms), chance.choice(atoms)
+        return f"{left} {chance.choice(['==', '!=', '<', '<=', '>', '>='])} {right}"
+    if kind == 5:
+        listed = ", ".join(chance.choice(atoms) for _ in range(chance.randint(1, 3)))
+        brackets = chance.choice(["[{}]", "({},)"]).format(listed)
+        return f"{chance.choice(atoms)} {chance.choice(['in', 'not in'])} {brackets}"
+    return f"{expression(chance, depth + 1)} {chance.choice(['and', 'or'])} {expression(chance, depth + 1)}"
+
+
+def test_the_quick_way_with_whens_is_jinja_s() -> None:
+    quick, answers, errors = 0, [0, 0], 0
+    for seed in range(1500):
+        text = expression(random.Random(seed))
+        if template._simple_expression(text, WORDS, ()) is None:
+            continue
+        quick += 1
+        seen = []
+        for made in (condition(text, WORDS), template._jinja_expression(text, WORDS, ())):
+            try:
+                seen.append(made(VALUES))
+            except TemplateError:
+                seen.append(TemplateError)
+        assert seen[0] == seen[1], text
+        if seen[0] is TemplateError:
+            errors += 1
+        else:
+            answers[seen[0]] += 1
+    assert quick > 1000
+    assert min(*answers, errors * 10) > 200, (answers, errors)
+
+
+def test_jinja_is_imported_only_when_it_is_needed() -> None:
+    """It costs more than rendering ten models."""
+    code = (
+        "import sys\n"
+        "from renderer import template\n"
+        "known = frozenset({'TP', 'Port'})\n"
+        "template.compiled({'a': ['{{ Port }}', 'x {{ TP }} y', '{% {# plain']}, known)\n"
+        "template.condition('TP > 1 and not Port', known)\n"
+        "assert 'jinja2' not in sys.modules\n"
+        "template.condition('TP % 2 == 0', known)\n"
+        "assert 'jinja2' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parent.parent)

@@ -1,0 +1,179 @@
+"""Which files are input: what is walked, what is left out, and what globs mean."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from renderer import tree
+from renderer.tree import MAX_BYTES, File
+
+
+def made(*paths: str) -> None:
+    """Empty files below the current folder."""
+    for path in paths:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).touch()
+
+
+def keys(*paths: str, base: Path, ignore: tuple[str, ...] = (), output: str | None = None) -> list[str]:
+    return [file.key for file in tree.folder(str(base), paths or (".",), ignore, output).files]
+
+
+def test_what_is_walked_and_what_is_left_out(here: Path) -> None:
+    made("z.yaml", "a.yml", "b.json", "c/d/e.yaml", "c.yaml", "notes.txt", "x.yaml.bak", "kustomization.yaml")
+    made(".hidden.yaml", ".git/x.yaml", ".github/x.yaml", "node_modules/x.yaml", "c/node_modules/x.yaml")
+    made("chart/Chart.yaml", "chart/values.yaml", "chart/templates/x.yaml", "Kustomization", "c/kustomization.yaml")
+    made("out/x.yaml", "c/out/x.yaml")
+    expected = [".hidden.yaml", "a.yml", "b.json", "c.yaml", "c/d/e.yaml", "c/out/x.yaml", "z.yaml"]
+    assert keys(base=here, output="out") == expected
+    assert keys(base=here, output="./c/../out/") == expected
+
+
+def test_order_is_that_of_names_not_of_the_disk(here: Path) -> None:
+    made("b.yaml", "a/b.yaml", "a.yaml", "a-b.yaml", "B.yaml", "a/a.yaml")
+    assert keys(base=here) == sorted(["b.yaml", "a/b.yaml", "a.yaml", "a-b.yaml", "B.yaml", "a/a.yaml"])
+
+
+def test_ignore_patterns(here: Path) -> None:
+    made("docs/a.yaml", "docs/b/c.yaml", "x/docs/a.yaml", "a.yaml", "a.test.yaml", "x/b.test.yaml")
+    assert keys(base=here, ignore=("docs/**",)) == ["a.test.yaml", "a.yaml", "x/b.test.yaml", "x/docs/a.yaml"]
+    assert keys(base=here, ignore=("docs", "**/*.test.yaml")) == ["a.yaml", "x/docs/a.yaml"]
+
+
+def test_names_are_relative_to_the_user_and_keys_to_the_base(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made("base/in/a.yaml", "base/deep/er/here.txt")
+    monkeypatch.chdir(here / "base" / "deep" / "er")
+    (file,) = tree.folder(str(here / "base"), ["../../in"], (), None).files
+    assert file == File("../../in/a.yaml", "in/a.yaml", str(here / "base" / "in" / "a.yaml"))
+
+
+def test_paths_that_overlap_are_read_once(here: Path) -> None:
+    made("in/a.yaml", "in/b/c.yaml")
+    assert keys("in", "in/a.yaml", "in/b", ".", str(here / "in"), base=here) == ["in/a.yaml", "in/b/c.yaml"]
+
+
+def test_a_file_is_taken_whatever_its_name(here: Path) -> None:
+    made("in/playground.txt")
+    assert keys("in/playground.txt", base=here) == ["in/playground.txt"]
+    assert keys("in", base=here) == []
+
+
+def test_a_path_that_is_not_there(here: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        tree.folder(str(here), ["nowhere"], (), None)
+
+
+def test_links(here: Path, tmp_path: Path) -> None:
+    made("in/a.yaml")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "o.yaml").touch()
+    Path("in/inside.yaml").symlink_to(here / "in" / "a.yaml")
+    Path("in/loop").symlink_to(here)
+    Path("in/out").symlink_to(outside)
+    Path("in/out.yaml").symlink_to(outside / "o.yaml")
+    Path("in/out.txt").symlink_to(outside / "o.yaml")
+    found = tree.folder(str(here), ["in"], (), None)
+    assert [file.key for file in found.files] == ["in/a.yaml"]
+    assert sorted(found.strayed) == [("in/out", str(outside)), ("in/out.yaml", str(outside / "o.yaml"))]
+    # What the user names himself may lie anywhere.
+    assert tree.folder(str(here), [str(outside)], (), None).strayed == ()
+    assert keys("in/out", base=here) == ["in/out/o.yaml"]
+
+
+def test_only_plain_files(here: Path) -> None:
+    made("a.yaml")
+    os.mkfifo("pipe.yaml")
+    Path("folder.yaml").mkdir()
+    made("folder.yaml/b.yaml")
+    assert keys(base=here) == ["a.yaml", "folder.yaml/b.yaml"]
+
+
+def test_names_that_no_header_can_hold(here: Path) -> None:
+    made("a.yaml", "żółć 🦙.yaml", "new\nline.yaml", "tab\t.yaml")
+    with open(b"\xff.yaml", "wb"):
+        pass
+    found = tree.folder(str(here), ["."], (), None)
+    assert [file.key for file in found.files] == ["a.yaml", "żółć 🦙.yaml"]
+    assert sorted(found.odd) == [r"'\udcff.yaml'", r"'new\nline.yaml'", r"'tab\t.yaml'"]
+
+
+def test_deep_folders(here: Path) -> None:
+    """Deeper than Python likes to recurse (and pytest, which would clean up)."""
+    deep = [f"{here}/" + "d/" * i for i in range(1, 1200)]
+    for folder in deep:
+        os.mkdir(folder)
+    made(deep[-1] + "a.yaml")
+    try:
+        assert keys(base=here) == ["d/" * len(deep) + "a.yaml"]
+    finally:
+        os.unlink(deep[-1] + "a.yaml")
+        for folder in reversed(deep):
+            os.rmdir(folder)
+
+
+def test_reading(here: Path) -> None:
+    Path("a.yaml").write_bytes(b"a: 1\n")
+    assert File("a.yaml", "a.yaml", "a.yaml").read() == b"a: 1\n"
+    Path("a.yaml").write_bytes(b"")
+    assert File("a.yaml", "a.yaml", "a.yaml").read() == b""
+    with open("a.yaml", "wb") as file:
+        file.truncate(MAX_BYTES + 5)
+    assert len(File("a.yaml", "a.yaml", "a.yaml").read()) == MAX_BYTES + 5
+    with pytest.raises(FileNotFoundError):
+        File("b.yaml", "b.yaml", "b.yaml").read()
+    assert len(File("proc", "proc", "/proc/self/status").read()) > 100, "a file that says nothing of its size"
+
+
+# --- where headers begin
+
+
+def test_base(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of llmaz.yaml, else the git root, else the current folder; from the paths upward."""
+    made("plain/x.yaml", "git/.git/HEAD", "git/deep/x.yaml", "config/llmaz.yaml", "config/deep/x.yaml")
+    made(
+        "both/.git/HEAD", "both/llmaz.yaml", "both/in/x.yaml", "above/llmaz.yaml", "above/git/.git", "above/git/x.yaml"
+    )
+    assert tree.base_of(["plain"]) == (str(here), None)
+    assert tree.base_of([]) == (str(here), None)
+    assert tree.base_of(["git/deep"]) == (str(here / "git"), None)
+    assert tree.base_of(["git/deep/x.yaml"]) == (str(here / "git"), None)
+    assert tree.base_of(["config/deep/x.yaml"]) == (str(here / "config"), str(here / "config" / "llmaz.yaml"))
+    assert tree.base_of(["config"]) == (str(here / "config"), str(here / "config" / "llmaz.yaml"))
+    assert tree.base_of(["both/in"]) == (str(here / "both"), str(here / "both" / "llmaz.yaml"))
+    # Nothing above the git root counts.
+    assert tree.base_of(["above/git"]) == (str(here / "above" / "git"), None)
+    # Several paths: what they have in common.
+    assert tree.base_of(["config/deep", "plain"]) == (str(here), None)
+    monkeypatch.chdir(here / "config" / "deep")
+    assert tree.base_of([]) == (str(here / "config"), str(here / "config" / "llmaz.yaml"))
+
+
+# --- globs
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches", "others"),
+    [
+        ("a.yaml", ["a.yaml"], ["b/a.yaml", "axyaml", "a.yaml2"]),
+        ("*.yaml", ["a.yaml", ".yaml"], ["b/a.yaml", "a.yml"]),
+        ("docs", ["docs", "docs/a.yaml", "docs/b/c.yaml"], ["docs2/a.yaml", "a/docs"]),
+        ("docs/", ["docs/a.yaml"], ["docs2/a.yaml"]),
+        ("/docs", ["docs/a.yaml"], ["x/docs/a.yaml"]),
+        ("docs/**", ["docs/a.yaml", "docs/b/c.yaml"], ["docs2/a.yaml"]),
+        ("docs/*", ["docs/a.yaml", "docs/b/c.yaml"], ["a.yaml"]),
+        ("docs/*.yaml", ["docs/a.yaml"], ["docs/b/c.yaml"]),
+        ("**/a.yaml", ["a.yaml", "b/a.yaml", "b/c/a.yaml"], ["ba.yaml"]),
+        ("b/**/a.yaml", ["b/a.yaml", "b/c/a.yaml", "b/c/d/a.yaml"], ["a.yaml", "ba.yaml"]),
+        ("a?.yaml", ["ab.yaml"], ["a.yaml", "a/.yaml", "abc.yaml"]),
+        ("[a].(b)+$", ["[a].(b)+$"], ["a.b"]),
+        ("**", ["a", "a/b/c"], []),
+    ],
+)
+def test_globs(pattern: str, matches: list[str], others: list[str]) -> None:
+    compiled = tree.glob(pattern)
+    assert [path for path in matches if not compiled.fullmatch(path)] == []
+    assert [path for path in others if compiled.fullmatch(path)] == []
