@@ -97,8 +97,8 @@ class Options(NamedTuple):
 class Scope(NamedTuple):
     """What one run is about: the options, RenderConfig, the files below PATHS, and the output folder.
 
-    `prunes`: globs over input paths whose output this run answers for; empty: all of the tree. `problems`: what is
-    wrong with RenderConfig.
+    `prunes`: input paths, files and folders, whose output this run answers for; empty: all of the tree. `problems`:
+    what is wrong with RenderConfig.
     """
 
     options: Options

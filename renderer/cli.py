@@ -86,7 +86,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         raise click.UsageError("--check and --stdout exclude each other")
     options = _options(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
     done = _run(options, flags["form"])
-    failed = _report(done.problems, flags["form"], flags["strict"])
+    failed = _report(done.problems, flags["form"], flags["strict"], aside=stdout)
     if failed:
         _say(
             flags["form"],
@@ -110,6 +110,8 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
         _say(flags["form"], _count(failed, "error"))
         _exit(_INVALID)
     apps = len(done.inputs.apps)
+    if flags["verbose"]:
+        _say(flags["form"], f"left alone: {_count(done.inputs.foreign, 'document')} of other kinds")
     _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')}: valid")
     _exit(0)
 
@@ -242,8 +244,11 @@ def _run(options: Options, form: str) -> Rendered:
         _fault(error)
 
 
-def _report(problems: Iterable[Problem], form: str, strict: bool = False) -> int:
-    """Prints problems, sorted by place, each once; the number of those that forbid to go on."""
+def _report(problems: Iterable[Problem], form: str, strict: bool = False, aside: bool = False) -> int:
+    """Prints problems, sorted by place, each once; the number of those that forbid to go on.
+
+    Texts for people go to stderr, formats for machines to stdout; `aside`: to stderr too, since stdout is taken.
+    """
     listed = sorted(set(problems))
     if form == "text":
         for each in listed:
@@ -252,7 +257,7 @@ def _report(problems: Iterable[Problem], form: str, strict: bool = False) -> int
         from renderer import reports
 
         if said := reports.FORMATS[form](listed):
-            click.echo(said)
+            click.echo(said, err=aside)
     return sum(strict or not each.warning for each in listed)
 
 
@@ -265,6 +270,8 @@ def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
             if state != "same":
                 what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
                 click.echo(f"{done.folder}/{path}: {what}", err=True)
+    if flags["verbose"]:
+        _say(flags["form"], f"left alone: {_count(done.inputs.foreign, 'document')} of other kinds")
     if options.texts:
         return
     apps = len(done.inputs.apps)
@@ -280,8 +287,6 @@ def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
         _say(flags["form"], f"{done.folder}/ is stale; run llmaz render")
     else:
         _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')}: {done.folder}/ is up to date")
-    if flags["verbose"]:
-        _say(flags["form"], f"left alone: {_count(done.inputs.foreign, 'document')} of other kinds")
 
 
 def _say(form: str, text: str) -> None:

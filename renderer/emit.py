@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ from renderer.plan import Manifest, Plan
 from renderer.problems import Origin, Problem, problem
 from renderer.tree import File, glob
 
-_BEGIN, _END = "# Rendered by llmaz from ", ". Do not edit.\n"
+_BEGIN, _END = "# Rendered by llmaz from ", ". Do not edit."
+_TEMPORARY = re.compile(r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})$")
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -26,7 +28,7 @@ class Text(NamedTuple):
 
 def header(source: str) -> str:
     """The line that says that a file is ours, and from which input it came."""
-    return f"{_BEGIN}{source}{_END}"
+    return f"{_BEGIN}{source}{_END}\n"
 
 
 def texts(plan: Plan, manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
@@ -111,18 +113,34 @@ def _blocked(folder: str, path: str) -> bool:
     return False
 
 
-def stale(scope: Scope, kept: Mapping[str, str]) -> list[str]:
-    """Our files that nothing makes any more, sorted: they carry our line, and their input lies below PATHS."""
-    patterns = [glob(path) for path in scope.prunes]
-    gone = []
+def stale(scope: Scope, kept: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Our files that nothing makes any more, and what killed runs left behind; both below the folder, sorted.
+
+    A file is ours when it carries our line; it is this run's business when its input lies below PATHS.
+    """
+    below = tuple(f"{path}/" for path in scope.prunes)
+    gone, left = [], []
     for path in _files(scope.folder, ""):
-        if (
-            path not in kept
-            and path.endswith(_SUFFIXES)
-            and (source := made_from(f"{scope.folder}/{path}")) is not None
-        ) and (not patterns or any(pattern.fullmatch(source) for pattern in patterns)):
-            gone.append(path)
-    return sorted(gone)
+        if path in kept:
+            continue
+        if path.endswith(_SUFFIXES):
+            source = made_from(f"{scope.folder}/{path}")
+            if source is not None and (not below or source in scope.prunes or source.startswith(below)):
+                gone.append(path)
+        elif (found := _TEMPORARY.search(path)) and not _runs(int(found[1])):
+            left.append(path)
+    return sorted(gone), sorted(left)
+
+
+def _runs(process: int) -> bool:
+    """Whether there is such a process; it may be writing right now."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
 
 
 def made_from(path: str) -> str | None:
@@ -132,6 +150,7 @@ def made_from(path: str) -> str | None:
             line = file.readline(4096).decode("utf-8", "replace")
     except OSError:
         return None
+    line = line.rstrip("\r\n")  # a checkout may have turned our line ends
     return line[len(_BEGIN) : -len(_END)] if line.startswith(_BEGIN) and line.endswith(_END) else None
 
 
@@ -172,13 +191,10 @@ def write(scope: Scope, files: Iterable[Text]) -> None:
             raise
 
 
-def settle(scope: Scope, common: Iterable[Text], states: Mapping[str, str], gone: Iterable[str]) -> None:
-    """What is done once the apps' files are there: the common files, the deletions, and what a killed run left
-    behind.
-    """
+def settle(scope: Scope, common: Iterable[Text], states: Mapping[str, str], rubbish: Iterable[str]) -> None:
+    """What is done once the apps' files are there: the common files are written, the rubbish and empty folders go."""
     write(scope, [text for text in common if states[text.path] != "same"])
-    left = [path for path in _files(scope.folder, "") if ".llmaz-" in path and path.rpartition(".llmaz-")[2].isdigit()]
-    for path in (*gone, *left):
+    for path in rubbish:
         os.unlink(os.path.join(scope.folder, path))
         while path := os.path.dirname(path):
             try:

@@ -50,11 +50,11 @@ def render(options: Options) -> Rendered:
         problems += found + load.nothing(inputs, scope, problems) + check.folder(scope, states)
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part]
-        gone = emit.stale(scope, states) if scope.compares else []
+        gone, left = emit.stale(scope, states) if scope.compares else ([], [])
         if options.write and not failing(problems, options.strict):
             with check.writable(scope):
                 team.tell("write")
-                emit.settle(scope, common, states, gone)
+                emit.settle(scope, common, states, (*gone, *left))
         texts = [Text(*each) for part in team.tell("texts") for each in part] + common if options.texts else []
     states |= dict.fromkeys(gone, "gone")
     return Rendered(scope.folder, problems, states, texts, sum(made["objects"] for made in shares), inputs)

@@ -358,12 +358,14 @@ WORDINGS: dict[str, Wording] = {
     "E530": Wording("{what}"),
     "E531": Wording("{what}"),
     "E540": Wording("{what}"),
-    "E541": Wording("exactly one of minAvailable and maxUnavailable is needed"),
     "E542": Wording("the selector does not match the labels of its own pods"),
     "E550": Wording("'{name}' is already scaled by {other}", "keep one autoscaler for each workload"),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
     "E553": Wording("the leader's containers do not listen on {port}, only on {ports}", "set targetPort to one"),
+    "E554": Wording(
+        "a headless Service translates no ports: {port} leads to {port}, not to {target}", "make the two ports one"
+    ),
     "E560": Wording("kubeconform: {what}"),
     "E561": Wording("kubeconform did not run: {what}", "name the program: --kubeconform=PATH"),
     # Wxxx: legal, and likely wrong

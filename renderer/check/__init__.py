@@ -14,7 +14,7 @@ from renderer.api import Scope
 from renderer.check.finding import Body, Finding, placed
 from renderer.check.hpa import hpa_rules
 from renderer.check.lws import lws_pods, lws_webhook
-from renderer.check.objects import pdb_rules, service_rules, workload_rules
+from renderer.check.objects import service_rules, workload_rules
 from renderer.check.together import together
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path, Problem, RenderError, problem
@@ -25,7 +25,6 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {
     "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet": (lws_webhook, lws_pods),
     "autoscaling/v2/HorizontalPodAutoscaler": (hpa_rules,),
     "v1/Service": (service_rules,),
-    "policy/v1/PodDisruptionBudget": (pdb_rules,),
     "apps/v1/Deployment": (workload_rules,),
     "apps/v1/StatefulSet": (workload_rules,),
     "apps/v1/DaemonSet": (workload_rules,),

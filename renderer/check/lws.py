@@ -12,16 +12,10 @@ _MAX_INT32 = 2**31 - 1
 
 
 def lws_webhook(body: Body) -> Iterator[Finding]:
-    """What LeaderWorkerSet's validating webhook refuses, and what its mutating one would rewrite (apis.md, section
-    1).
-    """
+    """What LeaderWorkerSet's webhook refuses beside the schema, or would rewrite (apis.md, section 1)."""
     metadata, spec = body["metadata"], body["spec"]
     template = spec["leaderWorkerTemplate"]
     size, replicas = template.get("size", 1), spec.get("replicas", 1)
-    if size < 1:
-        yield "E511", ("spec", "leaderWorkerTemplate", "size"), {"what": f"size {size} is below 1"}
-    if replicas < 0:
-        yield "E511", ("spec", "replicas"), {"what": f"replicas {replicas} is below 0"}
     if replicas * size > _MAX_INT32:
         yield "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
     update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
@@ -33,8 +27,6 @@ def lws_webhook(body: Body) -> Iterator[Finding]:
             yield "E512", (*update, key), {"field": key, "value": rollout[key]}
     if down == 0 and more == 0 and replicas:
         yield "E513", update, {"replicas": replicas}
-    if rollout.get("partition", 0) < 0:
-        yield "E511", (*update, "partition"), {"what": f"partition {rollout['partition']} is below 0"}
     yield from _subgroups(metadata, template, size)
     if template.get("restartPolicy") == "Default":
         yield "E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {}
@@ -48,11 +40,9 @@ def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
         if key in (metadata.get("annotations") or {}):
             yield "E516", ("metadata", "annotations", key), {}
         return
-    part = policy.get("subGroupSize")
-    if part is None:
-        yield "E514", path, {"what": "subGroupSize is missing; LWS's webhook fails without it"}
-    elif not 1 <= part <= size:
-        yield "E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is not between 1 and the size {size}"}
+    part = policy["subGroupSize"]
+    if part > size:
+        yield "E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is above the size {size}"}
     elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
         yield (
             "E514",
@@ -68,13 +58,13 @@ def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
 
 
 def _share(value: int | str, replicas: int, *, up: bool) -> int | None:
-    """A number of groups, or a percentage of them up to 100 %, rounded; None when it is neither."""
+    """A number of groups, or a percentage of them, rounded; None above 100 %."""
     if isinstance(value, int):
-        return value if value >= 0 else None
-    digits = value.removesuffix("%")
-    if not (value.endswith("%") and digits.isascii() and digits.isdigit() and int(digits) <= 100):
+        return value
+    percent = int(value.removesuffix("%"))
+    if percent > 100:
         return None
-    return -(-int(digits) * replicas // 100) if up else int(digits) * replicas // 100
+    return -(-percent * replicas // 100) if up else percent * replicas // 100
 
 
 def lws_pods(body: Body) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Services, disruption budgets and other workloads: rules of one object that no schema holds."""
+"""Services and other workloads: rules of one object that no schema holds."""
 
 from __future__ import annotations
 
@@ -9,34 +9,18 @@ from renderer.check.pods import pod
 
 
 def service_rules(body: Body) -> Iterator[Finding]:
-    """Ports have unique names and numbers; several ports all have names; a headless Service's port is its target."""
+    """Ports have unique names and numbers; no clusterIP that drifts."""
     spec = body["spec"]
     ports = spec.get("ports") or ()
     for i, port in enumerate(ports):
-        if len(ports) > 1 and not port.get("name"):
-            yield "E540", ("spec", "ports", i), {"what": "every port of several needs a name"}
         if any(
             (port.get("name") == other.get("name") and port.get("name"))
-            or (port["port"], port.get("protocol")) == (other["port"], other.get("protocol"))
+            or (port["port"], port.get("protocol", "TCP")) == (other["port"], other.get("protocol", "TCP"))
             for other in ports[:i]
         ):
             yield "E540", ("spec", "ports", i), {"what": "the port's name or number is already there"}
-        target = port.get("targetPort", port["port"])
-        if spec.get("clusterIP") == "None" and isinstance(target, int) and target != port["port"]:
-            yield (
-                "E540",
-                ("spec", "ports", i, "targetPort"),
-                {"what": f"a headless Service does not translate ports: {port['port']} is not {target}"},
-            )
     if spec.get("clusterIP") == "":
         yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts for ever; leave it out"}
-
-
-def pdb_rules(body: Body) -> Iterator[Finding]:
-    """Exactly one of minAvailable and maxUnavailable."""
-    spec = body["spec"]
-    if ("minAvailable" in spec) == ("maxUnavailable" in spec):
-        yield "E541", ("spec",), {}
 
 
 def workload_rules(body: Body) -> Iterator[Finding]:

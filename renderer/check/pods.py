@@ -49,7 +49,14 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
             port = ((container.get(key) or {}).get(action) or {}).get("port")
             if isinstance(port, str) and port not in ports:
                 yield "E522", (key, action, "port"), {"name": port}
-    sides = container.get("resources") or {}
+    try:
+        yield from _resources(container.get("resources") or {})
+    except ValueError:
+        yield from _unreadable(container["resources"])
+
+
+def _resources(sides: Body) -> Iterator[Finding]:
+    """Requests within limits; extended resources whole and alike on both sides. Raises ValueError."""
     limits = sides.get("limits") or {}
     for name, request in (sides.get("requests") or {}).items():
         limit = limits.get(name, request)
@@ -60,6 +67,16 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
     for name, limit in limits.items():
         if _extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
             yield "E526", ("resources", "limits", name), {"name": name, "value": limit}
+
+
+def _unreadable(sides: Body) -> Iterator[Finding]:
+    """Quantities that a schema takes and Kubernetes does not."""
+    for side in ("limits", "requests"):
+        for name, value in (sides.get(side) or {}).items():
+            try:
+                quantity.nanos(value)
+            except ValueError:
+                yield "E305", ("resources", side, name), {"value": value}
 
 
 def _extended(name: str) -> bool:

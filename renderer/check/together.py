@@ -47,6 +47,8 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
                 listened = _leader_ports(bodies[leader])
                 for j, port in enumerate(body["spec"].get("ports") or ()):
                     target = port.get("targetPort", port["port"])
+                    if body["spec"].get("clusterIP") == "None" and isinstance(target, int) and target != port["port"]:
+                        yield i, "E554", ("spec", "ports", j, "targetPort"), {"port": port["port"], "target": target}
                     if listened and target not in listened:
                         yield (
                             i,

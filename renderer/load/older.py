@@ -23,7 +23,7 @@ OLDER: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {
         ("spec", "backendRuntimeConfig", "name"): ("write backendName", "backendName"),
         ("spec", "backendRuntimeConfig", "argName"): ("write configName", "configName"),
         ("spec", "backendRuntimeConfig", "argFlags"): ("write args, a list of strings", "args"),
-        ("spec", "backendRuntimeConfig", "args"): ("write a list, an argument each; configName chooses a config", ""),
+        ("spec", "backendRuntimeConfig", "args"): ("write a list, one item for each argument", ""),
         ("spec", "backendRuntimeConfig", "scaleTrigger"): ("write it in spec.elasticConfig", ""),
         ("spec", "elasticConfig", "scaleTriggerRef"): ("write scaleTrigger, with the trigger itself", "scaleTrigger"),
     },

@@ -84,7 +84,7 @@ def merged(style: Style, layers: Sequence[Layer]) -> tuple[str, ...]:
         if layer.group and later & style.groups.get(layer.group, frozenset()):
             continue
         names = {name for token in layer.args if (name := style.name(token))}
-        again = {name for name in names if name in later or name.partition(".")[0] in later}
+        again = {name for name in names if name in later or (style.dotted and name.partition(".")[0] in later)}
         kept.append(_without(style, layer.args, again) if again else layer.args)
         later |= names
     return tuple(token for args in reversed(kept) for token in args)

@@ -17,6 +17,10 @@ HOME = "/workspace/models/"
 PULLED = "ollama"  # the one scheme, and kind of source, that is named after an engine: it pulls the weights itself
 _DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own default is its business (bug 15)
 _GGUF = ".gguf"
+_IMAGE = re.compile(  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
+    r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
+)
+_ODD = re.compile(r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)")
 _ID = re.compile(r"[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -170,8 +174,9 @@ def _store(
         found.stop(
             "E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH")
         )
-    if not last or ".." in key.split("/"):
-        found.stop("E243", at, value=uri, what="ends in '/'" if not last else "has '..' in its path")
+    if not last or _ODD.search(rest):
+        what = "ends in '/'" if not last else "has a blank, '?', '#', '.' or '..' in its path"
+        found.stop("E243", at, value=uri, what=what)
     one = last.lower().endswith(_GGUF)
     # The hub loader takes a last segment with any dot for one file, and writes it to that name (bug 12).
     target = HOME + (last if one else f"models--{last}")
@@ -212,12 +217,11 @@ def _secret_as(inputs: Inputs, entry: Spec) -> str:
 
 
 def _oci(inputs: Inputs, model: OpenModel, uri: str, rest: str, at: Origin, found: Findings) -> Weights:
-    repo = rest.partition("@")[0]
-    head, slash, last = repo.rpartition("/")
-    last, colon, tag = last.partition(":")
-    if not head or not last or not slash or ("@" in rest and not rest.partition("@")[2].startswith("sha256:")):
+    image = _IMAGE.fullmatch(rest)
+    if image is None:
         found.stop("E247", at, value=uri)
-    if "@" not in rest and (not colon or tag == "latest"):
+    last, tag, digest = image.groups()
+    if not digest and tag in (None, "latest"):
         found.stop("E248", at, value=uri)
     if minor(str(inputs.config.get("targets", "kubernetes") or "1.30")) < 35:
         found.stop("E249", at, target=inputs.config.get("targets", "kubernetes") or "1.30")
