@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import zip_longest
 from typing import NamedTuple
 
 from renderer import check, emit, expand, load, resolve
@@ -42,7 +43,9 @@ def render(options: Options) -> Rendered:
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
     problems += resolve.dangling(resolve.memo(inputs))
-    with Team(partial(share, app, inputs, scope), (*inputs.apps, *inputs.own)) as team:
+    # Mixed, so that every process gets its share of both: apps are work, models and runtimes are hardly any.
+    items = [each for pair in zip_longest(inputs.apps, inputs.own) for each in pair if each]
+    with Team(partial(share, app, inputs, scope), items) as team:
         shares = team.results()
         problems += [Problem(*each) for made in shares for each in made["problems"]]
         states = {path: state for made in shares for path, state in made["states"]}
