@@ -42,7 +42,7 @@ def render(options: Options) -> Rendered:
     """
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
-    problems += resolve.dangling(resolve.memo(inputs))
+    problems += resolve.dangling(resolve.memo(inputs)) + resolve.clashes(inputs)
     # Mixed, so that every process gets its share of both: apps are work, models and runtimes are hardly any.
     items = [each for pair in zip_longest(inputs.apps, inputs.own) for each in pair if each]
     with Team(partial(share, app, inputs, scope), items) as team:

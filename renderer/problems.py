@@ -304,6 +304,13 @@ WORDINGS: dict[str, Wording] = {
     "E286": Wording(
         "no container of {key} is called model-runner", "give the container that serves the model this name"
     ),
+    "E287": Wording("the volume '{name}' has the name of one that the model needs", "rename the volume"),
+    "E288": Wording(
+        "'{name}' is also the name of a Service that '{other}' needs, in {file}:{line}", "give one of them another name"
+    ),
+    "E289": Wording(
+        "it lands at {path}, where '{model}' lies already", "rename the file or folder, or load one of them another way"
+    ),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
     "E302": Wording("the field '{word}' is missing", "{hint}"),
@@ -350,7 +357,7 @@ WORDINGS: dict[str, Wording] = {
     "E521": Wording("no volume is called '{name}'", "name one of the pod's volumes"),
     "E522": Wording("no port of this container is called '{name}'", "name one of its ports"),
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
-    "E525": Wording("the limit of {name} must equal its request {request}", "write the limit too"),
+    "E525": Wording("the limit of {name} must equal its request {request}", "write both alike"),
     "E526": Wording("{value} of {name}: only whole ones can be given", "ask for a whole number"),
     "E523": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
@@ -389,6 +396,10 @@ WORDINGS: dict[str, Wording] = {
     "W209": Wording(
         "nobody knows the resource '{name}', so it counts as no accelerator",
         "use a resource that presets/accelerators.yaml lists, or a BackendRuntime without spec.engine",
+    ),
+    "W210": Wording(
+        "{field} has no effect under llmaz.io/skip-model-loader: the engine gets all of '{model}'",
+        "drop the annotation, or the patterns",
     ),
     "W206": Wording(
         "nobody knows a user that the loader '{name}' can run as, so it keeps root",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from renderer.api import App, BackendRuntime, OpenModel
+from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.plan import Plan
 from renderer.problems import Findings, Origin, Path, Problem, Stop, failing
 from renderer.resolve import claims, engines, names, playground, resources, service
@@ -53,6 +53,18 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     return found.problems + weights(memo, item)[1]
 
 
+def clashes(inputs: Inputs) -> list[Problem]:
+    """Playgrounds and Services whose names LWS needs for a Service of its own while another's Service has them."""
+    apps, found = {(app.namespace, app.name): app for app in inputs.apps}, Findings()
+    for app in inputs.apps:
+        for suffix in ("-lb", "-leaders"):
+            if other := apps.get((app.namespace, app.name + suffix)):
+                file, line, _ = app.origin("metadata", "name").place
+                place = other.origin("metadata", "name")
+                found.add("E288", place, name=other.name, other=app.name, file=file, line=line)
+    return found.problems
+
+
 def dangling(memo: Memo) -> list[Problem]:
     """Names that lead nowhere in documents which their schema refused: said in the same run, without planning them."""
     inputs, found = memo.inputs, Findings()
@@ -82,4 +94,4 @@ def _names(spec: Any) -> Iterator[tuple[Path, str]]:
             yield path, value
 
 
-__all__ = ["Memo", "checked", "dangling", "memo", "plan"]
+__all__ = ["Memo", "checked", "clashes", "dangling", "memo", "plan"]

@@ -18,6 +18,7 @@ from renderer.api import BackendRuntime, Inputs, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, guess, quoted
 from renderer.resolve import normal
+from renderer.resolve.environment import merge_env
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.options import Style, style
 from renderer.template import Filler, TemplateError, Words
@@ -164,7 +165,7 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
         configs[config["name"]] = Recommended(config, _strings(filled), at.at("recommendedConfigs", i))
     command = _strings(tree(("command",), spec.get("command") or []))
     given = [normal.entry(each, at.at("envs", i), found) for i, each in enumerate(spec.get("envs") or ())]
-    envs, lifecycle = tree(("envs",), given), tree(("lifecycle",), spec.get("lifecycle") or {})
+    envs, lifecycle = tree(("envs",), list(merge_env(given))), tree(("lifecycle",), spec.get("lifecycle") or {})
     probes = {
         key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)
     }

@@ -5,13 +5,13 @@ What a loader needs is its preset's data (presets/loaders); here is only how it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
 from renderer.plan import Body, Container
-from renderer.problems import Findings
+from renderer.problems import Findings, Origin, RenderError
 from renderer.resolve import images, normal
 from renderer.resolve.sources import HOME, Weights
 from renderer.template import Filler
@@ -106,7 +106,9 @@ def ready(inputs: Inputs, name: str) -> Loader:
         command=tuple(preset.get("command") or ()),
         args=tuple(_part(each if isinstance(each, dict) else {"value": each}, "") for each in preset.get("args") or ()),
         config_env=tuple(normal.entry(each, env_at, Findings()) for each in mine.get("env") or ()),
-        resources=_resources(mine.get("resources") or preset.get("resources") or {}),
+        resources=_resources(
+            mine.get("resources") or preset.get("resources") or {}, config.origin("loaders", name, "resources")
+        ),
         security=_security(preset.get("security") or {}),
         knows_user="user" in (preset.get("security") or {}),
         sources=sources,
@@ -148,12 +150,18 @@ def _secret(config: Config, entry: Spec) -> str:
     return str(chosen or entry.get("name") or f"{entry['secret']}-access-secret")
 
 
-def _resources(spec: Spec) -> Body:
-    sides = {
-        side: {name: quantity.canonical(value) for name, value in spec[side].items()}
-        for side in ("limits", "requests")
-        if spec.get(side)
-    }
+def _resources(spec: Spec, origin: Origin) -> Body:
+    """Canonical. Raises RenderError for what is no quantity."""
+    found = Findings()
+    sides: dict[str, dict[str, str]] = {}
+    for side in ("limits", "requests"):
+        for name, value in (spec.get(side) or {}).items():
+            try:
+                sides.setdefault(side, {})[name] = quantity.canonical(value)
+            except ValueError:
+                found.add("E305", origin.at(side, name), value=value)
+    if found.problems:
+        raise RenderError(found.problems)
     shared: Body = template.shared(sides)
     return shared
 
@@ -190,15 +198,6 @@ def credentials(loader: Loader, weights: Weights) -> Credentials:
         tuple(mount for grant in grants for mount in grant.mounts),
         tuple(volume for grant in grants for volume in grant.volumes),
     )
-
-
-def merge_env(*layers: Iterable[Body]) -> tuple[Body, ...]:
-    """A later entry replaces by name in place, new names are appended in their order; never a name twice."""
-    merged: dict[str, Body] = {}
-    for layer in layers:
-        for entry in layer:
-            merged[entry["name"]] = entry
-    return tuple(merged.values())
 
 
 def container(

@@ -83,6 +83,14 @@ class Claimed(NamedTuple):
     hardening: str
 
 
+def _unheeded(claim: claims.Claim, ready: list[sources.Weights], found: Findings) -> None:
+    """Patterns are the loader's; without it the engine gets the whole repository."""
+    for each, at in zip(claim.models, ready, strict=True):
+        for field, word in (("allowPatterns", "AllowPatterns"), ("ignorePatterns", "IgnorePatterns")):
+            if at.words.get(word):
+                found.add("W210", at.origin.at(field), field=field, model=each.model.name)
+
+
 def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
     """The claim worked out. Raises Stop when there is no model to go on with."""
     inputs = memo.inputs
@@ -119,6 +127,12 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         for name in dict.fromkeys(each.loader for each in ready if each.loader):
             if not loader(memo, name).knows_user:
                 found.add("W206", hardened_at(memo, app), name=name)
+    if skip:
+        _unheeded(claim, ready, found)
+    paths = [each.path for each in ready if each.loader and not skip]
+    for later in ready[1:]:
+        if paths.count(later.path) > 1:
+            found.add("E289", later.origin, path=later.path, model=claim.main.name)
     loaders = tuple([loader(memo, each.loader) if each.loader else None for each in ready])
     kit = pods.kit(inputs.config, marks, annotations, ready, loaders, skip, place, hardening)
     return Claimed(claim, tuple(ready), skip, kit, labels, hardening)

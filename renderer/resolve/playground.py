@@ -15,7 +15,6 @@ from renderer.resolve import (
     fitting,
     flavors,
     images,
-    loading,
     names,
     normal,
     options,
@@ -24,8 +23,9 @@ from renderer.resolve import (
     scaling,
 )
 from renderer.resolve.engines import PORT
+from renderer.resolve.environment import merge_env
 from renderer.resolve.memo import Claimed, Memo, backend, claimed, engine, hardened_at
-from renderer.resolve.sources import Weights
+from renderer.resolve.sources import PULLED, Weights
 from renderer.template import TemplateError, Words
 from renderer.yamlio import Shared
 
@@ -144,7 +144,7 @@ def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, serv
     second = base.weights[1] if len(base.weights) > 1 else None
     return {
         "ModelPath": _path(engine, main, base.skip),
-        "ModelName": served,
+        "ModelName": main.name if main.kind == PULLED else served,
         "DraftModelPath": _path(engine, second, base.skip) if second else "",
         "Revision": main.revision,
         "DraftRevision": second.revision if second and base.claim.draft else "",
@@ -250,7 +250,7 @@ def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
     if derived_env or model_env or own_env:
         if model_env:
             model_env = _normal(model_env, _of_model(base, engine, "envs"), found)
-        env = loading.merge_env(env, derived_env, model_env, _normal(own_env, app.origin(*_BACKEND, "envs"), found))
+        env = merge_env(env, derived_env, model_env, _normal(own_env, app.origin(*_BACKEND, "envs"), found))
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
         try:

@@ -11,6 +11,7 @@ from renderer.api import Config, Spec
 from renderer.plan import Body, Container, Pod
 from renderer.problems import Findings, Origin
 from renderer.resolve import images, loading, resources
+from renderer.resolve.environment import merge_env
 from renderer.resolve.flavors import Placement
 from renderer.resolve.loading import NO_ESCALATION, READABLE, VOLUME, Credentials, Loader
 from renderer.resolve.sources import PULLED, Weights
@@ -202,7 +203,12 @@ def handwritten(
     volumes = list(own["volumes"] or ())
     names = {volume["name"] for volume in volumes}
     needed = [*kit.volumes, *extra, *(volume for each in kit.skip_credentials for volume in each.volumes)]
-    volumes += [volume for volume in needed if volume["name"] not in names]
+    for volume in needed:
+        if volume["name"] not in names:
+            volumes.append(volume)
+        elif volume["name"] != VOLUME:  # model-volume may be the template's own
+            at = origin.at("spec", "volumes", [each["name"] for each in volumes].index(volume["name"]), "name")
+            found.add("E287", at, name=volume["name"])
     hard = kit.hardening != "off"
     if hard:
         containers, inits = [_safe(each) for each in containers], [_safe(each) for each in inits]
@@ -256,7 +262,7 @@ def _own(config: Config, container: Mapping[str, Any]) -> Container:
         if name in fields:
             fields[name] = tuple(fields[name])
     if "env" in fields:
-        fields["env"] = loading.merge_env(fields["env"])
+        fields["env"] = merge_env(fields["env"])
     if "image" in fields:
         fields["image"] = images.reference(config, fields["image"])
     return Container(name=rest.pop("name"), rest=rest, **fields)

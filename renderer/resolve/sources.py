@@ -174,8 +174,10 @@ def _store(
         found.stop(
             "E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH")
         )
-    if not last or _ODD.search(rest):
-        what = "ends in '/'" if not last else "has a blank, '?', '#', '.' or '..' in its path"
+    odd = _ODD.search(rest)
+    if not last or odd:
+        part = odd[0].strip("/") if odd else ""
+        what = "ends in '/'" if not last else f"has {'a blank' if part.isspace() else repr(part)} in its path"
         found.stop("E243", at, value=uri, what=what)
     one = last.lower().endswith(_GGUF)
     # The hub loader takes a last segment with any dot for one file, and writes it to that name (bug 12).
