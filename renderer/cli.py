@@ -110,9 +110,8 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
         _say(flags["form"], _count(failed, "error"))
         _exit(_INVALID)
     apps = len(done.inputs.apps)
-    if flags["verbose"]:
-        _say(flags["form"], f"left alone: {_count(done.inputs.foreign, 'document')} of other kinds")
     _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')}: valid")
+    _left_alone(done, flags)
     _exit(0)
 
 
@@ -270,23 +269,23 @@ def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
             if state != "same":
                 what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
                 click.echo(f"{done.folder}/{path}: {what}", err=True)
+    apps = len(done.inputs.apps)
+    made = f"{_count(apps, 'app')}, {_count(done.objects, 'object')}"
+    parts = [f"{counts['new']} new", f"{counts['changed']} changed", f"{counts['same']} unchanged"]
+    if counts["gone"]:
+        parts.append(f"{counts['gone']} deleted")
+    if options.write:
+        _say(flags["form"], f"{made} → {done.folder}/: {', '.join(parts)}")
+    elif options.compare and any(state != "same" for state in done.states.values()):
+        _say(flags["form"], f"{done.folder}/ is stale; run llmaz render")
+    elif options.compare:
+        _say(flags["form"], f"{made}: {done.folder}/ is up to date")
+    _left_alone(done, flags)
+
+
+def _left_alone(done: Rendered, flags: dict[str, Any]) -> None:
     if flags["verbose"]:
         _say(flags["form"], f"left alone: {_count(done.inputs.foreign, 'document')} of other kinds")
-    if options.texts:
-        return
-    apps = len(done.inputs.apps)
-    parts = [f"{counts['new']} new", f"{counts['changed']} changed", f"{counts['same']} unchanged"] + (
-        [f"{counts['gone']} deleted"] if counts["gone"] else []
-    )
-    if options.write:
-        _say(
-            flags["form"],
-            f"{_count(apps, 'app')}, {_count(done.objects, 'object')} → {done.folder}/: {', '.join(parts)}",
-        )
-    elif any(state != "same" for state in done.states.values()):
-        _say(flags["form"], f"{done.folder}/ is stale; run llmaz render")
-    else:
-        _say(flags["form"], f"{_count(apps, 'app')}, {_count(done.objects, 'object')}: {done.folder}/ is up to date")
 
 
 def _say(form: str, text: str) -> None:

@@ -309,7 +309,7 @@ WORDINGS: dict[str, Wording] = {
         "'{name}' is also the name of a Service that '{other}' needs, in {file}:{line}", "give one of them another name"
     ),
     "E289": Wording(
-        "it lands at {path}, where '{model}' lies already", "rename the file or folder, or load one of them another way"
+        "the weights land at {path}, where those of '{model}' lie already", "rename the file or folder, or load one another way"
     ),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),

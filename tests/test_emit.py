@@ -97,7 +97,8 @@ def test_the_header_names_the_input() -> None:
         ("kind: X\n", None),
         ("---\n" + LINE, None),  # the line is the first
         (" " + LINE, None),
-        (LINE.rstrip("\n"), None),
+        (LINE.rstrip("\n"), "apps/chat.yaml"),
+        (LINE.replace("\n", "\r\n"), "apps/chat.yaml"),  # a checkout may have turned the line ends
         (LINE.replace(". Do not edit.", ""), None),
         (LINE.lower(), None),
         (b"\xff\xfe", None),
@@ -166,7 +167,7 @@ def test_without_a_folder_that_matters_all_is_new(tmp_path: Path) -> None:
 
 
 def stale(folder: Path, *prunes: str, kept: tuple[str, ...] = ()) -> list[str]:
-    return emit.stale(scope(folder, *prunes), dict.fromkeys(kept, "same"))
+    return emit.stale(scope(folder, *prunes), dict.fromkeys(kept, "same"))[0]
 
 
 def test_stale_files_are_ours_and_made_no_more(tmp_path: Path) -> None:
@@ -189,15 +190,15 @@ def test_stale_files_of_other_inputs_are_not_our_business(tmp_path: Path) -> Non
     sources = ["apps/a.yaml", "apps/deep/b.yaml", "apps.yaml", "apps2/a.yaml", "other.yaml", "llmaz.yaml"]
     put(tmp_path, {f"{i}.yaml": header(source) for i, source in enumerate(sources)})
     pruned = {prune: [sources[int(path[0])] for path in stale(tmp_path, *prune)] for prune in [
-        (), ("apps",), ("apps/",), ("apps/a.yaml",), ("apps", "other.yaml"), ("none",),
+        (), ("apps",), ("apps/a.yaml",), ("app*",), ("apps", "other.yaml"), ("none",),
     ]}  # fmt: skip
     assert pruned == {
         (): sources,
         ("apps",): ["apps/a.yaml", "apps/deep/b.yaml"],
-        ("apps/",): ["apps/a.yaml", "apps/deep/b.yaml"],
         ("apps/a.yaml",): ["apps/a.yaml"],
         ("apps", "other.yaml"): ["apps/a.yaml", "apps/deep/b.yaml", "other.yaml"],
         ("none",): [],
+        ("app*",): [],  # a path is no glob
     }
 
 
@@ -274,10 +275,21 @@ def test_settle_writes_common_files_that_differ(tmp_path: Path) -> None:
     assert (tmp_path / "new.yaml").read_text() == "y\n"
 
 
-def test_settle_takes_away_what_a_killed_run_left(tmp_path: Path) -> None:
-    put(tmp_path, {"a/x.yaml.llmaz-4711": "half", "a/x.yaml": LINE, "a/x.yaml.llmaz-old": "", "b/y.yaml.llmaz-1": ""})
-    emit.settle(scope(tmp_path), [], {}, [])
-    assert left(tmp_path) == ["a/", "a/x.yaml", "a/x.yaml.llmaz-old"]
+def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
+    alive, dead = os.getpid(), next(pid for pid in range(4_000_000, 5_000_000) if not Path(f"/proc/{pid}").exists())
+    files = {
+        f"a/x.yaml.llmaz-{dead}": "half",
+        f"a/x.yaml.llmaz-{alive}": "being written right now",
+        "a/x.yaml": LINE,
+        "a/x.yaml.llmaz-old": "",
+        f"notes.llmaz-{dead}": "somebody's own",
+        f"b/y.json.llmaz-{dead}": "",
+    }
+    put(tmp_path, files)
+    gone, rubbish = emit.stale(scope(tmp_path), {"a/x.yaml": "same"})
+    assert (gone, rubbish) == ([], [f"a/x.yaml.llmaz-{dead}", f"b/y.json.llmaz-{dead}"])
+    emit.settle(scope(tmp_path), [], {}, rubbish)
+    assert left(tmp_path) == sorted(["a/", "a/x.yaml", f"a/x.yaml.llmaz-{alive}", "a/x.yaml.llmaz-old", f"notes.llmaz-{dead}"])
 
 
 # --- what belongs to no single app

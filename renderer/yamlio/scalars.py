@@ -13,6 +13,7 @@ _WORDS: Final[dict[str, bool | None]] = {
 }
 _NO_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _INT = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))")
+_SIGNED_BINARY = re.compile(r"0b([-+][01]*1[01]*|\+0+)")  # what Go makes of it, though no YAML says so
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _GO_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 _SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so that it is no integer any more
@@ -42,6 +43,8 @@ def resolved(text: str) -> str | int | float | bool | None:
                 value = -int(number, base) if sign == "-" else int(number, base)
                 if -(1 << 63) <= value < 1 << (63 if sign else 64):
                     return value
+    if (found := _SIGNED_BINARY.fullmatch(digits)) and -(1 << 63) <= int(found[1], 2) < 1 << 63:
+        return int(found[1], 2)
     if _FLOAT.fullmatch(digits):
         real = float(digits)
         if abs(real) < _SMALL and real.is_integer():
