@@ -309,7 +309,8 @@ WORDINGS: dict[str, Wording] = {
         "'{name}' is also the name of a Service that '{other}' needs, in {file}:{line}", "give one of them another name"
     ),
     "E289": Wording(
-        "the weights land at {path}, where those of '{model}' lie already", "rename the file or folder, or load one another way"
+        "the weights land at {path}, where those of '{model}' lie already",
+        "rename the file or folder, or load one another way",
     ),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
@@ -321,9 +322,7 @@ WORDINGS: dict[str, Wording] = {
     "E307": Wording("{what}"),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
-    "E402": Wording(
-        "the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"
-    ),
+    "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),
     "E403": Wording("{app}: '{backend}' cannot read {format}", "{hint}"),
     "E404": Wording("{app}: '{backend}' cannot take weights from {source}", "{hint}"),
     "E405": Wording("{app}: '{backend}' reads one file, and this is a whole directory", "{hint}"),

@@ -172,15 +172,22 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
     return tree
 
 
+_FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError)  # what an expression that parses may still end in
+
+
 def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     from jinja2 import TemplateError as JinjaError
 
-    template = _environment().from_string(_parsed(_DOTTED.sub(r"{{\1\2", text), known, path))
+    tree = _parsed(_DOTTED.sub(r"{{\1\2", text), known, path)
+    try:
+        template = _environment().from_string(tree)  # it works out what is constant
+    except (JinjaError, *_FAULTS) as error:
+        raise TemplateError(str(error) or type(error).__name__, path) from None
 
     def fill(words: Words) -> str:
         try:
             return str(template.render(words))
-        except (JinjaError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
+        except (JinjaError, *_FAULTS) as error:
             raise TemplateError(str(error), path) from None
 
     return fill
@@ -192,12 +199,15 @@ def _jinja_expression(text: str, known: frozenset[str], path: tuple[str | int, .
     tree = _parsed("{{ " + text + " }}", known, path)
     if len(tree.body) != 1 or len(tree.body[0].nodes) != 1:
         raise TemplateError("it must be one expression", path)
-    expression = _environment().compile_expression(text, undefined_to_none=False)
+    try:
+        expression = _environment().compile_expression(text, undefined_to_none=False)
+    except (JinjaError, *_FAULTS) as error:
+        raise TemplateError(str(error) or type(error).__name__, path) from None
 
     def holds(words: Words) -> bool:
         try:
             return bool(expression(words))
-        except (JinjaError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
+        except (JinjaError, *_FAULTS) as error:
             raise TemplateError(str(error), path) from None
 
     return holds

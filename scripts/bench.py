@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures llmaz against plain file I/O, helm and kustomize, in one run on one machine: `make bench`.
 
-Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and four
-accelerators, 20 namespaces), rendered with all checks on. Every figure is a median; targets are ratios within this run.
-helm renders the same manifests from one chart over one values file (compared object by object); kustomize builds them as
-resources. Exit status 0 whatever the figures are: they are for reading.
+Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one
+and four accelerators, 20 namespaces), rendered with all checks on. Every figure is a median; targets are ratios
+within this run. helm renders the same manifests from one chart over one values file (compared object by object);
+kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Model(NamedTuple):
     memory: str
     gpus: int
     elastic: bool
-    count: int
+    replicas: int
 
 
 def model(i: int) -> Model:
@@ -59,7 +59,7 @@ def model(i: int) -> Model:
         memory=f"{24 + i % 61}Gi",
         gpus=4 if i % 3 == 0 else 1,
         elastic=i % 2 == 0,
-        count=2 + i % 5,
+        replicas=2 + i % 5,
     )
 
 
@@ -67,7 +67,7 @@ def source(each: Model) -> str:
     scale = (
         f"""  elasticConfig:
     minReplicas: 2
-    maxReplicas: {each.count + 1}
+    maxReplicas: {each.replicas + 1}
     scaleTrigger:
       hpa:
         metrics:
@@ -77,7 +77,7 @@ def source(each: Model) -> str:
               target: {{type: AverageValue, averageValue: 5}}
 """
         if each.elastic
-        else f"  replicas: {each.count}\n"
+        else f"  replicas: {each.replicas}\n"
     )
     return f"""apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -227,7 +227,7 @@ _STANDS = {
     "zzrevision": "{{ .revision }}",
     '"77777"': "{{ .length | quote }}",
     "77777Gi": "{{ .memory }}",
-    "777": "{{ .count }}",
+    "777": "{{ .replicas }}",
 }
 
 
@@ -263,9 +263,8 @@ def chart(size: int) -> Path:
             text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
             for stand, instead in _STANDS.items():
                 text = text.replace(stand, instead)
-            parts.append(
-                f"{{{{- if and (eq (int .gpus) {gpus}) (eq .elastic {str(elastic).lower()}) }}}}\n---\n{text}\n{{{{- end }}}}"
-            )
+            condition = f"and (eq (int .gpus) {gpus}) (eq .elastic {str(elastic).lower()})"
+            parts.append(f"{{{{- if {condition} }}}}\n---\n{text}\n{{{{- end }}}}")
     (folder / "shape.yaml").unlink()
     (folder / "templates" / "all.yaml").write_text(
         "{{- range .Values.models }}\n" + "\n".join(parts) + "\n{{- end }}\n"
@@ -273,7 +272,7 @@ def chart(size: int) -> Path:
     values = []
     for i in range(size):
         each = model(i)._asdict()
-        values.append({**each, "count": each["count"] + 1 if each["elastic"] else each["count"]})
+        values.append({**each, "replicas": each["replicas"] + 1 if each["elastic"] else each["replicas"]})
     (folder / "values.yaml").write_text(yaml.dump({"models": values}, Dumper=yaml.CSafeDumper))
     return folder
 
@@ -312,6 +311,48 @@ class Line(NamedTuple):
     met: bool
 
 
+def row(size: int, what: str, timing: Timing) -> float:
+    """Prints a line of the table; the wall time, in seconds."""
+    print(f"{size:>8,}  {what:<10} {timing.wall:8.3f} {timing.cpu:8.3f} {timing.wall / size * 1e6:9.0f}", flush=True)
+    return timing.wall
+
+
+def measured(size: int, helm: str, kustomize: str, lines: list[Line]) -> float:
+    """Renders a corpus beside its peers, adds the ratios to `lines`; the wall time of a fresh run, in seconds."""
+    corpus(size)
+    runs = {10: 15, 1_000: 9}.get(size, 5)
+    render(size)
+    new = row(size, "fresh", timed(lambda: render(size), runs, lambda: fresh(size)))
+    unchanged = row(size, "unchanged", timed(lambda: render(size), runs))
+    content, copy = files(WORK / f"out-{size}"), WORK / "copy"
+    names = [name for name, _ in content]
+
+    def empty() -> None:
+        shutil.rmtree(copy, ignore_errors=True)
+        os.sync()
+
+    write = row(size, "write", timed(lambda: plain_write(content, copy), runs, empty))
+    read = row(size, "read", timed(lambda: plain_read(copy, names), runs))
+    if size == 10_000:
+        lines.append(_most("10,000 fresh / plain write of the same bytes", new / write, 4))
+        lines.append(_most("10,000 unchanged / plain read of the same bytes", unchanged / read, 25))
+        print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")
+        return new
+    if size == 10:
+        same_as_helm(helm)
+    chart(size)
+    peer = row(size, "helm", timed(lambda: run(helm, "template", "bench", "chart"), runs))
+    if size == 10:
+        lines.append(_most("10 fresh / helm template", new / peer, 2))
+        return new
+    lines.append(_least("helm template / 1,000 fresh", peer / new, 4))
+    if kustomize:
+        kustomization(size)
+        peer = row(size, "kustomize", timed(lambda: run(kustomize, "build", "kustomize"), 1))
+        lines.append(_least("kustomize build / 1,000 fresh", peer / new, 100))
+    return new
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="leave out 10,000 models and kustomize")
@@ -320,51 +361,12 @@ def main() -> None:
     helm, kustomize = (str(ROOT / ".tools" / name) for name in ("helm", "kustomize"))
     WORK.mkdir(parents=True, exist_ok=True)
     lines: list[Line] = []
-    at_new: dict[int, Timing] = {}
+    at_new: dict[int, float] = {}
     print(f"{'models':>8}  {'':<10} {'wall s':>8} {'CPU s':>8} {'µs/model':>9}")
-
-    def row(size: int, what: str, timing: Timing) -> Timing:
-        print(
-            f"{size:>8,}  {what:<10} {timing.wall:8.3f} {timing.cpu:8.3f} {timing.wall / size * 1e6:9.0f}", flush=True
-        )
-        return timing
-
     for size in sizes:
-        corpus(size)
-        runs = {10: 15, 1_000: 9}.get(size, 5)
-        render(size)
-        at_new[size] = row(size, "fresh", timed(lambda: render(size), runs, lambda: fresh(size)))
-        unchanged = row(size, "unchanged", timed(lambda: render(size), runs))
-        content = files(WORK / f"out-{size}")
-        names = [name for name, _ in content]
-        copy = WORK / "copy"
-        write = row(
-            size,
-            "write",
-            timed(
-                lambda: plain_write(content, copy), runs, lambda: (shutil.rmtree(copy, ignore_errors=True), os.sync())
-            ),
-        )
-        read = row(size, "read", timed(lambda: plain_read(copy, names), runs))
-        if size == 10_000:
-            lines.append(_most("10,000 fresh / plain write of the same bytes", at_new[size].wall / write.wall, 4))
-            lines.append(_most("10,000 unchanged / plain read of the same bytes", unchanged.wall / read.wall, 25))
-            print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")
-        if size in (10, 1_000):
-            if size == 10:
-                same_as_helm(helm)
-            chart(size)
-            peer = row(size, "helm", timed(lambda: run(helm, "template", "bench", "chart"), runs))
-            if size == 10:
-                lines.append(_most("10 fresh / helm template", at_new[size].wall / peer.wall, 2))
-            else:
-                lines.append(_least("helm template / 1,000 fresh", peer.wall / at_new[size].wall, 4))
-        if size == 1_000 and not options.quick:
-            kustomization(size)
-            peer = row(size, "kustomize", timed(lambda: run(kustomize, "build", "kustomize"), 1))
-            lines.append(_least("kustomize build / 1,000 fresh", peer.wall / at_new[size].wall, 100))
+        at_new[size] = measured(size, helm, "" if options.quick else kustomize, lines)
     if 10_000 in at_new:
-        lines.append(_most("10,000 fresh / 1,000 fresh", at_new[10_000].wall / at_new[1_000].wall, 11))
+        lines.append(_most("10,000 fresh / 1,000 fresh", at_new[10_000] / at_new[1_000], 11))
         memory = peak_memory(10_000)
         lines.append(Line("peak memory at 10,000, MB", memory, "<= 400", memory <= 400))
     version = timed(lambda: run(*LLMAZ, "--version"), 25)

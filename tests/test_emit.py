@@ -277,7 +277,7 @@ def test_settle_writes_common_files_that_differ(tmp_path: Path) -> None:
 
 def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
     alive, dead = os.getpid(), next(pid for pid in range(4_000_000, 5_000_000) if not Path(f"/proc/{pid}").exists())
-    files = {
+    files: dict[str, str | bytes] = {
         f"a/x.yaml.llmaz-{dead}": "half",
         f"a/x.yaml.llmaz-{alive}": "being written right now",
         "a/x.yaml": LINE,
@@ -289,7 +289,9 @@ def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
     gone, rubbish = emit.stale(scope(tmp_path), {"a/x.yaml": "same"})
     assert (gone, rubbish) == ([], [f"a/x.yaml.llmaz-{dead}", f"b/y.json.llmaz-{dead}"])
     emit.settle(scope(tmp_path), [], {}, rubbish)
-    assert left(tmp_path) == sorted(["a/", "a/x.yaml", f"a/x.yaml.llmaz-{alive}", "a/x.yaml.llmaz-old", f"notes.llmaz-{dead}"])
+    assert left(tmp_path) == sorted(
+        ["a/", "a/x.yaml", f"a/x.yaml.llmaz-{alive}", "a/x.yaml.llmaz-old", f"notes.llmaz-{dead}"]
+    )
 
 
 # --- what belongs to no single app

@@ -53,11 +53,7 @@ def kind_of(document: Document, problems: list[Problem]) -> str | None:
                 problem("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
             )
         else:
-            hint = (
-                "kind Model of old releases is OpenModel now"
-                if kind == "Model"
-                else guess(kind, [*KINDS, *_LATER])
-            )
+            hint = "kind Model of old releases is OpenModel now" if kind == "Model" else guess(kind, [*KINDS, *_LATER])
             problems.append(problem("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
         return ""
     if isinstance(kind, str) and kind in KINDS and (kind != "Service" or "llmaz" in (group or "")):
