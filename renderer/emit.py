@@ -87,7 +87,7 @@ def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
     states = []
     for path, text in files:
         try:
-            descriptor = os.open(f"{folder}/{path}", os.O_RDONLY)
+            descriptor = os.open(f"{folder}/{path}", os.O_RDONLY | os.O_NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):
             states.append((path, "foreign" if _blocked(folder, path) else "new"))
             continue

@@ -197,6 +197,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E140": Wording("cannot be written: {what}", "nothing is half written; mend the cause and run again"),
     "E141": Wording("in the way, and not written by llmaz", "move it away, or render to another folder with -o"),
+    "E143": Wording("the output folder holds the input", "name a folder of its own, with -o or output.dir"),
     "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
     # 2xx: names, references, claims
     "E201": Wording("{kind} '{name}' is already in {file}:{line}", "give one of them another name"),

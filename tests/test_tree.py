@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,16 +95,18 @@ def test_only_plain_files(here: Path) -> None:
 
 def test_names_that_no_header_can_hold(here: Path) -> None:
     made("a.yaml", "żółć 🦙.yaml", "new\nline.yaml", "tab\t.yaml")
-    with open(b"\xff.yaml", "wb"):
-        pass
+    odd = [r"'new\nline.yaml'", r"'tab\t.yaml'"]
+    if sys.platform == "linux":  # elsewhere every name is UTF-8
+        Path(os.fsdecode(b"\xff.yaml")).touch()
+        odd.insert(0, r"'\udcff.yaml'")
     found = tree.folder(str(here), ["."], (), None)
     assert [file.key for file in found.files] == ["a.yaml", "żółć 🦙.yaml"]
-    assert sorted(found.odd) == [r"'\udcff.yaml'", r"'new\nline.yaml'", r"'tab\t.yaml'"]
+    assert sorted(found.odd) == odd
 
 
 def test_deep_folders(here: Path) -> None:
     """Deeper than Python likes to recurse (and pytest, which would clean up)."""
-    deep = [f"{here}/" + "d/" * i for i in range(1, 1200)]
+    deep = [f"{here}/" + "d/" * i for i in range(1, 1200 if sys.platform == "linux" else 300)]
     for folder in deep:
         os.mkdir(folder)
     made(deep[-1] + "a.yaml")
@@ -125,7 +128,8 @@ def test_reading(here: Path) -> None:
     assert len(File("a.yaml", "a.yaml", "a.yaml").read()) == MAX_BYTES + 5
     with pytest.raises(FileNotFoundError):
         File("b.yaml", "b.yaml", "b.yaml").read()
-    assert len(File("proc", "proc", "/proc/self/status").read()) > 100, "a file that says nothing of its size"
+    if sys.platform == "linux":  # a file that says nothing of its size
+        assert len(File("proc", "proc", "/proc/self/status").read()) > 100
 
 
 # --- where headers begin

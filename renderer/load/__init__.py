@@ -45,6 +45,9 @@ def scope(options: Options) -> Scope:
         else os.path.join(base, str(made.get("output", "dir") or "rendered"))
     )
     folder = os.path.relpath(os.path.abspath(wanted), here)
+    inside = [path for path in paths if (os.path.realpath(path) + os.sep).startswith(os.path.realpath(wanted) + os.sep)]
+    if inside and (options.compare or options.write):
+        raise RenderError([problem("E143", Origin(Rule(folder)))])
     files = tree.folder(base, paths, made.get("ignore") or (), folder)
     keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]
     return Scope(options, made, config_path, files, folder, () if "." in keys else tuple(keys), tuple(problems))

@@ -121,7 +121,8 @@ def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, found: Findings
             found.stop("E245", at, value=uri)
         return Weights(PULLED, "", uri, rest, "gguf", False, at, scheme=scheme)
     if scheme == "host":
-        if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or ".." in rest.split("/"):
+        odd = ".." in rest.split("/") or ":" in rest
+        if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or odd:
             found.stop("E244", at, value=uri)
         one = rest.lower().endswith(_GGUF)
         return Weights(
