@@ -88,10 +88,10 @@ def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
     for path, text in files:
         try:
             descriptor = os.open(f"{folder}/{path}", os.O_RDONLY | os.O_NONBLOCK)
-        except (FileNotFoundError, NotADirectoryError):
-            states.append((path, "foreign" if _blocked(folder, path) else "new"))
+        except FileNotFoundError:
+            states.append((path, "new"))
             continue
-        except OSError:
+        except OSError:  # a folder where a file belongs, or the other way round
             states.append((path, "foreign"))
             continue
         try:
@@ -103,14 +103,6 @@ def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
         finally:
             os.close(descriptor)
     return states
-
-
-def _blocked(folder: str, path: str) -> bool:
-    """Whether a file stands where a folder is needed."""
-    while path := os.path.dirname(path):
-        if os.path.isfile(os.path.join(folder, path)):
-            return True
-    return False
 
 
 def stale(scope: Scope, kept: Mapping[str, str]) -> tuple[list[str], list[str]]:

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "E106": "test_robustness.py::test_file_of_50_megabytes",
     "E120": "test_robustness.py::test_file_that_cannot_be_read",
     "E124": "test_robustness.py::test_odd_file_names",
+    "E140": "test_robustness.py::test_full_disk",
 }
 
 

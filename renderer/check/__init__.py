@@ -6,6 +6,7 @@ manifests, and points at their own lines.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -108,9 +109,16 @@ def one(body: Body, raw: Callable[[Path], str | None] = lambda path: None) -> It
 
 
 def folder(scope: Scope, states: Mapping[str, str]) -> list[Problem]:
-    """An error for each file in the way that is not ours."""
-    origin = [Origin(File(f"{scope.folder}/{path}", "", "")) for path, state in states.items() if state == "foreign"]
-    return [problem("E141", each) for each in origin]
+    """An error for each thing in the way that is not ours: a file, or a file where a folder is needed."""
+    blocking = {_in_the_way(f"{scope.folder}/{path}") for path, state in states.items() if state == "foreign"}
+    return [problem("E141", Origin(File(path, "", ""))) for path in sorted(blocking)]
+
+
+def _in_the_way(path: str) -> str:
+    parent = os.path.dirname(path)
+    while parent and not os.path.lexists(parent):
+        parent = os.path.dirname(parent)
+    return path if not parent or os.path.isdir(parent) else parent
 
 
 @contextmanager
