@@ -101,7 +101,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
     _exit(0)
 
 
-@cli.command()
+@cli.command(short_help="Check the input, and write nothing.")
 @_shared
 def validate(paths: tuple[str, ...], **flags: Any) -> None:
     """Check the input below PATHS as render does, without an output folder."""
@@ -115,7 +115,7 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
     _exit(0)
 
 
-@cli.command()
+@cli.command(short_help="Check any manifests against the rules of a cluster.")
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--strict", is_flag=True, help="A kind that no schema of ours knows is an error.")
 @click.option(
@@ -190,7 +190,7 @@ def presets_show(name: str) -> None:
         click.echo(file.read(), nl=False)
 
 
-@cli.command("schema")
+@cli.command("schema", short_help="Print the JSON Schema of an input kind, for editors.")
 @click.argument("kind", required=False)
 def schema_(kind: str | None) -> None:
     """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""

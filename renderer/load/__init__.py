@@ -74,7 +74,8 @@ def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[P
     if inputs.apps or inputs.own or problems or scope.options.allow_empty:
         return []
     files = _files(len(scope.tree.files))
-    return [problem("E123", Origin(Rule(path)), files=files) for path in scope.options.paths or (".",)]
+    paths = scope.options.paths or (os.path.relpath(scope.tree.base),)
+    return [problem("E123", Origin(Rule(path)), files=files) for path in paths]
 
 
 def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:

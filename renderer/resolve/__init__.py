@@ -35,13 +35,14 @@ def plan(memo: Memo, app: App) -> tuple[Plan | None, list[Problem]]:
 def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     """What is wrong with a model or runtime of the user's, used or not."""
     found = Findings()
-    names.object_name(item.name, Origin(item.document, ("metadata", "name")), found)
-    at = Origin(item.document, ("spec",))
+    named, at = Origin(item.document, ("metadata", "name")), Origin(item.document, ("spec",))
     if isinstance(item, BackendRuntime):
+        names.dotted_name(item.name, named, found)
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
             where = at.at("recommendedConfigs", i, "resources")
             resources.merged(resources.Side(config.get("resources") or {}, where), resources.Side({}, where), {}, found)
         return found.problems + engine(memo, item)[1]
+    names.object_name(item.name, named, found)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
         if seen.setdefault(flavor["name"], i) != i:

@@ -11,6 +11,7 @@ _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _DNS_LABEL = 63
+_SUBDOMAIN = 253
 _REVISION = 11  # `-` and ten characters that a StatefulSet adds to its name in a pod label
 
 
@@ -47,6 +48,12 @@ def object_name(name: str, origin: Origin, found: Findings) -> None:
             else "use small letters, digits and '-', at most 63 characters"
         )
         found.add("E283", origin, name=name, hint=hint)
+
+
+def dotted_name(name: str, origin: Origin, found: Findings) -> None:
+    """A DNS-1123 subdomain, as the API server wants of any object; nobody wants more of a BackendRuntime."""
+    if len(name) > _SUBDOMAIN or not all(_OBJECT.fullmatch(part) for part in name.split(".")):
+        found.add("E283", origin, name=name, hint="use small letters, digits, '-' and '.'")
 
 
 def family(model: OpenModel, found: Findings) -> None:
