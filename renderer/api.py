@@ -62,7 +62,7 @@ class Config(NamedTuple):
         """The value at a path below `spec`, else the default."""
         value: Any = self.spec
         for part in path:
-            if not isinstance(value, Mapping) or part not in value:
+            if not isinstance(value, dict) or part not in value:
                 return default
             value = value[part]
         return value

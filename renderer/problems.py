@@ -7,8 +7,7 @@ of a source, located only when somebody asks (parsing for values is much faster 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -103,15 +102,20 @@ class Fault(Exception):
         self.at_hand, self.what = at_hand, what
 
 
-@contextmanager
-def at_hand(file: str) -> Iterator[None]:
+class at_hand:
     """Names the file at hand when something unforeseen happens. Raises Fault."""
-    try:
-        yield
-    except (RenderError, Fault):
-        raise
-    except Exception as error:
-        raise Fault(file, f"{type(error).__name__}: {error}") from error
+
+    __slots__ = ("file",)
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (RenderError, Fault)):
+            raise Fault(self.file, f"{type(error).__name__}: {error}") from error
 
 
 class Stop(Exception):

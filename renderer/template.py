@@ -21,6 +21,8 @@ Filler = Callable[[Words], Any]
 
 _WORD = re.compile(r"\{\{\s*\.?([A-Za-z]\w*)\s*\}\}")
 _DOTTED = re.compile(r"\{\{(\s*)\.([A-Za-z]\w*\s*\}\})")
+_INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _SIMPLE = (
     ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Compare, ast.Name, ast.Load, ast.Constant,
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Tuple, ast.List,
@@ -72,6 +74,14 @@ def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()
             raise TemplateError(str(error), path) from None
 
     return holds
+
+
+def words_of(value: Any) -> frozenset[str]:
+    """Every name inside `{{ }}` of a tree's strings; more than the words, never fewer."""
+    if isinstance(value, str):
+        return frozenset(name for inside in _INSIDE.findall(value) for name in _NAME.findall(inside))
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return frozenset().union(*map(words_of, items))
 
 
 def shared(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 
 from renderer import schema
 from renderer.api import Scope
@@ -22,13 +23,13 @@ from renderer.problems import Origin, Path, Problem, RenderError, problem
 from renderer.tree import File
 from renderer.yamlio import Document
 
-RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {
-    "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet": (lws_webhook, lws_pods),
-    "autoscaling/v2/HorizontalPodAutoscaler": (hpa_rules,),
-    "v1/Service": (service_rules,),
-    "apps/v1/Deployment": (workload_rules,),
-    "apps/v1/StatefulSet": (workload_rules,),
-    "apps/v1/DaemonSet": (workload_rules,),
+RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
+    "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (lws_webhook, lws_pods),
+    "output/autoscaling/horizontalpodautoscaler_v2": (hpa_rules,),
+    "output/core/service_v1": (service_rules,),
+    "output/apps/deployment_v1": (workload_rules,),
+    "output/apps/statefulset_v1": (workload_rules,),
+    "output/apps/daemonset_v1": (workload_rules,),
 }
 
 
@@ -60,7 +61,7 @@ def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
         ):
             problems.append(problem("E501", document.origin()))
             continue
-        if not schema.exists(_schema(value)):
+        if not schema.exists(_schema(value["apiVersion"], value["kind"])):
             unknown.append(f"{value['apiVersion']}/{value['kind']}")
             continue
         found = [
@@ -89,9 +90,11 @@ def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
     return problems, unknown
 
 
-def _schema(body: Body) -> str:
-    group, _, version = body["apiVersion"].rpartition("/")
-    return f"output/{group or 'core'}/{body['kind'].lower()}_{version}"
+@cache
+def _schema(version: str, kind: str) -> str:
+    """The name of a kind's schema."""
+    group, _, number = version.rpartition("/")
+    return f"output/{group or 'core'}/{kind.lower()}_{number}"
 
 
 def one(body: Body, raw: Callable[[Path], str | None] = lambda path: None) -> Iterator[Finding]:
@@ -99,12 +102,12 @@ def one(body: Body, raw: Callable[[Path], str | None] = lambda path: None) -> It
 
     `raw`: the scalar at a path as its author wrote it.
     """
-    name = _schema(body)
+    name = _schema(body["apiVersion"], body["kind"])
     if not schema.valid(name, body):
         for found in schema.findings(name, body):
             yield found.code, found.path, {**schema.words(found, raw(found.path)), "key": found.key}
         return
-    for rule in RULES.get(f"{body['apiVersion']}/{body['kind']}", ()):
+    for rule in RULES.get(name, ()):
         yield from rule(body)
 
 

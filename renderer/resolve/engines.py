@@ -46,7 +46,9 @@ WORDS = frozenset(
         "Anonymous",
     ]
 )
+DRAIN_SLEEP = 10
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
+CONSTANT: Words = {"Port": PORT, "DrainSleep": DRAIN_SLEEP}  # the words that are alike for all apps of a run
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 _OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
@@ -130,6 +132,8 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
         if own:
             try:
                 filler = template.compiled(value, WORDS, path)
+                if filler and template.words_of(value) <= CONSTANT.keys():
+                    value, filler = filler(CONSTANT), None
             except TemplateError:
                 for error in _broken(value, path):
                     found.add("E420", at.at(*error.path), what=error, hint=hint(error))

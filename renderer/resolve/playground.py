@@ -22,7 +22,7 @@ from renderer.resolve import (
     resources,
     scaling,
 )
-from renderer.resolve.engines import PORT
+from renderer.resolve.engines import CONSTANT, DRAIN_SLEEP, PORT
 from renderer.resolve.environment import merge_env
 from renderer.resolve.memo import Claimed, Memo, backend, claimed, engine, hardened_at
 from renderer.resolve.sources import PULLED, Weights
@@ -30,7 +30,6 @@ from renderer.template import TemplateError, Words
 from renderer.yamlio import Shared
 
 GRACE = 130
-DRAIN_SLEEP = 10
 _PORT = Port("http", PORT)
 _PORTS = (Shared({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
@@ -156,12 +155,11 @@ def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, serv
         "Skip": base.skip,
         "Stream": base.skip and main.kind == "objectStore",
         "Accelerator": variant.get("accelerator", "none"),
-        "Port": PORT,
         "TP": size,
         "MaxModelLen": length,
-        "DrainSleep": DRAIN_SLEEP,
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
+        **CONSTANT,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from renderer import quantity
@@ -101,7 +100,7 @@ def _queue(inputs: Inputs, engine: Engine) -> Body | None:
 
 def quantities(value: Any, origin: Origin, found: Findings) -> Any:
     """A metric with its target's quantities canonical."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         made = {}
         for key, item in value.items():
             if item is None:
