@@ -6,7 +6,6 @@ of a source, located only when somebody asks (parsing for values is much faster 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
@@ -157,7 +156,9 @@ def quoted(words: Iterable[object]) -> str:
 
 def guess(word: str, known: Sequence[str]) -> str:
     """`did you mean 'x'?` when something known is close, else what is known."""
-    if close := difflib.get_close_matches(word, known, n=1, cutoff=0.6):
+    from difflib import get_close_matches  # nearly no run needs it
+
+    if close := get_close_matches(word, known, n=1, cutoff=0.6):
         return f"did you mean '{close[0]}'?"
     if not known:
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -86,6 +85,8 @@ def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> t
 
 def _flag(text: str) -> Rule:
     """`--set KEY=VALUE` as one types it."""
+    import shlex
+
     return Rule(f"--set {shlex.quote(text)}")
 
 
