@@ -93,6 +93,11 @@ class Options(NamedTuple):
     allow_empty: bool = False
     kubeconform: str | None = None
 
+    @property
+    def compares(self) -> bool:
+        """Whether the output folder matters."""
+        return self.compare or self.write
+
 
 class Scope(NamedTuple):
     """What one run is about: the options, RenderConfig, the files below PATHS, and the output folder.
@@ -113,11 +118,6 @@ class Scope(NamedTuple):
     def layout(self) -> str:
         """file, app or object."""
         return str(self.config.get("output", "layout") or "file")
-
-    @property
-    def compares(self) -> bool:
-        """Whether the output folder matters."""
-        return self.options.compare or self.options.write
 
 
 def minor(version: str) -> int:

@@ -84,7 +84,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
     """
     if check and stdout:
         raise click.UsageError("--check and --stdout exclude each other")
-    options = _options(paths, flags, output=output, write=not check and not stdout, compare=not stdout, texts=stdout)
+    options = _options(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
     done = _run(options, flags["form"])
     failed = _report(done.problems, flags["form"], flags["strict"], aside=stdout)
     if failed:

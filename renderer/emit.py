@@ -81,7 +81,7 @@ def _copied(file: File) -> Text:
 
 def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
     """Each file's path and what is on disk: same, changed, new, or foreign (something in the way that is not ours)."""
-    if not scope.compares:
+    if not scope.options.compares:
         return [(path, "new") for path, _ in files]
     mark, folder = _BEGIN.encode(), scope.folder
     states = []

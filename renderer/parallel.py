@@ -28,8 +28,7 @@ class Team:
     """Children, each at its own part of the items; the parent does the first part itself.
 
     `work(part)` answers with plain values (what `marshal` takes), and with a function that acts on each word that
-    `tell`
-    sends and answers too. A fault in a child, and an OSError, is raised here.
+    `tell` sends and answers too. A fault in a child, and an OSError, is raised here.
     """
 
     def __init__(self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], items: Sequence[T]) -> None:

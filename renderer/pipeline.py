@@ -53,7 +53,7 @@ def render(options: Options) -> Rendered:
         problems += found + load.nothing(inputs, scope, problems) + check.folder(scope, states)
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part]
-        gone, left = emit.stale(scope, states) if scope.compares else ([], [])
+        gone, left = emit.stale(scope, states) if options.compares else ([], [])
         if options.write and not failing(problems, options.strict):
             with check.writable(scope):
                 team.tell("write")

@@ -1,9 +1,8 @@
 """Fills the `{{ words }}` of a preset's strings and answers its `when`s.
 
 Most leaves of a preset are plain text, `{{ Word }}`, or text around such words: those are filled here, without
-importing
-Jinja (which costs more than rendering ten models). Everything else goes to a sandboxed Jinja with StrictUndefined.
-Comment and block marks are such that they never occur, so `{#` in a shell's `${#x}` stays what it is.
+importing Jinja (which costs more than rendering ten models). Everything else goes to a sandboxed Jinja with
+StrictUndefined. Comment and block marks are such that they never occur, so `{#` in a shell's `${#x}` stays what it is.
 """
 
 from __future__ import annotations

@@ -80,9 +80,8 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
     """Every file below `paths` that may be input.
 
     Left out (contract, section 1): the output folder, folders whose name begins with a dot, `node_modules`, folders
-    with a
-    `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises FileNotFoundError for a path that is
-    not there.
+    with a `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises FileNotFoundError for a path that
+    is not there.
     """
     patterns = [glob(pattern) for pattern in ignore]
     here, real_base = os.getcwd(), os.path.realpath(base)

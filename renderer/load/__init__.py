@@ -45,8 +45,8 @@ def scope(options: Options) -> Scope:
         else os.path.join(base, str(made.get("output", "dir") or "rendered"))
     )
     folder = os.path.relpath(os.path.abspath(wanted), here)
-    inside = [path for path in paths if (os.path.realpath(path) + os.sep).startswith(os.path.realpath(wanted) + os.sep)]
-    if inside and (options.compare or options.write):
+    around = os.path.realpath(wanted) + os.sep
+    if options.compares and any((os.path.realpath(path) + os.sep).startswith(around) for path in paths):
         raise RenderError([problem("E143", Origin(Rule(folder)))])
     files = tree.folder(base, paths, made.get("ignore") or (), folder)
     keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]

@@ -1,9 +1,7 @@
-"""How an engine is run: a BackendRuntime made ready to be filled, and which of its configs, variants and derived
-parts hold.
+"""How an engine is run: a BackendRuntime made ready to be filled, and which of its configs, variants and parts hold.
 
 With `spec.engine` a runtime is a template over WORDS (design/presets.md); without it exactly upstream's three
-placeholders
-in the chosen config's args are filled and every other brace stays (contract, section 3).
+placeholders in the chosen config's args are filled, and every other brace stays (contract, section 3).
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import Any, NamedTuple
 from renderer import quantity, template
 from renderer.api import BackendRuntime, Inputs, Spec
 from renderer.plan import Body
-from renderer.problems import Findings, Origin, Path, guess, quoted
+from renderer.problems import Findings, Origin, Path, Stop, guess, quoted
 from renderer.resolve import normal
 from renderer.resolve.environment import merge_env
 from renderer.resolve.flavors import Accelerator
@@ -113,8 +111,6 @@ def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> Backe
     if not inputs.unreadable and ("BackendRuntime", name) not in inputs.broken:
         known = [*inputs.runtimes, *(other for kind, other in inputs.broken if kind == "BackendRuntime")]
         found.add("E205", origin, name=name, hint=guess(name, known))
-    from renderer.problems import Stop
-
     raise Stop
 
 
@@ -174,8 +170,6 @@ def engine(runtime: BackendRuntime, found: Findings) -> Engine:
         key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)
     }
     if found.problems:
-        from renderer.problems import Stop
-
         raise Stop
     all_args = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
     options = style(

@@ -12,7 +12,7 @@ from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
 from renderer.plan import Body, Container
 from renderer.problems import Findings, Origin, RenderError
-from renderer.resolve import images, normal
+from renderer.resolve import images, normal, security
 from renderer.resolve.sources import HOME, Weights
 from renderer.template import Filler
 from renderer.yamlio import Shared
@@ -36,7 +36,6 @@ WORDS = frozenset(
         "SecretAs",
     ]
 )
-NO_ESCALATION = Shared({"allowPrivilegeEscalation": False})
 VOLUME = "model-volume"
 WRITABLE = Shared({"name": VOLUME, "mountPath": HOME})
 READABLE = Shared({"name": VOLUME, "mountPath": HOME, "readOnly": True})
@@ -90,6 +89,7 @@ class Loader(NamedTuple):
 def ready(inputs: Inputs, name: str) -> Loader:
     """The loader preset of that name; RenderConfig's schema has vouched for what it says of it."""
     preset, config = inputs.loaders[name], inputs.config
+    secured = preset.get("security") or {}
     mine = config.get("loaders", name) or {}
     image = images.tagged(mine.get("image") or preset["image"], mine.get("version") or preset["version"])
     sources: dict[str, _Source] = {}
@@ -109,8 +109,8 @@ def ready(inputs: Inputs, name: str) -> Loader:
         resources=_resources(
             mine.get("resources") or preset.get("resources") or {}, config.origin("loaders", name, "resources")
         ),
-        security=_security(preset.get("security") or {}),
-        knows_user="user" in (preset.get("security") or {}),
+        security=security.context(secured, read_only=bool(secured.get("readOnlyRoot"))),
+        knows_user="user" in secured,
         sources=sources,
     )
 
@@ -163,24 +163,6 @@ def _resources(spec: Spec, origin: Origin) -> Body:
     if found.problems:
         raise RenderError(found.problems)
     shared: Body = template.shared(sides)
-    return shared
-
-
-def _security(security: Spec) -> Body:
-    """No escalation, and what the loader's preset knows its image to bear."""
-    if "user" not in security:
-        return NO_ESCALATION
-    read_only = {"readOnlyRootFilesystem": True} if security.get("readOnlyRoot") else {}
-    shared: Body = template.shared(
-        {
-            "runAsNonRoot": True,
-            "runAsUser": security["user"],
-            "runAsGroup": security.get("group", security["user"]),
-            **read_only,
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-        }
-    )
     return shared
 
 

@@ -1,9 +1,7 @@
-"""A hand-written pod template in the form in which the API server keeps it, so that it never drifts (contract,
-section 5).
+"""A hand-written pod template as the API server keeps it, so that it never drifts (contract, section 5).
 
-Quantities canonical, defaults inside list items written out (schemas/output/defaults.json), no null, no empty list
-or map
-where an empty one says nothing.
+Quantities canonical, defaults inside list items written out (schemas/output/defaults.json), no null, no empty list or
+map where an empty one says nothing.
 """
 
 from __future__ import annotations

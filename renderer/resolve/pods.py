@@ -13,7 +13,8 @@ from renderer.problems import Findings, Origin
 from renderer.resolve import images, loading, resources
 from renderer.resolve.environment import merge_env
 from renderer.resolve.flavors import Placement
-from renderer.resolve.loading import NO_ESCALATION, READABLE, VOLUME, Credentials, Loader
+from renderer.resolve.loading import READABLE, VOLUME, Credentials, Loader
+from renderer.resolve.security import NO_ESCALATION, context
 from renderer.resolve.sources import PULLED, Weights
 from renderer.yamlio import Shared
 
@@ -115,11 +116,11 @@ def playground(
         mounts.append(_SHM_MOUNT)
     pod_security: Body = {}
     if kit.hardening != "off":
-        pod_security, context, writable = _hardened(kit.hardening, security)
+        pod_security, runner_security, writable = _hardened(kit.hardening, security)
         for i, path in enumerate(writable):
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
-        runner = runner._replace(security=context)
+        runner = runner._replace(security=runner_security)
     place = kit.placement
     return Pod(
         labels=kit.labels,
@@ -161,16 +162,8 @@ def _hardened(level: str, security: Spec) -> tuple[Body, Body, Sequence[str]]:
     if level == "default" or "user" not in security:
         return _SECCOMP, NO_ESCALATION, ()
     read_only = security.get("readOnlyRoot", True)
-    context: dict[str, Any] = {
-        "runAsNonRoot": True,
-        "runAsUser": security["user"],
-        "runAsGroup": security.get("group", security["user"]),
-    }
-    if read_only:
-        context["readOnlyRootFilesystem"] = True
-    context |= {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     pod = {**({"fsGroup": security["fsGroup"]} if "fsGroup" in security else {}), **_SECCOMP}
-    return pod, context, security.get("writable", ()) if read_only else ()
+    return pod, context(security, read_only=read_only), security.get("writable", ()) if read_only else ()
 
 
 def handwritten(
