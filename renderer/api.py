@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
 from renderer.tree import Tree
@@ -30,6 +30,16 @@ class BackendRuntime(NamedTuple):
     spec: Spec
     document: Document
     ours: bool = False
+
+
+class OptionFiles(Protocol):
+    """The files that list an engine's options, one a version; `engine.options.list` of a runtime is one of them."""
+
+    def versions(self, runtime: BackendRuntime, listed: str) -> dict[str, str]:
+        """Every version that has such a file, and its path as a preset would write it."""
+
+    def lines(self, runtime: BackendRuntime, path: str) -> list[str] | None:
+        """The lines of a file less comments; None when there is none."""
 
 
 class App(NamedTuple):
@@ -143,6 +153,7 @@ class Inputs(NamedTuple):
     loaders: Mapping[str, Spec]
     accelerators: tuple[Spec, ...]
     own: tuple[OpenModel | BackendRuntime, ...]
+    option_files: OptionFiles
     broken: Mapping[tuple[str, str], Document]
     unreadable: bool
     foreign: int

@@ -8,7 +8,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 _INTERRUPT = "interrupted; every file is whole, run again to finish"
 FORMATS = ("text", "json", "github", "sarif")
 _STALE, _INVALID, _FAULT, _INTERRUPTED = 1, 2, 3, 130
-_EPILOG = "Exit codes: 0 fine, 1 stale (--check), 2 invalid input or usage, 3 internal fault."
+_EPILOG = (
+    "Exit codes: 0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault."
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG)
@@ -173,21 +176,104 @@ def presets_list() -> None:
 
 @presets.command("show")
 @click.argument("name")
-def presets_show(name: str) -> None:
-    """Print a preset's YAML; write models/NAME or backends/NAME where a name is ambiguous."""
-    from renderer.load import PRESETS, preset_names
-    from renderer.problems import guess
+@click.option("--resolved", is_flag=True, help="Print what it comes to: image, arguments, environment, budgets.")
+@click.option(
+    "--model", metavar="MODEL", help="With --resolved, for a backend: the model. [default: the first that it can run]"
+)
+@click.option("--backend", metavar="BACKEND", help="With --resolved, for a model: the backend. [default: render's]")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="With --resolved: override a field of RenderConfig. May be given again.",
+)
+def presets_show(name: str, resolved: bool, model: str | None, backend: str | None, overrides: tuple[str, ...]) -> None:
+    """Print a preset's YAML; write models/NAME or backends/NAME where a name is ambiguous.
 
-    known = [f"{folder}/{each}" for folder in ("backends", "models", "loaders") for each in preset_names(folder)]
-    found = [each for each in known if name in (each, each.partition("/")[2])]
-    if len(found) != 1:
-        hint = (
-            guess(name, [each.partition("/")[2] for each in known]) if not found else f"it may be {' or '.join(found)}"
-        )
-        click.echo(f"no preset is named '{name}'; {hint}" if not found else f"'{name}' is ambiguous: {hint}", err=True)
+    With --resolved models and backends of yours count too, as for render.
+    """
+    if not resolved:
+        if model or backend or overrides:
+            raise click.UsageError("--model, --backend and --set go with --resolved")
+        from renderer import load
+
+        with _answering():
+            path = os.path.join(load.PRESETS, load.named(name, load.shipped()) + ".yaml")
+            with open(path, encoding="utf-8") as file:
+                click.echo(file.read(), nl=False)
+        return
+    with _answering():
+        from renderer.resolved import resolved as made_of
+
+        made = made_of(name, model or "", backend or "", overrides)
+    if failed := _report(made.problems, "text"):
+        _say("text", _count(failed, "error"))
         _exit(_INVALID)
-    with open(os.path.join(PRESETS, found[0] + ".yaml"), encoding="utf-8") as file:
-        click.echo(file.read(), nl=False)
+    if made.chosen:
+        _say("text", f"for the model {made.chosen}; --model names another")
+    click.echo(made.text, nl=False)
+
+
+@presets.command("vendor", short_help="Copy a preset into your repository, where the copy wins.")
+@click.argument("name")
+@click.option("--to", metavar="DIR", default=".", help="The folder to write it to. [default: the current one]")
+@click.option("--force", is_flag=True, help="Overwrite the file that is there.")
+def presets_vendor(name: str, to: str, force: bool) -> None:
+    """Copy the backend or model NAME into your repository as a file of its name.
+
+    The copy wins over the preset, so an upgrade of llmaz changes nothing about it: what is rendered stays the same.
+    """
+    with _answering():
+        from renderer.vendoring import vendor
+
+        made = vendor(name, to, force)
+    _say("text", f"{made.path} is yours now, and wins over the preset; llmaz presets diff {name} compares them")
+    if not made.read:
+        _say("text", "llmaz render does not read it there by itself: name it among PATHS, or choose another --to")
+    _exit(0)
+
+
+@presets.command("diff", short_help="Compare a backend or model of yours with the preset of its name.")
+@click.argument("name")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option("--exit-code", "exit_code", is_flag=True, help="Exit 1 when they differ.")
+def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
+    """Print how the BackendRuntime or OpenModel NAME below PATHS differs from the preset, as a unified diff.
+
+    Documents are compared, not texts: comments, style and the order of keys make no difference.
+    """
+    with _answering():
+        from renderer.vendoring import difference
+
+        found = difference(name, paths)
+    click.echo(found.lines, nl=False)
+    if not found.lines:
+        _say("text", f"{found.file}: the same as ours")
+    _exit(_STALE if exit_code and found.lines else 0)
+
+
+@presets.command("adapter-rules", short_help="Print the rules that feed autoscalers with engines' metrics.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+def presets_adapter_rules(paths: tuple[str, ...]) -> None:
+    """Print a values file for the chart prometheus-adapter: one rule for each metric that autoscalers use.
+
+    With PATHS the BackendRuntimes there count too. Nothing is written: the file is for the platform, not for rendered/.
+    """
+    from renderer.adapter import rules
+    from renderer.problems import RenderError
+
+    try:
+        values, problems = rules(paths)
+    except RenderError as error:
+        _report(error.problems, "text")
+        _exit(_INVALID)
+    except Exception as error:  # an unforeseen fault
+        _fault(error)
+    if failed := _report(problems, "text"):
+        _say("text", _count(failed, "error"))
+        _exit(_INVALID)
+    click.echo(values, nl=False)
 
 
 @cli.command("schema", short_help="Print the JSON Schema of an input kind, for editors.")
@@ -208,6 +294,25 @@ def schema_(kind: str | None) -> None:
         _exit(_INVALID)
     with open(os.path.join(folder, name), encoding="utf-8") as file:
         click.echo(file.read(), nl=False)
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    """What is asked of presets: a refusal, problems or a fault end the program, each in its words."""
+    gc.disable()  # everything read lives to the end of the run
+    from renderer.load import Refused
+    from renderer.problems import RenderError
+
+    try:
+        yield
+    except Refused as refusal:
+        click.echo(str(refusal), err=True)
+        _exit(_INVALID)
+    except RenderError as error:
+        _report(error.problems, "text")
+        _exit(_INVALID)
+    except Exception as error:  # an unforeseen fault
+        _fault(error)
 
 
 def _options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> Options:

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from renderer import yamlio
 from renderer.api import Scope
-from renderer.plan import Manifest, Plan
+from renderer.plan import Joint, Manifest, Plan
 from renderer.problems import Origin, Problem, problem
-from renderer.tree import File, glob
+from renderer.tree import CONFIG, File, glob
 
 _BEGIN, _END = "# Rendered by llmaz from ", ". Do not edit."
 _TEMPORARY = re.compile(r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})$")
 _SUFFIXES = (".yaml", ".yml", ".json")
+_SHARED = re.compile(r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_shared\.yaml")
 
 
 class Text(NamedTuple):
@@ -47,10 +48,19 @@ def texts(plan: Plan, manifests: Sequence[Manifest], layout: str = "file") -> li
     return [Text(f"{folder}/{plan.name}.yaml", line + "---\n".join(documents))]
 
 
-def common(scope: Scope, states: dict[str, str]) -> tuple[list[Text], list[Problem]]:
-    """Files that belong to no single app, their states noted: passThrough, and `kustomization.yaml` where asked for."""
+def shared(joint: Joint, manifests: Sequence[Manifest]) -> list[Text]:
+    """The file of what apps share of a namespace, or of the cluster: one, whatever the layout; none without objects."""
+    path = f"{joint.namespace}/_shared.yaml" if joint.namespace else "_cluster.yaml"
+    text = header(CONFIG) + "---\n".join(yamlio.dump(manifest.body) for manifest in manifests)
+    return [Text(path, text)] if manifests else []
+
+
+def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> tuple[list[Text], list[Problem]]:
+    """Files that belong to no single app, their states noted: shared ones, passThrough, and `kustomization.yaml` where
+    asked for.
+    """
     patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
-    made: list[Text] = []
+    made = list(joint)
     problems: list[Problem] = []
     for file in scope.tree.files if patterns else ():
         if any(pattern.fullmatch(file.key) for pattern in patterns):
@@ -64,7 +74,7 @@ def common(scope: Scope, states: dict[str, str]) -> tuple[list[Text], list[Probl
     if scope.config.get("output", "kustomization") and not scope.prunes:
         resources = sorted([*states, *(text.path for text in made)])
         body = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
-        made.append(Text("kustomization.yaml", header("llmaz.yaml") + yamlio.dump(body)))
+        made.append(Text("kustomization.yaml", header(CONFIG) + yamlio.dump(body)))
     states.update(compare(scope, made))
     return made, problems
 
@@ -108,12 +118,13 @@ def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
 def stale(scope: Scope, kept: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Our files that nothing makes any more, and what killed runs left behind; both below the folder, sorted.
 
-    A file is ours when it carries our line; it is this run's business when its input lies below PATHS.
+    A file is ours when it carries our line; it is this run's business when its input lies below PATHS. Shared files
+    depend on all input, so a run over a part of the tree leaves them alone.
     """
     below = tuple(f"{path}/" for path in scope.prunes)
     gone, left = [], []
     for path in _files(scope.folder, ""):
-        if path in kept:
+        if path in kept or (below and _SHARED.fullmatch(path)):
             continue
         if path.endswith(_SUFFIXES):
             source = made_from(f"{scope.folder}/{path}")
@@ -167,20 +178,25 @@ def write(scope: Scope, files: Iterable[Text]) -> None:
         if parent not in made:
             os.makedirs(parent, exist_ok=True)
             made.add(parent)
-        temporary = f"{target}.llmaz-{os.getpid()}"
+        whole(target, text)
+
+
+def whole(target: str, text: str) -> None:
+    """Writes one file in a folder that is there, whole or not at all. Raises OSError."""
+    temporary = f"{target}.llmaz-{os.getpid()}"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-            try:
-                data = memoryview(text.encode())
-                while data:
-                    data = data[os.write(descriptor, data) :]
-            finally:
-                os.close(descriptor)
-            os.rename(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+            data = memoryview(text.encode())
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+        os.rename(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 def settle(scope: Scope, common: Iterable[Text], states: Mapping[str, str], rubbish: Iterable[str]) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from renderer.manifests import BUILDERS
-from renderer.plan import Manifest, Plan
+from renderer.manifests import BUILDERS, SHARED
+from renderer.plan import Joint, Manifest, Plan
 
 
 def manifests(plan: Plan) -> list[Manifest]:
     """Every object of one Playground or Service, in the order in which its file holds them."""
     return [manifest for build in BUILDERS for manifest in build(plan)]
+
+
+def shared(joint: Joint) -> list[Manifest]:
+    """Every object that apps share of one namespace, or of the cluster, in that order too."""
+    return [manifest for build in SHARED for manifest in build(joint)]

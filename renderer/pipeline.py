@@ -10,8 +10,9 @@ from renderer import check, emit, expand, load, resolve
 from renderer.api import App, Inputs, Options, Scope
 from renderer.emit import Text
 from renderer.parallel import Team
+from renderer.plan import Joint
 from renderer.problems import Problem, failing
-from renderer.work import Made, share
+from renderer.work import Made, judged, share, together
 
 
 class Rendered(NamedTuple):
@@ -30,34 +31,38 @@ def app(memo: resolve.Memo, scope: Scope, app: App) -> Made:
     plan, problems = resolve.plan(memo, app)
     if plan is None:
         return Made(problems=problems)
-    manifests = expand.manifests(plan)
-    texts = emit.texts(plan, manifests, scope.layout)
-    return Made(manifests, texts, problems + check.manifests(manifests))
+    made = expand.manifests(plan)
+    return Made(made, emit.texts(plan, made, scope.layout), problems + check.manifests(made), plan.shared)
+
+
+def shared(joint: Joint) -> Made:
+    """What apps share of one namespace, or of the cluster."""
+    made = expand.shared(joint)
+    return Made(made, emit.shared(joint, made), check.manifests(made))
 
 
 def render(options: Options) -> Rendered:
-    """Everything is read, made and checked; with `options.write` it is written when nothing is wrong.
-
-    Raises RenderError.
-    """
+    """Everything is read, made and checked; written with `options.write` when nothing is wrong. Raises RenderError."""
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
-    problems += resolve.dangling(resolve.memo(inputs)) + resolve.clashes(inputs)
+    memo = resolve.memo(inputs)
+    problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
     # Mixed, so that every process gets its share of both: apps are work, models and runtimes are hardly any.
     items = [each for pair in zip_longest(inputs.apps, inputs.own) for each in pair if each]
     with Team(partial(share, app, inputs, scope), items) as team:
         shares = team.results()
         problems += [Problem(*each) for made in shares for each in made["problems"]]
         states = {path: state for made in shares for path, state in made["states"]}
-        common, found = emit.common(scope, states)
-        problems += found + load.nothing(inputs, scope, problems) + check.folder(scope, states)
+        joint, found = together(shared, memo, scope, shares)
+        common, odd = emit.common(scope, states, [text for made in joint for text in made.texts])
+        problems += found + odd + load.nothing(inputs, scope, problems) + check.folder(scope, states)
         if options.kubeconform and not failing(problems, options.strict):
-            problems += [Problem(*each) for part in team.tell("kubeconform") for each in part]
+            problems += [Problem(*each) for part in team.tell("kubeconform") for each in part] + judged(options, joint)
         gone, left = emit.stale(scope, states) if options.compares else ([], [])
         if options.write and not failing(problems, options.strict):
             with check.writable(scope):
                 team.tell("write")
                 emit.settle(scope, common, states, (*gone, *left))
         texts = [Text(*each) for part in team.tell("texts") for each in part] + common if options.texts else []
-    states |= dict.fromkeys(gone, "gone")
-    return Rendered(scope.folder, problems, states, texts, sum(made["objects"] for made in shares), inputs)
+    objects = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
+    return Rendered(scope.folder, problems, {**states, **dict.fromkeys(gone, "gone")}, texts, objects, inputs)

@@ -80,8 +80,22 @@ class Scaler(NamedTuple):
     behavior: Body = {}
 
 
+class Wanted(NamedTuple):
+    """An object that an app needs and others may need too, as plain as it passes from process to process.
+
+    `namespace` is empty for the cluster's objects; `fact`: what this app adds to the object, if anything.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    fact: str = ""
+
+
 class Plan(NamedTuple):
-    """One Playground or Service, everything decided. `origins()`: by field of this plan, what made it."""
+    """One Playground or Service, everything decided. `config`: files by name; `shared`: what it needs together with
+    others. `origins()`: by field of this plan, what made it.
+    """
 
     name: str
     namespace: str
@@ -100,6 +114,39 @@ class Plan(NamedTuple):
     leader: Pod | None = None
     sub_groups: Body = {}
     scaler: Scaler | None = None
+    config: Mapping[str, str] = {}
+    shared: tuple[Wanted, ...] = ()
+
+
+def config_name(app: str) -> str:
+    """The name of an app's ConfigMap."""
+    return f"{app}-config"
+
+
+class Monitor(NamedTuple):
+    """What Prometheus reads of a namespace: the PodMonitor's labels and how often; `origins()` as a Plan's."""
+
+    name: str
+    labels: Body
+    interval: str
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
+class Model(NamedTuple):
+    """A model as the cluster gets to know it: upstream's fields only; `origins()` as a Plan's."""
+
+    name: str
+    labels: Body
+    spec: Body
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
+class Joint(NamedTuple):
+    """What apps share of one namespace, or of the cluster (`namespace` is empty), everything decided: one file."""
+
+    namespace: str
+    models: tuple[Model, ...] = ()
+    monitor: Monitor | None = None
 
 
 class Manifest(NamedTuple):

@@ -154,15 +154,15 @@ def quoted(words: Iterable[object]) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
-def guess(word: str, known: Sequence[str]) -> str:
-    """`did you mean 'x'?` when something known is close, else what is known."""
+def guess(word: str, known: Sequence[str], first: Sequence[str] = ()) -> str:
+    """`did you mean 'x'?` when something known is close, else what is known, the `first` of it first."""
     from difflib import get_close_matches  # nearly no run needs it
 
     if close := get_close_matches(word, known, n=1, cutoff=0.6):
         return f"did you mean '{close[0]}'?"
     if not known:
         return ""
-    listed = sorted(known)
+    listed = sorted(known, key=lambda each: (each not in first, each))
     return f"known: {', '.join(listed[:12])}{', …' if len(listed) > 12 else ''}"
 
 
@@ -295,6 +295,16 @@ WORDINGS: dict[str, Wording] = {
         "write elasticConfig.scaleTrigger.hpa.metrics, give the BackendRuntime '{backend}' a scaleTrigger, or set "
         "autoscaling.metricSource in RenderConfig",
     ),
+    "E276": Wording(
+        "nobody knows a queue metric of '{backend}'",
+        "write elasticConfig.scaleTrigger.hpa.metrics; an engine of your own says it under engine.scale",
+    ),
+    "E277": Wording("the label '{key}' is set by the renderer", "leave it out"),
+    "E278": Wording("engine.metrics says nothing of '{metric}'", "name that metric there, or scale on another"),
+    "E279": Wording(
+        "nobody knows where the metrics of '{backend}' are read, so nothing would feed an autoscaler",
+        "write engine.metrics.path, or elasticConfig.scaleTrigger.hpa.metrics",
+    ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",
@@ -318,6 +328,17 @@ WORDINGS: dict[str, Wording] = {
         "the weights land at {path}, where those of '{model}' lie already",
         "rename the file or folder, or load one another way",
     ),
+    "E290": Wording(
+        "the flavors {names} have different runtime classes, and a pod has one",
+        "give them one runtimeClassName, or set flavorPolicy: first",
+    ),
+    "E291": Wording("'{name}' is set by the renderer, or by LeaderWorkerSet", "take a key of your own domain"),
+    "E292": Wording("there is no '{name}' to delete", "{hint}"),
+    "E293": Wording("{field} of model-runner: not to be changed here", "{hint}"),
+    "E294": Wording("'{name}' is given twice", "merge the two into one"),
+    "E295": Wording("no container is called '{name}', and a new one needs an image", "{hint}"),
+    "E296": Wording("'{name}' cannot be deleted", "it is the container that serves the model"),
+    "E297": Wording("'{field}' has no meaning beside $patch: delete", "leave it out, or write $patch: replace"),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
     "E302": Wording("the field '{word}' is missing", "{hint}"),
@@ -335,7 +356,7 @@ WORDINGS: dict[str, Wording] = {
     "E406": Wording("{option} is set by the renderer", "{hint}"),
     "E407": Wording(
         "'{backend}' has no recommendedConfig '{name}', which a draft model needs",
-        "use a backend that can, or leave the draft out",
+        "{hint}",
     ),
     "E408": Wording(
         "{app}: '{backend}' gets only one part of a weights file that is split", "merge the parts into one file"
@@ -344,10 +365,24 @@ WORDINGS: dict[str, Wording] = {
         "{app}: under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'",
         "drop the annotation, or the filename",
     ),
-    "E410": Wording("engine.{key} is not rendered yet"),
     "E411": Wording("{app}: '{backend}' cannot stream this from {scheme}://", "{hint}"),
+    "E412": Wording("{app}: '{backend}' cannot load from {hub} itself", "{hint}"),
     "E420": Wording("this template cannot be filled: {what}", "{hint}"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
+    "E422": Wording("two files are named '{name}', in different folders", "rename one of them"),
+    "E423": Wording("there is no list of options '{name}'", "name a file beside this one, or one of llmaz's own"),
+    "E430": Wording("{of} has no option '{option}'", "{hint}"),
+    "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),
+    "E432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
+    "E433": Wording("{of}: the option '{option}' needs a value", "write it as the next item of the list"),
+    "E434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "keep one of them"),
+    "E435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
+    "E436": Wording(
+        "the image's entrypoint takes the argument '{arg}' apart at its blanks",
+        "write it without blanks, or use a BackendRuntime whose command is the server itself",
+    ),
+    "E437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
+    "E438": Wording("'{backend}' takes no arguments", "it is set by its environment: write backendRuntimeConfig.envs"),
     # 5xx: what a cluster would refuse
     "E501": Wording("no Kubernetes object: apiVersion and kind are needed"),
     "E511": Wording("{what}"),
@@ -406,6 +441,14 @@ WORDINGS: dict[str, Wording] = {
         "{field} has no effect under llmaz.io/skip-model-loader: the engine gets all of '{model}'",
         "drop the annotation, or the patterns",
     ),
+    "W211": Wording(
+        "the flavors {names} have different runtime classes: only '{first}' acts",
+        "set flavorPolicy: first to say so, or give them one runtimeClassName",
+    ),
+    "W212": Wording(
+        "the engine's options do not follow this number of {name}",
+        "set it in the flavor's limits, or in backendRuntimeConfig.resources",
+    ),
     "W206": Wording(
         "nobody knows a user that the loader '{name}' can run as, so it keeps root",
         "a namespace that enforces PodSecurity restricted refuses the pod; skip the loader, or use another image",
@@ -413,6 +456,26 @@ WORDINGS: dict[str, Wording] = {
     "W205": Wording(
         "the template has a nodeAffinity of its own, so the flavors' is left out",
         "set flavorPolicy: first, or drop the template's",
+    ),
+    "W230": Wording("'{backend}': {notice}"),
+    "W231": Wording(
+        "nobody knows the options of {backend} {version}, so none is checked",
+        "compare them with that version's documentation, or use a version that llmaz knows",
+    ),
+    "W430": Wording("{of} has no option '{option}'", "{hint}"),
+    "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
+    "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
+    "W433": Wording("{of}: the option '{option}' needs a value", "write it as the next item of the list"),
+    "W434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "the last one counts"),
+    "W435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
+    "W437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
+    "W220": Wording(
+        "nothing reads a PodMonitor while the type is none, so none is made",
+        "write type: prometheusAdapter, or leave podMonitor out",
+    ),
+    "W221": Wording(
+        "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
+        "claim flavors with equal limits, or set flavorPolicy: first",
     ),
     # 9xx: our own fault
 }

@@ -189,7 +189,9 @@ def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[Finding]:
         t for sub in error.context if sub.validator == "type" and not sub.path for t in _listed(sub.validator_value)
     ]
     deeper = [sub for sub in error.context if sub.validator != "type" or sub.path]
-    if len(types) >= len(error.validator_value):
+    if "x-means" in error.schema and all(list(each) == ["required"] for each in error.validator_value):
+        yield Finding("E307", path, False, _words(what=f"{error.schema['x-means']} is needed{_given(instance)}"))
+    elif len(types) >= len(error.validator_value):
         yield mistyped(path, instance, list(dict.fromkeys(types)))
     elif deeper:
         yield from _explain(max(deeper, key=lambda sub: len(sub.absolute_path)))

@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from renderer import emit, resolve
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, Scope
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, Options, Scope
 from renderer.emit import Text
-from renderer.plan import Manifest
+from renderer.plan import Joint, Manifest, Wanted
 from renderer.problems import Problem, at_hand
 
 
 class Made(NamedTuple):
-    """One app's objects and files; empty when something stands in the way."""
+    """One app's objects and files, and what it needs together with others; empty when something stands in the way."""
 
     manifests: Sequence[Manifest] = ()
     texts: Sequence[Text] = ()
     problems: Sequence[Problem] = ()
+    shared: Sequence[Wanted] = ()
 
 
 Item = App | OpenModel | BackendRuntime
@@ -28,15 +29,16 @@ def share(
 ) -> tuple[Any, Callable[[str], Any]]:
     """Works on the items: `make` renders an app; models and runtimes are only checked.
 
-    Answers with plain values: problems, states (path, state) and the number of objects; and with what to do at a word:
-    `write` what differs, hand over the `texts`, run `kubeconform` over them.
+    Answers with plain values: problems, states (path, state), the number of objects, and what apps need together with
+    others; and with what to do at a word: `write` what differs, hand over the `texts`, run `kubeconform` over them.
     """
     memo = resolve.memo(inputs)
     options = scope.options
     problems: list[Problem] = []
     states: list[tuple[str, str]] = []
     kept: list[Text] = []
-    objects: list[tuple[Sequence[Manifest], Sequence[Text]]] = []
+    objects: list[Made] = []
+    shared: set[Wanted] = set()
     count = 0
     for item in items:
         with at_hand(item.document.name):
@@ -48,21 +50,43 @@ def share(
         if not made.texts:
             continue
         count += len(made.manifests)
+        shared.update(made.shared)
         compared = emit.compare(scope, made.texts)
         states += compared
         kept += [
             text for text, (_, state) in zip(made.texts, compared, strict=True) if options.texts or state != "same"
         ]
         if options.kubeconform:
-            objects.append((made.manifests, made.texts))
+            objects.append(made)
 
     def told(word: str) -> Any:
         if word == "write":
             return emit.write(scope, kept)
-        if word == "kubeconform" and options.kubeconform:
-            from renderer.check.kubeconform import kubeconform
-
-            return [tuple(each) for each in kubeconform(options.kubeconform, objects)]
+        if word == "kubeconform":
+            return [tuple(each) for each in judged(options, objects)]
         return [tuple(each) for each in kept]
 
-    return {"problems": [tuple(each) for each in problems], "states": states, "objects": count}, told
+    said = {"problems": [tuple(each) for each in problems], "states": states, "objects": count}
+    return {**said, "shared": [tuple(each) for each in shared]}, told
+
+
+def together(
+    make: Callable[[Joint], Made], memo: resolve.Memo, scope: Scope, shares: Sequence[Any]
+) -> tuple[list[Made], list[Problem]]:
+    """What the apps of all shares need together, and what is wrong with it. `make` renders one file of it.
+
+    Nothing when PATHS are a part of the tree only: shared files depend on all of it.
+    """
+    wanted = set() if scope.prunes else {Wanted(*each) for made in shares for each in made["shared"]}
+    joints, problems = resolve.joints(memo, wanted)
+    joint = [make(each) for each in joints]
+    return joint, problems + [each for made in joint for each in made.problems]
+
+
+def judged(options: Options, made: Sequence[Made]) -> list[Problem]:
+    """What kubeconform says of these files, where the options ask for it."""
+    if not options.kubeconform:
+        return []
+    from renderer.check.kubeconform import kubeconform
+
+    return kubeconform(options.kubeconform, [(each.manifests, each.texts) for each in made])

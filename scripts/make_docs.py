@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the parts of README.md and docs/ that follow from the program: help texts, the table of error codes.
+"""Writes the parts of README.md and docs/ that follow from the program and its presets: help texts, the table of error
+codes, which engines there are, what they load and from where, what they scale on, and the tables of their own pages.
 
 `scripts/make_docs.py` rewrites them, `--check` exits 1 when they are stale (a test runs that).
 """
@@ -8,14 +9,33 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from click.testing import CliRunner
 
+from renderer import load, resolve
 from renderer.cli import cli
 from renderer.problems import WORDINGS
+from renderer.resolve import engines
 
 ROOT = Path(__file__).resolve().parent.parent
+Spec: TypeAlias = Mapping[str, Any]
+
+SOURCES = {
+    "hub": "a hub",
+    "objectStore": "a bucket",
+    "host": "`host://`",
+    "oci": "`oci://`",
+    "ollama": "`ollama://`",
+}
+
+
+def backends() -> Iterator[tuple[str, Spec]]:
+    """Name and spec of each engine's preset."""
+    for name in load.preset_names("backends"):
+        yield name, load.preset(f"backends/{name}").value["spec"]
 
 
 def help_text(command: str) -> str:
@@ -34,27 +54,235 @@ def error_table() -> str:
     return "\n".join(rows)
 
 
-def rewritten(text: str) -> str:
+def source_table() -> str:
+    """One row a backend: which formats it reads, where they may come from, and what it loads without a loader."""
+    head = ["backend", "reads", *SOURCES.values(), "by itself"]
+    rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for name, spec in backends():
+        engine = spec["engine"]
+        takes = ["yes" if source in engine["sources"] else "–" for source in SOURCES]
+        rows.append(f"| {' | '.join([f'`{name}`', reads(engine), *takes, by_itself(engine) or '–'])} |")
+    return "\n".join(rows)
+
+
+def reads(engine: Spec) -> str:
+    """The formats that it reads."""
+    one = engine.get("oneFile", ())
+    return ", ".join(f"one {form.upper()} file" if form in one else form for form in engine["formats"])
+
+
+def by_itself(engine: Spec) -> str:
+    """What it loads without a loader; '' for nothing."""
+    stream = engine.get("stream", {"schemes": (), "formats": ()})
+    schemes = [f"`{scheme}://`" for scheme in stream["schemes"]]
+    some = schemes and set(stream["formats"]) != set(engine["formats"])
+    only = f" ({', '.join(stream['formats'])})" if some else ""
+    hubs = [hub.replace("Huggingface", "Hugging Face") for hub in engine.get("hubs", ())]
+    return ", ".join([*hubs, *schemes]) + only
+
+
+def scale_table() -> str:
+    """One row a backend: where its metrics are, and what its autoscalers use of them."""
+    rows = ["| backend | metrics | queue | as autoscalers call it | target, a pod |", "|---|---|---|---|---|"]
+    for name, spec in backends():
+        engine = spec["engine"]
+        path = (engine.get("metrics") or {}).get("path")
+        metric = resolve.queue_metric(engine)
+        cells = [path, metric, resolve.adapted(metric), engine["scale"]["target"] if metric else ""]
+        rows.append(f"| {' | '.join([f'`{name}`', *(f'`{cell}`' if cell else '–' for cell in cells)])} |")
+    return "\n".join(rows)
+
+
+def backend_table() -> str:
+    """One row a backend, with its page: image, formats, sources, accelerators."""
+    rows = ["| backend | image | reads | weights from | accelerators |", "|---|---|---|---|---|"]
+    for name, spec in backends():
+        engine = spec["engine"]
+        accelerators = ", ".join(dict.fromkeys(each["accelerator"] for each in engine["variants"]))
+        free = "; none needed" if any(each.get("unflavored") for each in engine["variants"]) else ""
+        cells = [
+            f"[`{name}`](engines/{name}.md)",
+            f"`{spec['image']}:{spec['version']}`",
+            ", ".join(engine["formats"]),
+            ", ".join(engine["sources"]),
+            accelerators + free,
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+# The tables of docs/engines/<engine>.md
+
+STYLES = {
+    "argparse": "`--option value` or `--option=value`; a beginning that only one option has will do",
+    "exact": "`--option value`, spelt out",
+    "clap": "`--option value` or `--option=value`, spelt out",
+    "click": "`--option value` or `--option=value`, spelt out",
+    "none": "there are no options",
+}
+NAMES = {
+    "option": "the [served name](../config.md#extensions-of-llmazs-own-kinds), which it is told",
+    "directory": "the name of the folder with the weights",
+    "model": "the name that it pulls or creates the model by",
+}
+
+
+def code(*words: str) -> str:
+    """Words as one piece of code."""
+    return f"`{' '.join(words)}`".replace("|", "\\|")
+
+
+def minutes(seconds: int) -> str:
+    """A time as people say it."""
+    return f"{seconds // 60} min" if seconds >= 60 and seconds % 60 == 0 else f"{seconds} s"
+
+
+def facts(spec: Spec) -> Iterator[tuple[str, str]]:
+    """What holds for the engine whatever it serves."""
+    engine = spec["engine"]
+    command, name, read = spec.get("command") or (), engine["servedName"], engine["options"]
+    yield "version", engines.version(engine, spec["version"])
+    yield "command", code(*command) if command else "the image's own entrypoint"
+    yield "reads", reads(engine)
+    yield "weights from", ", ".join(SOURCES[source] for source in engine["sources"])
+    yield "loads by itself", by_itself(engine) or "–"
+    yield "serves under", NAMES.get(name) or code(name.removeprefix("fixed:"))
+    ways = [STYLES[read["style"]]]
+    ways += ["`_` is the same as `-`"] if read.get("underscores") else []
+    ways += ["`--option.key` sets a key of a JSON option"] if read.get("dotted") else []
+    if read["style"] != "none":
+        ways.append({"last": "given twice, the last counts", "error": "given twice is an error"}[read["duplicates"]])
+    yield "command line", "; ".join(ways)
+    if "list" in read:
+        known = [f"[{lines(read['list'])} options](../../presets/backends/{read['list']})"]
+        if "removed" in read:
+            known.append(f"[{lines(read['removed'])} removed ones](../../presets/backends/{read['removed']})")
+        yield "checked against", ", ".join(known) + ("; not sure, so it only warns" if read.get("uncertain") else "")
+    for config in spec["recommendedConfigs"]:
+        asked = ", ".join(f"{key} {value}" for key, value in config["resources"]["requests"].items())
+        yield f"requests, config {code(config['name'])}", asked
+    yield "grace period", f"{engine['drain']['seconds']} s"
+
+
+def lines(listed: str) -> int:
+    """How many entries a list of options has."""
+    text = (ROOT / "presets" / "backends" / listed).read_text("utf-8")
+    return sum(not line.startswith("#") for line in text.splitlines() if line)
+
+
+def variants(spec: Spec) -> Iterator[tuple[str, str, str]]:
+    """The image for each accelerator, and what it runs as."""
+    for each in spec["engine"]["variants"]:
+        image = f"{each.get('image') or spec['image']}:{each.get('version') or spec['version']}"
+        security = each.get("security") or spec["engine"]["security"]
+        runs = "root: [W204](../errors.md#w204)"
+        if "user" in security:
+            folders = ", ".join(code(path) for path in security["writable"])
+            runs = f"user {security['user']}, group {security['group']}, read-only root, writable {folders}"
+        free = "; also without any flavor" if each.get("unflavored") else ""
+        yield each["accelerator"] + free, code(image), runs
+
+
+def probes(spec: Spec) -> Iterator[tuple[str, str, str, str, str]]:
+    """What each probe asks, how often, and when it gives up."""
+    budget = spec["engine"]["startup"]
+    for kind in ("startup", "readiness", "liveness"):
+        probe = spec[f"{kind}Probe"]
+        asks = code("GET", probe["httpGet"]["path"]) if "httpGet" in probe else code(*probe["exec"]["command"])
+        period, failures = probe["periodSeconds"], probe["failureThreshold"]
+        ends = f"{failures} times, {minutes(period * failures)}"
+        if kind == "startup" and "perGiB" in budget:
+            ends += f"; {budget['perGiB']} s for each GiB of weights where that is longer"
+        yield kind, asks, f"{period} s", f"{probe['timeoutSeconds']} s", ends
+
+
+def metrics(spec: Spec) -> Iterator[tuple[str, str]]:
+    """Where the metrics are, what they are called, and what autoscalers use."""
+    engine = spec["engine"]
+    said = engine.get("metrics") or {}
+    yield "path", code(said["path"]) if said else "it has none"
+    for key, what in (
+        ("running", "requests that run"),
+        ("waiting", "requests that wait"),
+        ("kvUsage", "share of the KV cache in use, 0 to 1"),
+        ("modelLabel", "label with the model's name"),
+    ):
+        if said:
+            yield what, code(said[key]) if key in said else "–"
+    metric = resolve.queue_metric(engine)
+    target = f"{code(resolve.adapted(metric))}, {engine['scale']['target']} a pod" if metric else "nothing of its own"
+    yield "what autoscalers aim at", target
+
+
+def added(spec: Spec) -> Iterator[tuple[str, str]]:
+    """What the preset adds, and when."""
+    engine = spec["engine"]
+    for each in engine.get("volumes") or ():
+        yield "always", f"an empty volume at {code(each['mountPath'])}"
+    for each in engine.get("derived") or ():
+        what = [code(*each["args"])] if "args" in each else []
+        what += [code(f"{env['name']}={env['value']}") for env in each.get("envs") or ()]
+        what += [f"`/dev/shm` of {each['sharedMemory']}"] if "sharedMemory" in each else []
+        names = [code(name) for name in engine["options"]["groups"][each["group"]]] if "group" in each else []
+        yield held(each), ", ".join(what) + (f", unless you give {' or '.join(names)}" if names else "")
+    files = [each["path"] for each in engine.get("files") or ()]
+    for i, each in enumerate(engine.get("files") or ()):
+        yield held(each), f"the file {code(each['path'])}" + (", with another text" if files[i] in files[:i] else "")
+    for each in engine.get("initContainers") or ():
+        yield held(each), f"the init container {code(each['name'])}, behind the loaders"
+
+
+def held(entry: Spec) -> str:
+    """The condition of an entry."""
+    return code(entry["when"]) if "when" in entry else "always"
+
+
+def engine_table(name: str, kind: str) -> str:
+    """One table of an engine's page."""
+    heads, rows = ENGINE_TABLES[kind]
+    spec = load.preset(f"backends/{name}").value["spec"]
+    table = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    return "\n".join([*table, *(f"| {' | '.join(cells)} |" for cells in rows(spec))])
+
+
+TABLES = {"errors": error_table, "sources": source_table, "scales": scale_table, "backends": backend_table}
+ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[str, ...]]]]] = {
+    "facts": (("fact", "here"), facts),
+    "images": (("accelerator", "image", "under `hardening: restricted`"), variants),
+    "probes": (("probe", "asks", "every", "answer within", "gives up after"), probes),
+    "metrics": (("metric", "here"), metrics),
+    "added": (("when", "adds"), added),
+}
+
+
+def filled(text: str, name: str, table: str) -> str:
+    """The page with the table between `<!-- name -->` and `<!-- /name -->`."""
+    between = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
+    return re.sub(between, lambda match: f"{match[1]}{table}\n{match[2]}", text, flags=re.DOTALL)
+
+
+def rewritten(path: Path) -> str:
     """The page with its made parts made again."""
+    text = path.read_text()
     text = re.sub(
         r"(<!-- help: (.*?) -->\n```\n).*?(```)",
         lambda match: match[1] + help_text(match[2]) + match[3],
         text,
         flags=re.DOTALL,
     )
-    return re.sub(
-        r"(<!-- errors -->\n).*?(<!-- /errors -->)",
-        lambda match: match[1] + error_table() + "\n" + match[2],
-        text,
-        flags=re.DOTALL,
-    )
+    for name, table in TABLES.items():
+        if f"<!-- {name} -->" in text:
+            text = filled(text, name, table())
+    if path.parent.name == "engines":
+        for name in ENGINE_TABLES:
+            text = filled(text, name, engine_table(path.stem, name))
+    return text
 
 
 def main() -> int:
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        old = path.read_text()
-        if (new := rewritten(old)) != old:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if (new := rewritten(path)) != path.read_text():
             stale.append(path)
             if "--check" not in sys.argv[1:]:
                 path.write_text(new)

@@ -9,6 +9,7 @@ and `input-crds/` (llmaz's own CRDs). Results:
 
     schemas/output/<group or core>/<kind>_<version>.json   strict; what we emit and what `llmaz check` reads
     schemas/output/defaults.json   what LeaderWorkerSet's CRD sets inside lists of a pod template, by path
+    schemas/output/merging.json    the keys by which a strategic merge finds the items of a pod's lists, by path
     schemas/input/<kind>.json      strict; what users and presets write; editors read them too
 
 All are JSON Schema draft-07, which editors, jsonschema, jsonschema-rs and kubeconform read alike. None has a `format`,
@@ -401,6 +402,65 @@ def core_type(name: str) -> Node:
     return built_in(f"{group.replace('/', '.') if '/' in group else 'core.' + group}.{rest}")
 
 
+def merge_keys(raw: Node) -> list[str]:
+    """The keys by which a strategic merge finds the items of a list, the needed one first; none: it is replaced
+    whole."""
+    if "merge" not in raw.get("x-kubernetes-patch-strategy", "") or "x-kubernetes-patch-merge-key" not in raw:
+        return []
+    first = raw["x-kubernetes-patch-merge-key"]
+    return [first, *(key for key in raw.get("x-kubernetes-list-map-keys", ()) if key != first)]
+
+
+def referred(raw: Node) -> str:
+    """The definition that a property, or the items of its list, refer to; '' when none."""
+    inner = raw.get("items", raw)
+    inner = inner["allOf"][0] if "allOf" in inner else inner
+    name = short(inner["$ref"].rsplit("/", 1)[1]) if "$ref" in inner else ""
+    return "" if name in ("api.resource.Quantity", "util.intstr.IntOrString") else name
+
+
+def merge_lists(definition: str, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """`spec.containers[]` → `[name]`: the lists of a type that a strategic merge merges."""
+    for field, raw in sorted(definitions()[definition].get("properties", {}).items()):
+        here, inner, keys = f"{path}.{field}".lstrip("."), referred(raw), merge_keys(raw)
+        if keys:
+            yield f"{here}[]", keys
+        if inner and (keys or "items" not in raw):
+            yield from merge_lists(inner, f"{here}[]" if keys else here)
+
+
+def patch(definition: str, keys: list[str] | None = None) -> Node:
+    """A Kubernetes type as a strategic merge patch of it: nothing is needed but the key that finds an item of a list,
+    and any map may hold `$patch`. A list without such a key is replaced whole, so its items stay as they are.
+    """
+    whole, raw = built_in(definition), definitions()[definition].get("properties", {})
+    properties = {field: patched(value, raw[field]) for field, value in whole.get("properties", {}).items()}
+    properties["$patch"] = directive("delete") if keys else directive("delete", "replace")
+    node = {"type": "object", "properties": properties, "additionalProperties": False, NAME: f"{whole[NAME]}Patch"}
+    return {**node, "required": keys[:1]} if keys else node
+
+
+def patched(node: Node, raw: Node) -> Node:
+    """`patch` of a property."""
+    inner, keys = referred(raw), merge_keys(raw)
+    if keys and "items" in node:
+        return {"type": "array", "items": patch(inner, keys)}
+    if "properties" in node and inner:
+        return patch(inner)
+    if isinstance(node.get("additionalProperties"), dict):  # a map with keys of the user's own
+        names = dict(node.get("propertyNames", {}))
+        if "pattern" in names:
+            names["pattern"] = rf"^\$patch$|{names['pattern']}"
+        made = {**node, "properties": {"$patch": directive("delete", "replace")}}
+        return {**made, "propertyNames": names} if names else made
+    return node
+
+
+def directive(*words: str) -> Node:
+    """What `$patch` may say."""
+    return {"enum": list(words), "type": "string"}
+
+
 def constrained(node: Node, definition: str) -> Node:
     """A CRD's copy of a Kubernetes type with our additions to that type, as far as the copy has the fields."""
     raw = definitions()[definition]
@@ -499,12 +559,21 @@ def custom_kinds() -> Iterator[tuple[str, Node]]:
                 if kind == "LeaderWorkerSet":
                     template = body["properties"]["spec"]["properties"]["leaderWorkerTemplate"]["properties"]
                     yield "output/defaults.json", dict(list_defaults(template["workerTemplate"], ""))
+                    yield "output/merging.json", dict(merge_lists("core.v1.PodSpec", "spec"))
                 for path, definition in rules.get("types", {}).items():
                     body = changed(body, path, lambda node, name=definition: constrained(node, name))
                 for path, more in rules.get("add", {}).items():
                     body = changed(body, path, lambda node, more=more: merged(node, more))
                 schema = packed(output(group, version["name"], kind, body))
                 yield f"output/{group}/{kind.lower()}_{version['name']}.json", schema
+
+
+def model_kind() -> Iterator[tuple[str, Node]]:
+    """llmaz's OpenModel as its own CRD has it: InftyAI's scheduler reads it in the cluster."""
+    crd = yaml.safe_load((HERE / "input-crds" / INPUT_CRDS["OpenModel"]).read_text(encoding="utf-8"))
+    group, version = crd["spec"]["group"], crd["spec"]["versions"][0]
+    schema = output(group, version["name"], "OpenModel", structural(version["schema"]["openAPIV3Schema"]))
+    yield f"output/{group}/openmodel_{version['name']}.json", packed(schema)
 
 
 def list_defaults(node: Node, path: str) -> Iterator[tuple[str, Any]]:
@@ -565,11 +634,14 @@ def own_kind(kind: str, version: str, body: Node, extensions: Node) -> Iterator[
 
 
 def shorthand(node: Node) -> Node:
-    """A schema of extensions.yaml as strict JSON Schema: `core: v1/EnvVar` stands for that type, `keys` for the
-    properties of an object, `list` for an array of, `map` for an object of; a bare type name for a schema."""
+    """A schema of extensions.yaml as strict JSON Schema: `core: v1/EnvVar` stands for that type, `patch: v1/PodSpec`
+    for a strategic merge patch of it, `keys` for the properties of an object, `list` for an array of, `map` for an
+    object of; a bare type name for a schema."""
     result = dict(node)
     if core := result.pop("core", None):
         result = {**core_type(core), **result}
+    if name := result.pop("patch", None):
+        result = {**patch(f"core.{name.replace('/', '.')}"), **result}
     if word := result.pop("form", None):
         result = {**form(word), **result}
     for word, key, kind in (("list", "items", "array"), ("map", "additionalProperties", "object")):
@@ -693,7 +765,7 @@ def main() -> int:
     check = sys.argv[1:] == ["--check"]
     results = {
         TARGET / path: written(schema) + b"\n"
-        for kinds in (built_in_kinds, custom_kinds, input_kinds)
+        for kinds in (built_in_kinds, custom_kinds, model_kind, input_kinds)
         for path, schema in kinds()
     }
     stale = [path for path, data in results.items() if not path.exists() or path.read_bytes() != data]

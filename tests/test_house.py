@@ -76,6 +76,20 @@ def test_no_engine_and_no_model_is_named_in_python() -> None:
     assert where == {}
 
 
+def accelerators() -> set[str]:
+    """What presets/accelerators.yaml calls accelerators, and their vendors."""
+    documents, problems = yamlio.parse("", (ROOT / "presets" / "accelerators.yaml").read_bytes())
+    assert problems == []
+    rows = [row for row in documents[0].value["spec"]["resources"] if row["count"] != "none"]
+    return {row.get("name") or row["pattern"].partition("*")[0] for row in rows} | {row["vendor"] for row in rows}
+
+
+def test_no_python_names_an_accelerator() -> None:
+    names = accelerators()
+    assert len(names) > 10
+    assert {inside(path): found for path in SOURCES if (found := mentions(names, path.read_text("utf-8")))} == {}
+
+
 def test_the_presets_are_where_names_come_from() -> None:
     names = preset_names()
     for folder in ("backends", "models"):

@@ -78,9 +78,8 @@ def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
         ("--json {}", "--json.a-b 1 --json.c 2 --quiet", "--quiet"),  # all of it at once
         ("--json.c 3", "--json {} --quiet", "--json {} --quiet"),  # a part on top of the whole
         # what only looks like an option
-        ("--stop -1", "--stop 1 -.5 -2 --quiet", "--quiet"),
+        ("--stop -1", "--stop 1 -2 --quiet", "--quiet"),
         ("-1", "-1 --quiet", "-1 --quiet"),
-        ("-.5", "--quiet -.5", "--quiet -.5"),
         ("--file -", "--file - --quiet", "--quiet"),
         ("-", "- --quiet", "- --quiet"),
         ("-c 1", "-cram 5", "-cram 5"),  # no short option with its value glued on

@@ -8,6 +8,7 @@ import pytest
 
 from renderer import load, yamlio
 from renderer.api import Config, Inputs, OpenModel
+from renderer.load.lists import Lists
 from renderer.problems import Findings, Stop
 from renderer.resolve.sources import Weights, weights
 
@@ -17,7 +18,7 @@ DIGEST = f"sha256:{'0' * 64}"
 
 def inputs(**config: Any) -> Inputs:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return Inputs(Config(config, document), (), {}, {}, LOADERS, (), (), {}, False, 0)
+    return Inputs(Config(config, document), (), {}, {}, LOADERS, (), (), Lists(), {}, False, 0)
 
 
 def model(source: dict[str, Any]) -> OpenModel:

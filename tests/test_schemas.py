@@ -17,7 +17,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "renderer" / "schemas"
 CASES = ROOT / "tests" / "conformance" / "cases"
-FILES = sorted(path for path in SCHEMAS.rglob("*.json") if path.name != "defaults.json")
+FILES = sorted(path for path in SCHEMAS.rglob("*.json") if path.name not in ("defaults.json", "merging.json"))
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -134,7 +134,9 @@ def test_every_field_of_ours_is_described(kind: str) -> None:
             yield from undescribed(items, f"{path}[]") if items else ()
 
     # livenessProbe and its like are described, their insides are Kubernetes'
+    kubernetes: tuple[str, ...]
     kubernetes = ("Probe.", "lifecycle.", "behavior.", "metrics[]", "envs[]", "env[]", "Template.", "sourceMetric")
+    kubernetes += ("pods.imagePullSecrets[]", "pods.tolerations[]", "pods.topologySpreadConstraints[]")
     missing = [place for place in undescribed(value, kind) if not any(word in place for word in kubernetes)]
     assert missing == []
 
@@ -281,7 +283,7 @@ spec:
     sources: [hub, objectStore, host, oci, ollama]
     stream: {schemes: [s3, gs], formats: [safetensors]}
     servedName: fixed:model
-    oneFile: true
+    oneFile: [gguf]
     options:
       style: argparse
       underscores: true
@@ -299,7 +301,7 @@ spec:
       - {when: TP > 1, sharedMemory: 8Gi}
     unsupported: {gguf: It cannot.}
     metrics: {path: /metrics, running: "a:running", waiting: "a:waiting", kvUsage: "a:kv", modelLabel: model_name}
-    scale: {metric: waiting, target: "5"}
+    scale: {metric: waiting, target: "5", behavior: {scaleDown: {stabilizationWindowSeconds: 900}}}
     startup: {seconds: 1800, perGiB: 10}
     drain: {seconds: 150}
     security: {writable: [/tmp], readOnlyRoot: false}
@@ -327,7 +329,7 @@ spec:
     store: {image: a/b, version: v1, endpoint: "https://s3.example", region: eu, anonymous: true}
     oci: {path: models}
   secrets: {hub: a, oss: b, aws: c, gcs: {name: d, as: hmac}}
-  autoscaling: {metricSource: {type: prometheusAdapter}}
+  autoscaling: {metricSource: {type: prometheusAdapter, podMonitor: {labels: {release: a}, interval: 15s}}}
   gateway: {mode: "off"}
   output: {dir: rendered, layout: app, kustomization: true}
   targets: {kubernetes: "1.30"}
@@ -642,6 +644,54 @@ def test_list_defaults() -> None:
     assert defaults["spec.containers[].ports[].protocol"] == "TCP"
     assert defaults["spec.volumes[].configMap.name"] == ""
     assert all("[]" in path for path in defaults)
+
+
+def test_merge_keys() -> None:
+    """Lists that a strategic merge merges; what Kubernetes replaces whole is not there."""
+    keys = schema("output/merging")
+    assert keys["spec.containers[]"] == keys["spec.initContainers[].env[]"] == keys["spec.volumes[]"] == ["name"]
+    assert keys["spec.containers[].volumeMounts[]"] == ["mountPath"]
+    assert keys["spec.containers[].ports[]"] == ["containerPort", "protocol"]
+    assert keys["spec.topologySpreadConstraints[]"] == ["topologyKey", "whenUnsatisfiable"]
+    assert not {"spec.tolerations[]", "spec.containers[].args[]", "spec.containers[].envFrom[]"} & set(keys)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"containers": []},
+        {"containers": [{"name": "a"}]},
+        {"containers": [{"name": "a", "startupProbe": {"failureThreshold": 3}}]},
+        {"containers": [{"name": "a", "resources": {"limits": {"$patch": "replace", "cpu": 1}}}]},
+        {"containers": [{"name": "a", "env": [{"name": "A", "$patch": "delete"}]}]},
+        {"volumes": [{"name": "a", "emptyDir": {"$patch": "delete"}, "persistentVolumeClaim": {"claimName": "b"}}]},
+        {"nodeSelector": {"$patch": "delete"}, "securityContext": {"$patch": "replace", "runAsUser": 1}},
+        {"topologySpreadConstraints": [{"topologyKey": "zone", "maxSkew": 2}]},
+    ],
+)
+def test_a_patch_may_be_in_part(spec: Any) -> None:
+    assert problems("input/playground", changed(PLAYGROUND, "spec.podTemplate", {"spec": spec})) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "place"),
+    [
+        ({"container": []}, "spec"),
+        ({"containers": [{"image": "a"}]}, "spec.containers.0"),
+        ({"containers": [{"name": "a", "env": [{"value": "b"}]}]}, "spec.containers.0.env.0"),
+        ({"containers": [{"name": "a", "resources": {"limits": {"cpu": "1GB"}}}]}, "spec.containers.0.resources"),
+        ({"containers": [{"name": "a", "resources": {"limits": {"$patch": "1"}}}]}, "spec.containers.0.resources"),
+        ({"containers": [{"name": "a", "$patch": "replace"}]}, "spec.containers.0.$patch"),
+        ({"tolerations": [{"key": "a"}, {"effect": "NoSchedule"}]}, "spec.tolerations.1"),
+        ({"ephemeralContainers": [{"name": "a"}]}, "spec.ephemeralContainers"),
+        ({"$setElementOrder/containers": []}, "spec"),
+    ],
+)
+def test_a_patch_is_strict(spec: Any, place: str) -> None:
+    found = problems("input/playground", changed(PLAYGROUND, "spec.podTemplate", {"spec": spec}))
+    assert found
+    assert all(where.startswith(f"spec.podTemplate.{place}") for where in found), found
 
 
 def test_kept_for_later() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from renderer import tree, yamlio
 from renderer.api import Inputs, Options, Scope
 from renderer.load.gathering import Gathering
-from renderer.load.presets import PRESETS, preset, preset_names
+from renderer.load.presets import PRESETS, Refused, named, preset, preset_names, shipped
 from renderer.load.reading import plain
 from renderer.load.rule import Rule
 from renderer.load.settings import config, override
@@ -18,14 +18,17 @@ from renderer.yamlio import Document
 
 __all__ = [
     "PRESETS",
+    "Refused",
     "config",
     "inputs",
     "manifests",
+    "named",
     "nothing",
     "override",
     "preset",
     "preset_names",
     "scope",
+    "shipped",
 ]
 
 

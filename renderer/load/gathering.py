@@ -7,6 +7,7 @@ from typing import Any
 from renderer import yamlio
 from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel
 from renderer.load.kinds import KINDS
+from renderer.load.lists import Lists
 from renderer.load.presets import Shelf, preset
 from renderer.problems import Problem, problem
 from renderer.tree import File
@@ -104,6 +105,7 @@ class Gathering:
             ),
             loaders=Shelf({}, "loaders", lambda d: d.value["spec"]),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
+            option_files=Lists(),
             own=(*self.models.values(), *self.runtimes.values()),
             broken=self.broken,
             unreadable=self.unreadable,

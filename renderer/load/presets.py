@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from renderer import yamlio
-from renderer.problems import RenderError
+from renderer.problems import RenderError, guess
 from renderer.yamlio import Document
 
 T = TypeVar("T")
@@ -18,6 +18,10 @@ PRESETS = next(
     for folder in (os.path.join(_PACKAGE, "presets"), os.path.join(os.path.dirname(_PACKAGE), "presets"))
     if os.path.isdir(folder)
 )
+
+
+class Refused(Exception):
+    """What the command line asks of presets cannot be done; the text says why, in one line."""
 
 
 def preset(name: str) -> Document:
@@ -36,6 +40,28 @@ def preset_names(folder: str) -> list[str]:
     return sorted(
         name.removesuffix(".yaml") for name in os.listdir(os.path.join(PRESETS, folder)) if name.endswith(".yaml")
     )
+
+
+def shipped() -> list[str]:
+    """Every preset, as `backends/<name>`."""
+    return [f"{folder}/{name}" for folder in ("backends", "models", "loaders") for name in preset_names(folder)]
+
+
+def named(name: str, known: Sequence[str], what: str = "preset") -> str:
+    """The one of the known presets (as `backends/<name>`) that is meant by its name, with its folder or without.
+
+    Raises Refused.
+    """
+    found = [each for each in known if name in (each, each.partition("/")[2])]
+    if not found:
+        own = name.rpartition("/")[2]
+        elsewhere = [each for each in known if own == each.partition("/")[2]]
+        names = [each.partition("/")[2] for each in known]
+        hint = f"did you mean '{elsewhere[0]}'?" if elsewhere else guess(own, names)
+        raise Refused(f"no {what} is named '{name}'; {hint}")
+    if len(found) > 1:
+        raise Refused(f"'{name}' is ambiguous: it may be {' or '.join(found)}")
+    return found[0]
 
 
 class Shelf(Mapping[str, T], Generic[T]):

@@ -139,7 +139,9 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         origins[*pod, "affinity"] = origin.at("nodeSelector")
     _listed(origins, made, plan.worker.containers[0].env, (*runner, "env"))
     for key, origin in made.items():
-        if len(key) == 2 and key[0] == "args":
+        if key[:1] == ("template",):
+            origins[*pod[:-1], *key[1:]] = origin
+        elif len(key) == 2 and key[0] == "args":
             origins[*runner, "args", key[1]] = origin
     return origins
 

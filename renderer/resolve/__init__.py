@@ -15,8 +15,10 @@ from typing import Any
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.plan import Plan
 from renderer.problems import Findings, Origin, Path, Problem, Stop, failing
-from renderer.resolve import claims, engines, names, playground, resources, service
+from renderer.resolve import claims, engines, names, playground, resources, scaling, service
+from renderer.resolve.joint import joints
 from renderer.resolve.memo import Memo, engine, memo, weights
+from renderer.resolve.scaling import adapted, queue_metric
 
 
 def plan(memo: Memo, app: App) -> tuple[Plan | None, list[Problem]]:
@@ -40,7 +42,11 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
             where = at.at("recommendedConfigs", i, "resources")
             resources.merged(resources.Side(config.get("resources") or {}, where), resources.Side({}, where), {}, found)
-        return found.problems + engine(memo, item)[1]
+        scaling.metric_known(item.spec.get("engine") or {}, at.at("engine"), found)
+        made, problems = engine(memo, item)
+        if made:
+            engines.judge_own(memo.inputs.option_files, made, found)
+        return found.problems + problems
     names.object_name(item.name, named, found)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
@@ -94,4 +100,4 @@ def _names(spec: Any) -> Iterator[tuple[Path, str]]:
             yield path, value
 
 
-__all__ = ["Memo", "checked", "clashes", "dangling", "memo", "plan"]
+__all__ = ["Memo", "adapted", "checked", "clashes", "dangling", "joints", "memo", "plan", "queue_metric"]

@@ -1,25 +1,19 @@
-"""How an engine is run: a BackendRuntime made ready to be filled, and which of its configs, variants and parts hold.
-
-With `spec.engine` a runtime is a template over WORDS (design/presets.md); without it exactly upstream's three
-placeholders in the chosen config's args are filled, and every other brace stays (contract, section 3).
-"""
+"""How an engine is run: which of a BackendRuntime's configs, variants and parts hold. `compiling` makes it ready."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from renderer import quantity, template
-from renderer.api import BackendRuntime, Inputs, Spec
+from renderer.api import BackendRuntime, Inputs, OptionFiles, Spec
 from renderer.plan import Body
-from renderer.problems import Findings, Origin, Path, Stop, guess, quoted
-from renderer.resolve import normal
-from renderer.resolve.environment import merge_env
+from renderer.problems import Findings, Origin, Stop, guess
+from renderer.resolve import options
 from renderer.resolve.flavors import Accelerator
-from renderer.resolve.options import Style, style
-from renderer.template import Filler, TemplateError, Words
+from renderer.resolve.judging import Judge, Said, judged
+from renderer.resolve.options import Style
+from renderer.template import Filler, Words
 
 WORDS = frozenset(
     [
@@ -45,12 +39,9 @@ WORDS = frozenset(
     ]
 )
 DRAIN_SLEEP = 10
+_PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
 CONSTANT: Words = {"Port": PORT, "DrainSleep": DRAIN_SLEEP}  # the words that are alike for all apps of a run
-_UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
-_PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
-_OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
-_LATER = ("files", "volumes", "initContainers")
 
 
 class Derived(NamedTuple):
@@ -63,6 +54,25 @@ class Derived(NamedTuple):
     shared_memory: str
 
 
+class File(NamedTuple):
+    """One entry of `engine.files`: when it holds, where the container sees it, its key in the ConfigMap."""
+
+    when: Filler
+    path: str
+    key: str
+    content: Filler
+
+
+class Step(NamedTuple):
+    """One entry of `engine.initContainers`; `image` is empty for the runner's."""
+
+    when: Filler
+    name: str
+    image: str
+    command: Callable[[Words], list[str]]
+    args: Callable[[Words], list[str]]
+
+
 class Recommended(NamedTuple):
     """One recommendedConfig: its spec, its args filled, and where it stands."""
 
@@ -72,23 +82,29 @@ class Recommended(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `owned`: options that are the
-    renderer's.
+    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `owned` and `owned_env`:
+    options and variables that are the renderer's, and what to do instead; `volumes`: name and path of each.
     """
 
     runtime: BackendRuntime
     spec: Spec
     origin: Origin
     configs: Mapping[str, Recommended]
-    command: Filler
+    command: Callable[[Words], list[str]]
     envs: Filler
     lifecycle: Filler
     probes: Mapping[str, Filler]
     derived: tuple[Derived, ...]
     asked: tuple[str, ...]  # the words that the conditions of `derived` read
     holding: dict[tuple[Any, ...], tuple[Derived, ...]]  # a memory: by the values of these words, what holds
+    files: tuple[File, ...]
+    steps: tuple[Step, ...]
+    volumes: tuple[tuple[str, str], ...]
     style: Style
     owned: Mapping[str, str]
+    owned_env: Mapping[str, str]
+    judges: dict[str, Judge | None]  # a memory, by version
+    judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
 
     def derives(self, words: Words) -> tuple[Derived, ...]:
         """The derived entries that hold. Raises TemplateError."""
@@ -110,164 +126,8 @@ def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> Backe
         return inputs.runtimes[name]
     if not inputs.unreadable and ("BackendRuntime", name) not in inputs.broken:
         known = [*inputs.runtimes, *(other for kind, other in inputs.broken if kind == "BackendRuntime")]
-        found.add("E205", origin, name=name, hint=guess(name, known))
+        found.add("E205", origin, name=name, hint=guess(name, known, [each.name for each in inputs.own]))
     raise Stop
-
-
-def engine(runtime: BackendRuntime, found: Findings) -> Engine:
-    """The runtime, compiled. Raises Stop when one of its templates is broken."""
-    spec, own = runtime.spec, runtime.spec.get("engine") or {}
-    at = Origin(runtime.document, ("spec",))
-    for key in _LATER:
-        if key in own:
-            found.add("E410", at.at("engine", key, key=True), key=key)
-
-    def tree(path: Path, value: Any) -> Filler:
-        """Fills a tree; without spec.engine, or without a word in it, it stands as it is, shared by all."""
-        filler = None
-        if own:
-            try:
-                filler = template.compiled(value, WORDS, path)
-                if filler and template.words_of(value) <= CONSTANT.keys():
-                    value, filler = filler(CONSTANT), None
-            except TemplateError:
-                for error in _broken(value, path):
-                    found.add("E420", at.at(*error.path), what=error, hint=hint(error))
-        if filler is None:
-            constant = template.shared(value)
-            return lambda words: constant
-        return filler
-
-    derived = []
-    for i, entry in enumerate(own.get("derived") or ()):
-        path: Path = ("engine", "derived", i)
-        try:
-            when = template.condition(entry.get("when", "true"), WORDS, (*path, "when"))
-        except TemplateError as error:
-            found.add("E420", at.at(*path, "when"), what=error, hint=hint(error))
-            continue
-        derived.append(
-            Derived(
-                when,
-                entry.get("group", ""),
-                tree((*path, "args"), entry["args"]) if "args" in entry else None,
-                tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
-                _size(entry, at.at(*path, "sharedMemory"), found),
-            )
-        )
-    configs = {}
-    for i, config in enumerate(spec.get("recommendedConfigs") or ()):
-        if config["name"] in configs:
-            found.add("E421", at.at("recommendedConfigs", i, "name"), name=config["name"])
-            continue
-        path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
-        filled = tree(path, args) if own else _upstream(args, at.at(*path), found)
-        configs[config["name"]] = Recommended(config, _strings(filled), at.at("recommendedConfigs", i))
-    command = _strings(tree(("command",), spec.get("command") or []))
-    given = [normal.entry(each, at.at("envs", i), found) for i, each in enumerate(spec.get("envs") or ())]
-    envs, lifecycle = tree(("envs",), list(merge_env(given))), tree(("lifecycle",), spec.get("lifecycle") or {})
-    probes = {
-        key: tree((key,), spec[key]) for key in ("startupProbe", "readinessProbe", "livenessProbe") if spec.get(key)
-    }
-    if found.problems:
-        raise Stop
-    all_args = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
-    options = style(
-        own.get("options") or {}, [*all_args, *(entry.get("args") or [] for entry in own.get("derived") or ())]
-    )
-    return Engine(
-        runtime=runtime,
-        spec=own,
-        origin=at,
-        configs=configs,
-        command=command,
-        envs=envs,
-        lifecycle=lifecycle,
-        probes=probes,
-        derived=tuple(derived),
-        asked=tuple(
-            word for word in sorted(WORDS) if any(word in entry.get("when", "") for entry in own.get("derived") or ())
-        ),
-        holding={},
-        style=options,
-        owned=_owned(options, all_args) if own else {},
-    )
-
-
-def _broken(value: Any, path: Path) -> Iterator[TemplateError]:
-    """What is wrong with each string of a tree."""
-    if isinstance(value, (dict, list)):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _broken(item, (*path, key))
-        return
-    try:
-        template.compiled(value, WORDS, path)
-    except TemplateError as error:
-        yield error
-
-
-def hint(error: TemplateError) -> str:
-    """What to do about a template that does not hold."""
-    meant = guess(error.word, sorted(WORDS)) if error.word else ""
-    return meant if meant.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
-
-
-def _strings(filler: Filler) -> Callable[[Words], list[str]]:
-    return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
-
-
-def _size(entry: Spec, origin: Origin, found: Findings) -> str:
-    """The entry's sharedMemory, canonical; '' without one."""
-    try:
-        return quantity.canonical(entry["sharedMemory"]) if "sharedMemory" in entry else ""
-    except ValueError:
-        found.add("E305", origin, value=entry["sharedMemory"])
-        return ""
-
-
-def _owned(options: Style, configs: Sequence[Sequence[str]]) -> Mapping[str, str]:
-    """Options whose preset value is the port or the served name: the renderer's."""
-    hints = {
-        "Port": "every part of the pod agrees on one port; leave it out",
-        "ModelName": "set spec.servedModelName instead",
-    }
-    owned = {}
-    for args in configs:
-        for option, value in itertools.pairwise(args):
-            if (word := value.strip("{} ").lstrip(".")) in hints and value.startswith("{{"):
-                owned[options.name(option)] = hints[word]
-    return owned
-
-
-def _upstream(args: Sequence[str], at: Origin, found: Findings) -> Filler:
-    """Upstream's placeholders only; what it would stop at is a TemplateError when that config is filled."""
-    parts: list[tuple[str, Filler | None]] = []
-    for arg in args:
-        pieces = _PLACEHOLDER.split(arg) if "{{" in arg else [arg]
-        unclosed = any(_OPEN.search(piece) for piece in pieces[::2])
-        parts.append(
-            (arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None)
-        )
-    return lambda words: [filler(words) if filler else arg for arg, filler in parts]
-
-
-def _fill_upstream(pieces: list[str], unclosed: bool, at: Origin) -> Filler:
-    def fill(words: Words) -> str:
-        if unclosed:
-            raise TemplateError("the placeholder is never closed", at.path)
-        out = []
-        for i, piece in enumerate(pieces):
-            if i % 2 == 0:
-                out.append(piece)
-            elif piece not in _UPSTREAM or not words[piece]:
-                known = "it needs a draft model" if piece in _UPSTREAM else f"known are {', '.join(sorted(_UPSTREAM))}"
-                said = f"nothing fills the placeholder '{{{{ .{piece} }}}}'; {known}"
-                raise TemplateError(said, at.path, "" if piece in _UPSTREAM else piece)
-            else:
-                out.append(words[piece])
-        return "".join(out)
-
-    return fill
 
 
 def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: Findings) -> Recommended:
@@ -283,6 +143,9 @@ def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: 
         code = "E407" if name == "speculative-decoding" else "E206"
         place = origin.at("backendName") if "backendName" in user else Origin(origin.source, ("spec",))
         listed = f"choose one by configName: {', '.join(names)}" if names else "give it recommendedConfigs"
+        if code == "E407":
+            said = (engine.spec.get("unsupported") or {}).get("draft")
+            listed = "; ".join(filter(None, [said, "use a backend that can, or leave the draft out"]))
         found.stop(code, place, name=name, backend=engine.runtime.name, hint=listed)
     return engine.configs[name]
 
@@ -315,20 +178,77 @@ def variant(  # noqa: RET503 - found.stop never returns
             if resources
             else "add a flavor",
         )
-    found.stop(
-        "E401",
-        origin,
-        backend=engine.runtime.name,
-        vendor=accelerator.vendor if accelerator.resource else "nodes without an accelerator",
-        hint=f"it runs on {quoted(vendors)}",
-    )
+    vendor = accelerator.vendor if accelerator.resource else "nodes without an accelerator"
+    found.stop("E401", origin, backend=engine.runtime.name, vendor=vendor, hint=_elsewhere(inputs, engine, accelerator))
 
 
-def version(engine: Engine, tag: str) -> str:
-    """The engine's version that an image tag says, by `options.version`; '' when it says none."""
-    pattern = (engine.spec.get("options") or {}).get("version")
-    match = re.search(pattern, tag) if pattern and tag else None
-    return match.group(1) if match and match.groups() else ""
+def _elsewhere(inputs: Inputs, engine: Engine, accelerator: Accelerator) -> str:
+    """What runs on this accelerator, and on what this engine runs."""
+    vendor, name = accelerator.vendor, engine.runtime.name
+    others = [
+        other
+        for other in inputs.runtimes
+        if other != name and any(each["accelerator"] == vendor for each in _variants(inputs.runtimes[other]))
+    ]
+    runs = f"it runs on {', '.join(each['accelerator'] for each in _variants(engine.runtime))}"
+    said = (engine.spec.get("unsupported") or {}).get(vendor)
+    what = vendor if accelerator.resource else "nodes without one"
+    able = f"engines for {what}: {', '.join(others)}" if others else f"no backend known here runs on {what}"
+    return "; ".join(filter(None, [said, runs, able]))
+
+
+def _variants(runtime: BackendRuntime) -> list[Spec]:
+    """What a runtime says of accelerators."""
+    return (runtime.spec.get("engine") or {}).get("variants") or []
+
+
+def version(spec: Spec, tag: str) -> str:
+    """The engine's version that an image tag says, by `options.version` of a `spec.engine`; '' when it says none.
+
+    A pattern without a group is the version itself: so a custom image says it.
+    """
+    pattern = (spec.get("options") or {}).get("version")
+    if not pattern or not tag:
+        return ""
+    expression = re.compile(pattern)
+    if not expression.groups:
+        return str(pattern)
+    match = expression.search(tag)
+    return match.group(1) or "" if match else ""
+
+
+def judge(files: OptionFiles, engine: Engine, version: str) -> Judge | None:
+    """Who judges the options of this version; None when nobody knows them."""
+    if version not in engine.judges:
+        listed, name = options.listed(files, engine.runtime, version), engine.runtime.name
+        if listed is None:
+            made = None
+        elif (engine.spec.get("options") or {}).get("uncertain"):
+            made = Judge(engine.style, listed, f"the uncertain list of {name} {listed.version}", "W")
+        elif listed.version != version:
+            made = Judge(engine.style, listed, f"{name} {listed.version} (the nearest known to {version})", "W")
+        else:
+            made = Judge(engine.style, listed, f"{name} {version}")
+        engine.judges[version] = made
+    return engine.judges[version]
+
+
+def judge_own(files: OptionFiles, engine: Engine, found: Findings) -> None:
+    """What the engine of its own version would not take of a runtime's arguments."""
+    own, runtime = engine.spec, engine.runtime
+    version_ = version(own, runtime.spec["version"])
+    made = judge(files, engine, version_) if version_ else None
+    if made is None:
+        return
+    lines = [
+        (entry.get("args") or (), engine.origin.at(*path, i, "args"))
+        for path, entries in ((("recommendedConfigs",), runtime.spec), (("engine", "derived"), own))
+        for i, entry in enumerate(entries.get(path[-1]) or ())
+    ]
+    for args, origin in lines:
+        filled = [_PLACEHOLDER.sub("value", arg) for arg in args]
+        for index, code, words in judged(made, filled, len(args)):
+            found.add(code, origin.at(index), **words)
 
 
 def startup(engine: Engine, probe: Body, weights_gib: float) -> Body:

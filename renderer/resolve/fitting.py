@@ -50,12 +50,16 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
         able = [other for other, its in _others(inputs, name) if form in (its.get("formats") or [form])]
         hints = [said.get(form), f"engines for {form}: {', '.join(able)}" if able else None]
         return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
-    if spec.get("oneFile") and not weights.one_file:
+    whole = form in spec.get("oneFile", ()) and kind != PULLED
+    if whole and not weights.one_file:
         return "E405", "", {"hint": said.get("directory") or "name one file"}
-    if spec.get("oneFile") and _PART.search(weights.filename or weights.address):
+    if whole and _PART.search(weights.filename or weights.address):
         return "E408", field, {}
     if skip and kind == "hub" and weights.filename:
         return "E409", field, {"name": weights.filename}
+    if skip and kind == "hub" and weights.hub not in spec.get("hubs", [weights.hub]):
+        able = [other for other, its in _others(inputs, name) if weights.hub in its.get("hubs", ())]
+        return "E412", "", {"hub": weights.hub, "hint": _unskip(able)}
     stream = spec.get("stream") or {}
     if (
         skip
@@ -67,9 +71,13 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
             for other, its in _others(inputs, name)
             if weights.scheme in (its.get("stream") or {}).get("schemes", ())
         ]
-        hint = "drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else "")
-        return "E411", "", {"scheme": weights.scheme, "hint": hint}
+        return "E411", "", {"scheme": weights.scheme, "hint": _unskip(able)}
     return None
+
+
+def _unskip(able: list[str]) -> str:
+    """What to do where an engine cannot load weights itself."""
+    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else "")
 
 
 def _others(inputs: Inputs, name: str) -> Iterator[tuple[str, Spec]]:

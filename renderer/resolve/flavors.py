@@ -6,28 +6,58 @@ import fnmatch
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from renderer import quantity
-from renderer.api import App, Inputs, OpenModel, Spec
+from renderer import quantity, template
+from renderer.api import App, Config, Inputs, OpenModel, Spec
 from renderer.plan import Body
-from renderer.problems import Findings, Origin, guess, quoted
+from renderer.problems import Findings, Origin, Stop, guess, quoted
+from renderer.resolve import normal
 from renderer.resolve.claims import Claim
+from renderer.resolve.everypod import union
 from renderer.yamlio import Shared
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+INFTYAI = "inftyai"  # the policy under which a scheduler of that name places pods on the flavors' nodes
+
+
+class Places(NamedTuple):
+    """Where the keys of a flavor's map stand: in the OpenModel, or in the cluster's catalog."""
+
+    model: Origin
+    catalog: Origin | None = None
+    theirs: Mapping[str, Any] = {}
+
+    def at(self, key: str) -> Origin:
+        """Where the key stands."""
+        return (self.catalog if self.catalog and key in self.theirs else self.model).at(key)
+
+
+class Flavor(NamedTuple):
+    """A flavor: its limits (canonical), its node labels and its params, with where limits and params stand; and what
+    only the catalog says.
+    """
+
+    name: str
+    limits: Mapping[str, str]
+    node: Mapping[str, str]
+    params: Mapping[str, str]
+    limits_at: Places
+    params_at: Places
+    tolerations: tuple[Body, ...] = ()
+    runtime_class: str = ""
 
 
 class Placement(NamedTuple):
-    """What the chosen flavors ask for: limits (canonical), node labels or node affinity, params, and where each
-    stands.
-    """
+    """What the chosen flavors ask for: limits, node labels or node affinity, params, and where these stand."""
 
     given: bool  # the model has flavors at all
     limits: Mapping[str, str] = {}
-    limits_origin: Origin | None = None
+    limits_origin: Places | None = None
     node_selector: Body = {}
     node_affinity: Body = {}
     params: Mapping[str, str] = {}
-    params_origin: Origin | None = None
+    params_origin: Places | None = None
+    tolerations: tuple[Body, ...] = ()
+    runtime_class: str = ""
 
 
 class Accelerator(NamedTuple):
@@ -41,13 +71,64 @@ class Accelerator(NamedTuple):
     resource: str = ""
 
 
-def placement(inputs: Inputs, app: App, claim: Claim, found: Findings) -> Placement:
+def policy(inputs: Inputs, app: App) -> str:
+    """What several flavors mean to this app."""
+    return str(app.spec.get("flavorPolicy") or inputs.config.get("flavorPolicy") or "auto")
+
+
+def names(model: OpenModel) -> tuple[str, ...]:
+    """All flavors of a model, the best first, each once."""
+    offered = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
+    return tuple(dict.fromkeys(flavor["name"] for flavor in offered))
+
+
+def catalog(config: Config, found: Findings) -> dict[str, Flavor | None]:
+    """RenderConfig's `flavors` by name, whether a model has them or not; None for one with a quantity that is none."""
+    made: dict[str, Flavor | None] = {}
+    for name, spec in (config.get("flavors") or {}).items():
+        at, before = config.origin("flavors", name), len(found.problems)
+        limits, nothing = flavor_limits(spec, at, found), Places(at)
+        tolerations = tuple(template.shared(normal.part(spec.get("tolerations") or [], at.at("tolerations"), found)))
+        flavor = Flavor(
+            name,
+            limits,
+            node_labels(spec),
+            spec.get("params") or {},
+            nothing,
+            nothing,
+            tolerations,
+            spec.get("runtimeClassName") or "",
+        )
+        made[name] = flavor if len(found.problems) == before else None
+    return made
+
+
+def flavor(spec: Spec, at: Origin, known: Flavor | None, config: Config, found: Findings) -> Flavor:
+    """The model's own words over the catalog's."""
+    name, params = spec["name"], spec.get("params") or {}
+    limits, node = flavor_limits(spec, at, found), node_labels(spec)
+    if known is None:
+        return Flavor(name, limits, node, params, Places(at.at("limits")), Places(at.at("params")))
+    theirs = {key: value for key, value in known.limits.items() if key not in limits}
+    more = {key: value for key, value in known.params.items() if key not in params}
+    return known._replace(
+        limits={**limits, **theirs},
+        node=dict(sorted({**known.node, **node}.items())),
+        params={**params, **more},
+        limits_at=Places(at.at("limits"), config.origin("flavors", name, "limits"), theirs),
+        params_at=Places(at.at("params"), config.origin("flavors", name, "params"), more),
+    )
+
+
+def placement(
+    inputs: Inputs, catalog: Mapping[str, Flavor | None], app: App, claim: Claim, found: Findings
+) -> Placement:
     """The flavors that count and what follows. Raises Stop for a name that the main model does not have."""
     model = claim.main
     offered = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
     index: dict[str, int] = {}
-    for i, flavor in enumerate(offered):
-        index.setdefault(flavor["name"], i)  # a second one of the name is the model's own error
+    for i, each in enumerate(offered):
+        index.setdefault(each["name"], i)  # a second one of the name is the model's own error
     for i, name in enumerate(claim.flavors):
         if name not in index:
             found.add(
@@ -62,34 +143,59 @@ def placement(inputs: Inputs, app: App, claim: Claim, found: Findings) -> Placem
     chosen = [index[name] for name in claim.flavors] if claim.flavors else list(index.values())
     if not chosen:
         return Placement(False)
-    origins = [Origin(model.document, ("spec", "inferenceConfig", "flavors", i)) for i in chosen]
-    flavors = [offered[i] for i in chosen]
-    limits = [_limits(flavor, at, found) for flavor, at in zip(flavors, origins, strict=True)]
-    nodes = [_node(flavor) for flavor in flavors]
-    params = [flavor.get("params") or {} for flavor in flavors]
-    made = Placement(True, limits[0], origins[0].at("limits"), nodes[0], {}, params[0], origins[0].at("params"))
-    if len(chosen) == 1:
+    flavors = []
+    for i in chosen:
+        name, at = offered[i]["name"], Origin(model.document, ("spec", "inferenceConfig", "flavors", i))
+        if name in catalog and catalog[name] is None:
+            raise Stop  # what is wrong with it is said once, at its place
+        flavors.append(flavor(offered[i], at, catalog.get(name), inputs.config, found))
+    first, means = flavors[0], policy(inputs, app)
+    made = Placement(
+        True,
+        first.limits,
+        first.limits_at,
+        first.node,
+        {},
+        first.params,
+        first.params_at,
+        first.tolerations,
+        first.runtime_class,
+    )
+    if means == INFTYAI:  # its scheduler chooses among the nodes of all
+        made = made._replace(node_selector={}, tolerations=union(*(each.tolerations for each in flavors)))
+    if len(flavors) == 1 or means == "first":
         return made
-    policy = app.spec.get("flavorPolicy") or inputs.config.get("flavorPolicy") or "auto"
-    alike = all(each == limits[0] for each in limits) and all(_sizing(each) == _sizing(params[0]) for each in params)
-    if policy == "first":
-        return made
-    if not alike:
-        names = quoted(flavor["name"] for flavor in flavors)
+    unlike = None
+    if any(_sizes(each) != _sizes(first) for each in flavors):
+        unlike = ("E208", "W221" if means == INFTYAI else "W201")
+    elif any(each.runtime_class != first.runtime_class for each in flavors):
+        unlike = ("E290", "W211")
+    if unlike:
+        said = quoted(each.name for each in flavors)
         place = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
-        if policy == "affinity":
-            found.add("E208", place, names=names)
+        if means == "affinity":
+            found.add(unlike[0], place, names=said)
         else:
-            found.add("W201", place, names=names, first=flavors[0]["name"])
+            found.add(unlike[1], place, names=said, first=first.name)
+    if unlike or means == INFTYAI:
         return made
-    return made._replace(node_selector={}, node_affinity=_affinity(nodes))
+    return made._replace(
+        node_selector={},
+        node_affinity=_affinity([each.node for each in flavors]),
+        tolerations=union(*(each.tolerations for each in flavors)),
+    )
+
+
+def _sizes(flavor: Flavor) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    return flavor.limits, _sizing(flavor.params)
 
 
 def _sizing(params: Mapping[str, str]) -> Mapping[str, str]:
     return {key: params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in params}
 
 
-def _limits(flavor: Spec, at: Origin, found: Findings) -> Mapping[str, str]:
+def flavor_limits(flavor: Spec, at: Origin, found: Findings) -> Mapping[str, str]:
+    """A flavor's limits, canonical."""
     limits = {}
     for name, value in (flavor.get("limits") or {}).items():
         try:
@@ -102,7 +208,8 @@ def _limits(flavor: Spec, at: Origin, found: Findings) -> Mapping[str, str]:
     return limits
 
 
-def _node(flavor: Spec) -> Mapping[str, str]:
+def node_labels(flavor: Spec) -> Mapping[str, str]:
+    """The labels of a flavor's nodes: its nodeSelector, and its instance type."""
     selector = flavor.get("nodeSelector") or {}
     instance = (flavor.get("params") or {}).get("INSTANCE-TYPE")
     merged = {INSTANCE_TYPE: instance, **selector} if instance else selector
@@ -130,7 +237,7 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
     return Shared(affinity)
 
 
-def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin, found: Findings) -> Accelerator:
+def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin | Places, found: Findings) -> Accelerator:
     """What the limits hold of accelerators, by presets/accelerators.yaml. Two vendors in one pod are an error."""
     made = Accelerator()
     for name, value in limits.items():
@@ -148,6 +255,12 @@ def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin, found
             found.stop("E252", origin.at(name), name=name, value=value)
         made = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
     return made
+
+
+def accelerates(inputs: Inputs, resource: str) -> bool:
+    """Whether the resource is an accelerator."""
+    entry = _entry(inputs, resource)
+    return entry is not None and entry["count"] != "none"
 
 
 _ENTRIES: dict[str, Spec | None] = {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
-from renderer.plan import Body
+from renderer.plan import Body, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
-from renderer.resolve import claims, engines, flavors, loading, names, pods, sources
+from renderer.resolve import claims, compiling, engines, everypod, flavors, loading, names, openmodels, pods, sources
 from renderer.schema import spec_default
 from renderer.yamlio import Shared
 
@@ -21,11 +22,16 @@ class Memo(NamedTuple):
     engines: dict[str, tuple[engines.Engine | None, list[Problem]]]
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
     loaders: dict[str, loading.Loader]
+    every: everypod.EveryPod
+    catalog: Mapping[str, flavors.Flavor | None]
+    problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods` and `flavors`
 
 
 def memo(inputs: Inputs) -> Memo:
     """An empty memory for these inputs."""
-    return Memo(inputs, {}, {}, {})
+    found = Findings()
+    every, catalog = everypod.everypod(inputs.config, found), flavors.catalog(inputs.config, found)
+    return Memo(inputs, {}, {}, {}, every, catalog, tuple(found.problems))
 
 
 def backend(memo: Memo) -> str:
@@ -52,7 +58,7 @@ def engine(memo: Memo, runtime: BackendRuntime) -> tuple[engines.Engine | None, 
     if known is None:
         found = Findings()
         try:
-            made: engines.Engine | None = engines.engine(runtime, found)
+            made: engines.Engine | None = compiling.engine(memo.inputs.option_files, runtime, found)
         except Stop:
             made = None
         known = memo.engines[runtime.name] = made, found.problems
@@ -81,6 +87,7 @@ class Claimed(NamedTuple):
     kit: pods.Kit
     labels: Body
     hardening: str
+    shared: tuple[Wanted, ...] = ()
 
 
 def _unheeded(claim: claims.Claim, ready: list[sources.Weights], found: Findings) -> None:
@@ -103,7 +110,7 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         made, problems = weights(memo, each.model)
         found.problems += problems
         ready += [made] if made else []
-    place = flavors.placement(inputs, app, claim, found)
+    place = flavors.placement(inputs, memo.catalog, app, claim, found)
     if len(ready) < len(claim.models):
         raise Stop
     skip = app.annotations.get(SKIP) == "true"
@@ -121,7 +128,9 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         "llmaz.io/model-name": claim.main.name,
         "llmaz.io/model-family-name": claim.main.spec["familyName"],
     }
-    annotations = {"llmaz.io/inference-service-flavors": ",".join(claim.flavors)} if claim.flavors else {}
+    handed = flavors.policy(inputs, app) == flavors.INFTYAI
+    chosen = claim.flavors or (flavors.names(claim.main) if handed else ())
+    annotations = {"llmaz.io/inference-service-flavors": ",".join(chosen)} if chosen else {}
     hardening = app.spec.get("hardening") or inputs.config.get("hardening") or "default"
     if hardening == "restricted" and not skip:
         for name in dict.fromkeys(each.loader for each in ready if each.loader):
@@ -134,5 +143,7 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         if paths.count(later.path) > 1:
             found.add("E289", later.origin, path=later.path, model=claim.main.name)
     loaders = tuple([loader(memo, each.loader) if each.loader else None for each in ready])
-    kit = pods.kit(inputs.config, marks, annotations, ready, loaders, skip, place, hardening)
-    return Claimed(claim, tuple(ready), skip, kit, labels, hardening)
+    kit = pods.kit(inputs.config, app.name, memo.every, marks, annotations, ready, loaders, skip, place, hardening)
+    if handed and not inputs.config.get("schedulerName"):
+        kit = kit._replace(scheduler="inftyai-scheduler")
+    return Claimed(claim, tuple(ready), skip, kit, labels, hardening, openmodels.wanted(claim) if handed else ())

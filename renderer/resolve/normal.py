@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from renderer import quantity, schema
-from renderer.problems import Findings, Origin
+from renderer.problems import Findings, Origin, Path
 
 # Empty maps that mean something: everything is selected, a volume is made.
 _MEANT = frozenset({"emptyDir", "namespaceSelector", "labelSelector", "selector", "exclude", "downwardAPI"})
@@ -31,6 +31,34 @@ def entry(env: Mapping[str, Any], origin: Origin, found: Findings) -> Mapping[st
         return env if env.get("value", "") is not None else {"name": env["name"]}
     made: Mapping[str, Any] = _normal(env, _defaults()["spec"]["containers"]["[]"]["env"]["[]"], origin, found)
     return made
+
+
+def part(value: Any, origin: Origin, found: Findings) -> Any:
+    """A part of a pod, or a patch of one: quantities canonical and nothing empty, but no default written out yet."""
+    return _normal(value, {}, origin, found)
+
+
+def filled(value: Mapping[str, Any], *path: str) -> dict[str, Any]:
+    """The part of a pod template at `path` (`spec`, `containers`, `[]`), normal already, with the defaults inside its
+    lists.
+    """
+    defaults = _defaults()
+    for step in path:
+        defaults = defaults.get(step, {})
+    made: dict[str, Any] = _normal(value, defaults, Origin(_NOWHERE), Findings())
+    return made
+
+
+class _Nowhere:
+    """For what was looked at before, at its own place."""
+
+    name = ""
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return 0, 0
+
+
+_NOWHERE = _Nowhere()
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +84,10 @@ def _normal(value: Any, defaults: Mapping[str, Any], origin: Origin, found: Find
             if item is None or item == [] or (item == {} and key not in _MEANT):
                 continue
             if key in _QUANTITY_MAPS and isinstance(item, dict):
-                made[key] = {name: _quantity(each, origin.at(key, name), found) for name, each in item.items()}
+                made[key] = {
+                    name: each if name == "$patch" else _quantity(each, origin.at(key, name), found)
+                    for name, each in item.items()
+                }
             elif key in _QUANTITIES and not isinstance(item, dict):
                 made[key] = _quantity(item, origin.at(key), found)
             else:

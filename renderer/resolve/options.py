@@ -1,30 +1,58 @@
-"""An engine's command line: whose option is whose, and what an option given again does.
+"""An engine's command line: how it is read, whose option is whose, and what an option given again does.
 
 How a line is read is the preset's data (`engine.options`, design/presets.md); without it arguments are just appended.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from renderer.api import Spec
+from renderer.api import BackendRuntime, OptionFiles, Spec
 from renderer.problems import Findings, Origin
+
+_NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash
+
+
+class Option(NamedTuple):
+    """One option of an engine: its first spelling, and how many values it takes: a number, `?`, `+` or `*`.
+
+    `repeats`: given again it adds to what was there.
+    """
+
+    name: str
+    arity: str
+    repeats: bool
+
+
+class Listed(NamedTuple):
+    """The options of one version, by every spelling; `removed`: what now stops the server, and what to use instead."""
+
+    version: str
+    options: Mapping[str, Option]
+    removed: Mapping[str, str]
 
 
 class Style(NamedTuple):
-    """How options are read. `known`: long options that the preset itself uses (for unique prefixes); `names`: a
-    memory.
+    """How options are read. `kind`: argparse, exact, clap, click or none; `spelled`: other spellings and the names
+    they stand for; `known`: the names (for unique prefixes); `names`: a memory.
     """
 
-    read: bool
-    prefixes: bool
+    kind: str
     underscores: bool
     dotted: bool
-    aliases: Mapping[str, str]
+    duplicates: str
+    splits: bool
+    spelled: Mapping[str, str]
     groups: Mapping[str, frozenset[str]]
     known: frozenset[str]
     names: dict[str, str]
+
+    @property
+    def read(self) -> bool:
+        """Whether options can be told from values."""
+        return self.kind != "none"
 
     def name(self, token: str) -> str:
         """The option that a token such as `--port=80` or `-tp` names, spelt as the preset spells it; '' for a value."""
@@ -35,35 +63,91 @@ class Style(NamedTuple):
             known = self.names[token] = self._named(token)
         return known
 
-    def _named(self, token: str) -> str:
-        if not _is_option(token):
-            return ""
-        name = token.partition("=")[0]
+    def head(self, token: str) -> tuple[str, str]:
+        """The option of a token as it is compared, and what stands behind its dot."""
+        name = token.partition("=")[0] if self.kind != "exact" else token
         head, dot, tail = name.partition(".") if self.dotted else (name, "", "")
         if self.underscores and head.startswith("--"):
             head = head.replace("_", "-")
-        head = self.aliases.get(head, head)
-        if self.prefixes and head.startswith("--") and head not in self.known:
-            longer = [option for option in self.known if option.startswith(head)]
-            head = longer[0] if len(longer) == 1 else head
-        return head + dot + (tail.replace("-", "_") if dot else "")
+        return head, dot + tail
+
+    def matches(self, head: str) -> list[str]:
+        """The names that it may stand for: one, several when it is an ambiguous prefix, or none."""
+        if head in self.spelled:
+            return [self.spelled[head]]
+        if head in self.known:
+            return [head]
+        if self.kind != "argparse" or not head.startswith("--"):
+            return []
+        longer = {option for option in self.known if option.startswith(head)}
+        longer |= {name for spelling, name in self.spelled.items() if spelling.startswith(head)}
+        return sorted(longer)
+
+    def is_option(self, token: str) -> bool:
+        """Whether a token is an option at all, and no value such as -1."""
+        if len(token) < 2 or token[0] != "-":
+            return False
+        if self.kind == "argparse" and " " in token.partition("=")[0]:
+            return False
+        # Where a dot makes a key of JSON, -0.5 is no number either.
+        return not _NUMBER.match(token) or (self.dotted and "." in token)
+
+    def _named(self, token: str) -> str:
+        if not self.is_option(token):
+            return ""
+        head, tail = self.head(token)
+        found = self.matches(head)
+        return (found[0] if len(found) == 1 else head) + tail.replace("-", "_")
 
 
-def style(options: Spec, configs: Iterable[Sequence[str]]) -> Style:
-    """The style of a preset's `engine.options`."""
-    groups = {name: frozenset(members) for name, members in (options.get("groups") or {}).items()}
-    aliases = {**(options.get("aliases") or {}), **(options.get("renamed") or {})}
-    used = {token.partition("=")[0].partition(".")[0] for args in configs for token in args if token.startswith("--")}
+def style(options: Spec, configs: Iterable[Sequence[str]], listed: Listed | None = None) -> Style:
+    """The style of a preset's `engine.options`; `listed`: the options of its version."""
+    groups = options.get("groups") or {}
+    spelled = {spelling: option.name for spelling, option in listed.options.items()} if listed else {}
+    spelled |= options.get("aliases") or {}
+    # The preset's own words win: what it calls an option is the option's name.
+    used = {token.partition("=")[0].partition(".")[0] for args in configs for token in args if token.startswith("-")}
+    used |= {member for members in groups.values() for member in members}
+    mine = {spelled[word]: word for word in used if word in spelled}
+    spelled = {spelling: mine.get(name, name) for spelling, name in spelled.items()} | (options.get("renamed") or {})
     return Style(
-        read=options.get("style", "none") != "none",
-        prefixes=options.get("style") == "argparse",
+        kind=options.get("style", "none"),
         underscores=bool(options.get("underscores")),
         dotted=bool(options.get("dotted")),
-        aliases=aliases,
-        groups=groups,
-        known=frozenset(used.union(*groups.values(), aliases.values())),
+        duplicates=options.get("duplicates", "last"),
+        splits=bool(options.get("splits")),
+        spelled=spelled,
+        groups={name: frozenset(spelled.get(each, each) for each in members) for name, members in groups.items()},
+        known=frozenset(word for word in used if word.startswith("--") and word not in spelled).union(spelled.values()),
         names={},
     )
+
+
+def listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> Listed | None:
+    """The options of a version, of the nearest older one where nobody has listed its own; None without any."""
+    options = (runtime.spec.get("engine") or {}).get("options") or {}
+    path = options.get("list")
+    if not path or not version:
+        return None
+    versions = files.versions(runtime, path)
+    fitting = [each for each in versions if _order(each) <= _order(version)]
+    if not fitting:
+        return None
+    nearest = max(fitting, key=_order)
+    found: dict[str, Option] = {}
+    for line in files.lines(runtime, versions[nearest]) or ():
+        spellings, arity, *more = line.split()
+        names = spellings.split(",")
+        found |= dict.fromkeys(names, Option(names[0], arity, "repeat" in more))
+    own = options.get("removed") if versions[nearest] == path else None
+    gone = files.lines(runtime, own or versions[nearest].removesuffix(".txt") + ".removed.txt") or []
+    removed = {word: instead for word, _, instead in (line.partition(" ") for line in gone)}
+    return Listed(nearest, found, {**removed, **(options.get("renamed") or {})})
+
+
+def _order(version: str) -> tuple[int, ...]:
+    """Versions in their order: the numbers in them."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 class Layer(NamedTuple):
@@ -108,10 +192,10 @@ def owned(style: Style, renderer: Mapping[str, str], args: Sequence[str], origin
             found.add("E406", origin.at(i), option=token.partition("=")[0], hint=renderer[name])
 
 
-def _is_option(token: str) -> bool:
-    return (
-        len(token) > 1
-        and token[0] == "-"
-        and not token[1:2].isdigit()
-        and not (token[1] == "." and token[2:3].isdigit())
-    )
+def owned_env(
+    renderer: Mapping[str, str], entries: Sequence[Mapping[str, object]], origin: Origin, found: Findings
+) -> None:
+    """An error for each variable that the renderer sets, where an engine is set by its environment."""
+    for i, entry in enumerate(entries):
+        if (name := str(entry.get("name"))) in renderer:
+            found.add("E406", origin.at(i, "name"), option=name, hint=renderer[name])

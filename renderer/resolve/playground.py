@@ -11,19 +11,25 @@ from renderer.api import App, Spec
 from renderer.plan import Body, Container, Plan, Pod, Port, Rollout
 from renderer.problems import Findings, Origin, Path, Stop
 from renderer.resolve import (
+    compiling,
     engines,
+    everypod,
     fitting,
     flavors,
     images,
+    monitoring,
     names,
     normal,
     options,
+    patching,
     pods,
+    preparing,
     resources,
     scaling,
 )
 from renderer.resolve.engines import CONSTANT, DRAIN_SLEEP, PORT
 from renderer.resolve.environment import merge_env
+from renderer.resolve.judging import judged
 from renderer.resolve.memo import Claimed, Memo, backend, claimed, engine, hardened_at
 from renderer.resolve.sources import PULLED, Weights
 from renderer.template import TemplateError, Words
@@ -70,7 +76,8 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         raise
     base = claimed(memo, app, found)
     run = _run(memo, app, runtime, base, found)
-    pod, line = _pod(memo, app, base, run, found)
+    pod, line, config = _pod(memo, app, base, run, found)
+    pod = monitoring.watched(memo.inputs, pod, run.engine)
     scaler = scaling.scaler(memo.inputs, app, run.engine, run.config, found)
     return Plan(
         name=app.name,
@@ -84,10 +91,12 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         restart_policy="RecreateGroupOnPodRestart",
         rollout=Rollout(),
         worker=pod,
+        config=config,
         port=_PORT,
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
-        origins=lambda: _origins(memo, app, base, run, line),
+        shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, pod)),
+        origins=lambda: _origins(memo, app, base, run, line, pod),
     )
 
 
@@ -114,6 +123,9 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
     """
     inputs, user, at = memo.inputs, app.spec.get("backendRuntimeConfig") or {}, app.origin(*_BACKEND)
     claim, place = base.claim, base.kit.placement
+    if notice := engine.spec.get("notice"):
+        origin = at.at("backendName") if "backendName" in user else app.origin("spec")
+        found.add("W230", origin, backend=engine.runtime.name, notice=notice)
     config = engines.recommended(engine, claim.draft, user, at, found)
     merged = resources.merged(
         resources.Side(config.spec.get("resources") or {}, config.origin.at("resources")),
@@ -174,17 +186,21 @@ def _path(engine: engines.Engine, weights: Weights, skip: bool) -> str:
     return weights.address
 
 
-def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tuple[Pod, _Line]:
-    """The one pod, and the command line that it got. Raises Stop when a template of the runtime does not hold."""
+def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tuple[Pod, _Line, Body]:
+    """The one pod, the command line that it got, and the files of its ConfigMap.
+
+    Raises Stop when a template of the runtime does not hold.
+    """
     inputs, runtime = memo.inputs, run.engine.runtime
     try:
-        line = _line(app, base, run, found)
+        line = _line(memo, app, base, run, found)
         command = tuple(run.engine.command(run.words))
         lifecycle = run.engine.lifecycle(run.words)
         probes = {key: filler(run.words) for key, filler in run.engine.probes.items()}
+        beside = preparing.prepared(inputs.config, app.name, run.engine, run.words)
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
-        found.stop("E420", Origin(runtime.document, path), what=error, hint=engines.hint(error))
+        found.stop("E420", Origin(runtime.document, path), what=error, hint=compiling.hint(error))
     facts = base.claim.main.spec.get("facts") or {}
     runner = Container(
         name=pods.RUNNER,
@@ -204,10 +220,34 @@ def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tup
     drain = run.engine.spec.get("drain")
     grace = drain["seconds"] + DRAIN_SLEEP - 10 if drain else GRACE
     security = run.variant.get("security") or run.engine.spec.get("security") or {}
-    pod = pods.playground(base.kit, runner, line.shared_memory, grace, _tolerations(run.held), security)
+    kit = base.kit
+    if run.engine.templated and base.weights[0].kind == PULLED and not kit.loads:
+        kit = pods.without_weights(kit)  # its preset says where they go (upstream-bugs.md, 18)
+    pod = pods.playground(kit, runner, line.shared_memory, grace, _tolerations(run.held), security, beside)
     if base.hardening == "restricted" and "user" not in security:
         found.add("W204", hardened_at(memo, app))
-    return pod, line
+    if app.spec.get("podTemplate"):
+        pod = _patched(memo, app, base, run, pod, found)
+    return pod, line, beside.config
+
+
+def _patched(memo: Memo, app: App, base: Claimed, run: _Run, pod: Pod, found: Findings) -> Pod:
+    """The pod under the Playground's podTemplate."""
+    inputs, at = memo.inputs, app.origin("spec", "podTemplate")
+    patch = normal.part(app.spec["podTemplate"], at, found)
+    made = patching.patched(inputs.config, pod, patch, list(base.labels), base.hardening != "off", at, found)
+    if spread := made.rest.get("topologySpreadConstraints"):
+        rest = {**made.rest, "topologySpreadConstraints": everypod.selecting(spread, app.name)}
+        made = made._replace(rest=rest)
+    index, said = patching.runner(app.spec)
+    before, after = (each.containers[0].resources.get("limits") or {} for each in (pod, made))
+    for name in (said.get("resources") or {}).get("limits") or {}:
+        if run.engine.templated and before.get(name) != after.get(name) and flavors.accelerates(inputs, name):
+            found.add("W212", at.at("spec", "containers", index, "resources", "limits", name), name=name)
+    if run.engine.owned_env:
+        env = at.at("spec", "containers", index, "env")
+        options.owned_env(run.engine.owned_env, said.get("env") or (), env, found)
+    return made
 
 
 _TOLERATIONS: dict[str, tuple[Body, ...]] = {"": ()}
@@ -221,7 +261,7 @@ def _tolerations(held: flavors.Accelerator) -> tuple[Body, ...]:
     return _TOLERATIONS[held.resource]
 
 
-def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
+def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
     """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
     engine, user, words = run.engine, run.user, run.words
     per_model = (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
@@ -237,6 +277,12 @@ def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
                 {**each, "value": str(each["value"])} if "value" in each else each for each in entry.envs(words)
             ]
         shm = entry.shared_memory or shm
+    if engine.owned_env:
+        options.owned_env(engine.owned_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
+        options.owned_env(engine.owned_env, per_model.get("envs") or (), _of_model(base, engine, "envs"), found)
+        everywhere = memo.inputs.config.get("pods", "env", default=())
+        options.owned_env(engine.owned_env, everywhere, memo.inputs.config.origin("pods", "env"), found)
+    _judge(memo, app, base, run, model_args, own_args, found)
     if engine.owned:
         if own_args:
             options.owned(engine.style, engine.owned, own_args, app.origin(*_BACKEND, "args"), found)
@@ -245,10 +291,11 @@ def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
     args = options.merged(engine.style, [*layers, options.Layer(model_args), options.Layer(own_args)])
     env: Sequence[Body] = tuple(engine.envs(words))
     model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
-    if derived_env or model_env or own_env:
+    if derived_env or model_env or own_env or memo.every.env:
         if model_env:
             model_env = _normal(model_env, _of_model(base, engine, "envs"), found)
-        env = merge_env(env, derived_env, model_env, _normal(own_env, app.origin(*_BACKEND, "envs"), found))
+        own_env = _normal(own_env, app.origin(*_BACKEND, "envs"), found)
+        env = merge_env(env, derived_env, memo.every.env, model_env, own_env)
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
         try:
@@ -256,6 +303,33 @@ def _line(app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
         except ValueError:
             found.add("E305", app.origin(*_BACKEND, "sharedMemorySize"), value=size)
     return _Line(args, tuple(env), shm)
+
+
+def _judge(
+    memo: Memo, app: App, base: Claimed, run: _Run, model_args: Sequence[str], own_args: Sequence[str], found: Findings
+) -> None:
+    """What the engine of this version would not take of the model's and the user's arguments."""
+    engine, at = run.engine, app.origin(*_BACKEND)
+    if not engine.style.read:
+        if engine.templated and own_args and "options" in engine.spec:
+            found.add("E438", at.at("args"), backend=engine.runtime.name)
+        return
+    # Nobody knows what an image of the podTemplate holds.
+    version = "" if "image" in patching.runner(app.spec)[1] else engines.version(engine.spec, run.tag)
+    judge = engines.judge(memo.inputs.option_files, engine, version) if version else None
+    if judge is None:
+        if version and "list" in (engine.spec.get("options") or {}):
+            place = at.at("version") if "version" in run.user else at.at("backendName")
+            found.add("W231", place, backend=engine.runtime.name, version=version)
+        return
+    for args, origin in ((model_args, _of_model(base, engine, "args")), (own_args, at.at("args"))):
+        if not args:
+            continue
+        known = engine.judged.get(key := (version, tuple(args)))
+        if known is None:
+            known = engine.judged[key] = judged(judge, args)
+        for index, code, words in known:
+            found.add(code, origin.at(index), **words)
 
 
 def _of_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:
@@ -269,7 +343,8 @@ def _normal(entries: Sequence[Body], origin: Origin, found: Findings) -> list[Bo
 def _annotations(app: App, main: Weights, run: _Run) -> Body:
     """What people read off the LeaderWorkerSet, each where it is known."""
     annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
-    if version := engines.version(run.engine, run.tag):
+    version = engines.version(run.engine.spec, run.tag)
+    if version and "image" not in patching.runner(app.spec)[1]:
         annotations["renderer.llmaz.io/engine-version"] = version
     if main.revision:
         annotations["renderer.llmaz.io/model-revision"] = main.revision
@@ -278,7 +353,7 @@ def _annotations(app: App, main: Weights, run: _Run) -> Body:
     return annotations
 
 
-def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line) -> Mapping[Path, Origin]:
+def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line, pod: Pod) -> Mapping[Path, Origin]:
     """What made each part of the plan; asked for only when something is wrong with an object."""
     at, mine = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
     origins: dict[Path, Origin] = {
@@ -295,9 +370,17 @@ def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line) -> Map
     }
     own = run.user.get("args") or ()
     origins |= {("args", len(line.args) - len(own) + i): mine.at("args", i) for i in range(len(own))}
+    config = memo.inputs.config
+    origins |= {("env", each["name"]): config.origin("pods", "env") for each in memo.every.env}
     origins |= {("env", each["name"]): mine.at("envs", i) for i, each in enumerate(run.user.get("envs") or ())}
+    everywhere = dict.fromkeys(("tolerations", *memo.every.fields, "topologySpreadConstraints"), "pods")
+    origins |= {("template", "spec", key): config.origin(word, key) for key, word in everywhere.items()}
+    origins["template", "spec", "runtimeClassName"] = config.origin("flavors")
+    if patch := app.spec.get("podTemplate"):
+        at = app.origin("spec", "podTemplate")
+        origins |= {("template", *here): at.at(*there) for here, there in patching.places(pod, patch)}
     if limits := base.kit.placement.limits_origin:
-        origins["placement",] = Origin(limits.source, limits.path[:-1])
+        origins["placement",] = Origin(limits.model.source, limits.model.path[:-1])
     if trigger := scaling.trigger(memo.inputs, app, run.engine, run.config):
         origins["metrics",] = trigger[1].at("metrics")
         origins["behavior",] = trigger[1].at("behavior")

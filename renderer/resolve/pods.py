@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 from renderer.api import Config, Spec
 from renderer.plan import Body, Container, Pod
 from renderer.problems import Findings, Origin
-from renderer.resolve import images, loading, resources
+from renderer.resolve import everypod, images, loading, resources
 from renderer.resolve.environment import merge_env
+from renderer.resolve.everypod import EveryPod
 from renderer.resolve.flavors import Placement
 from renderer.resolve.loading import READABLE, VOLUME, Credentials, Loader
+from renderer.resolve.preparing import Prepared
 from renderer.resolve.security import NO_ESCALATION, context
 from renderer.resolve.sources import PULLED, Weights
 from renderer.yamlio import Shared
@@ -28,9 +30,12 @@ _DROPPED_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
 class Kit(NamedTuple):
     """What the claim asks of every pod that runs the models, whoever wrote the pod.
 
-    `loads`: models with a loader, by position; `mounts` and `volumes`: node paths, images and the weights themselves.
+    `loads`: models with a loader, by position; `mounts` and `volumes`: node paths, images and the weights themselves;
+    `every`: what RenderConfig gives to all pods.
     """
 
+    app: str
+    every: EveryPod
     labels: Body
     annotations: Body
     loads: tuple[tuple[int, Weights, Loader], ...]
@@ -44,6 +49,8 @@ class Kit(NamedTuple):
 
 def kit(
     config: Config,
+    app: str,
+    every: EveryPod,
     labels: Body,
     annotations: Body,
     weights: Sequence[Weights],
@@ -80,7 +87,14 @@ def kit(
             mounts.append({"name": f"model-image{suffix}", "mountPath": each.host_path, "readOnly": True})
     given = tuple([loading.credentials(loader, each) for each, loader in loading_by if loader]) if skip else ()
     scheduler = config.get("schedulerName") or "default-scheduler"
-    return Kit(labels, annotations, loads, tuple(mounts), tuple(volumes), given, place, scheduler, hardening)
+    every_mount, every_volume = tuple(mounts), tuple(volumes)
+    return Kit(app, every, labels, annotations, loads, every_mount, every_volume, given, place, scheduler, hardening)
+
+
+def without_weights(kit: Kit) -> Kit:
+    """The kit without the volume that loaders fill."""
+    mounts = tuple(each for each in kit.mounts if each is not READABLE)
+    return kit._replace(mounts=mounts, volumes=tuple(each for each in kit.volumes if each is not _MODEL_VOLUME))
 
 
 def with_credentials(kit: Kit, env: Sequence[Body]) -> tuple[Body, ...]:
@@ -103,9 +117,10 @@ def playground(
     grace: int,
     tolerations: Sequence[Body],
     security: Spec,
+    beside: Prepared,
 ) -> Pod:
-    """The one pod of a Playground. `security`: what the preset knows of its image."""
-    volumes, mounts = list(kit.volumes), list(kit.mounts)
+    """The one pod of a Playground. `security`: what the preset knows of its image; `beside`: what it has there."""
+    volumes, mounts = [*kit.volumes, *beside.volumes], [*kit.mounts, *beside.mounts]
     loaders, extra = _loaders(kit, runner.env)
     volumes += extra
     for each in kit.skip_credentials:
@@ -121,22 +136,32 @@ def playground(
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
         runner = runner._replace(security=runner_security)
-    place = kit.placement
+    runner, place, every = runner._replace(mounts=tuple(mounts)), kit.placement, kit.every
+    wanted = every.tolerations or place.tolerations
+    more = everypod.union(tolerations, every.tolerations, place.tolerations) if wanted else tolerations
+    annotations = {**kit.annotations, **beside.annotations} if beside.annotations else kit.annotations
     return Pod(
-        labels=kit.labels,
-        annotations=kit.annotations,
+        labels={**kit.labels, **every.labels} if every.labels else kit.labels,
+        annotations={**annotations, **every.annotations} if every.annotations else annotations,
         scheduler_name=kit.scheduler,
-        containers=(runner._replace(mounts=tuple(mounts)),),
-        init_containers=loaders,
+        containers=(runner,),
+        init_containers=(*loaders, *(_step(each, runner) for each in beside.steps)),
         volumes=tuple(volumes),
         node_selector=place.node_selector,
         affinity={"nodeAffinity": place.node_affinity} if place.node_affinity else {},
-        tolerations=tuple(tolerations),
+        tolerations=tuple(more),
         grace_seconds=grace,
         security=pod_security,
         mounts_token=None if kit.hardening == "off" else False,
         service_links=None if kit.hardening == "off" else False,
+        rest=everypod.generated(every, kit.app, place.runtime_class),
     )
+
+
+def _step(step: Container, runner: Container) -> Container:
+    """A step before the engine starts; without an image of its own it runs as the runner does."""
+    security, env, mounts = runner.security, runner.env, runner.mounts
+    return step._replace(image=step.image or runner.image, env=env, security=security, mounts=mounts)
 
 
 def _loaders(kit: Kit, env: Sequence[Body]) -> tuple[tuple[Container, ...], list[Body]]:
@@ -186,8 +211,14 @@ def handwritten(
             "securityContext",
         )
     }
-    labels, annotations = metadata.pop("labels", {}), metadata.pop("annotations", {})
+    every = kit.every
+    labels = {**every.labels, **metadata.pop("labels", {})}
+    annotations = {**every.annotations, **metadata.pop("annotations", {})}
     containers = [_own(config, each) for each in own["containers"] or ()]
+    if every.env:
+        containers = [
+            each._replace(env=merge_env(every.env, each.env)) if each.name == RUNNER else each for each in containers
+        ]
     runner = next((each for each in containers if each.name == RUNNER), None)
     loaders, extra = _loaders(kit, runner.env if runner else ())
     mounts = [*kit.mounts, *(mount for each in kit.skip_credentials for mount in each.mounts)]
@@ -204,7 +235,7 @@ def handwritten(
             found.add("E287", at, name=volume["name"])
     hard = kit.hardening != "off"
     if hard:
-        containers, inits = [_safe(each) for each in containers], [_safe(each) for each in inits]
+        containers, inits = [safe(each) for each in containers], [safe(each) for each in inits]
     place = kit.placement
     affinity = dict(own["affinity"] or {})
     if place.node_affinity and "nodeAffinity" in affinity:
@@ -228,11 +259,11 @@ def handwritten(
         else None,
         service_links=False if hard and "enableServiceLinks" not in spec else None,
         metadata=metadata,
-        rest=spec,
+        rest=everypod.completed(every, spec, kit.app, place.tolerations, place.runtime_class),
     )
 
 
-_FIELDS = {
+FIELDS = {
     "image": "image",
     "command": "command",
     "args": "args",
@@ -250,7 +281,7 @@ _FIELDS = {
 
 def _own(config: Config, container: Mapping[str, Any]) -> Container:
     rest = dict(container)
-    fields: dict[str, Any] = {ours: rest.pop(theirs) for theirs, ours in _FIELDS.items() if theirs in rest}
+    fields: dict[str, Any] = {ours: rest.pop(theirs) for theirs, ours in FIELDS.items() if theirs in rest}
     for name in ("command", "args", "env", "ports", "mounts"):
         if name in fields:
             fields[name] = tuple(fields[name])
@@ -273,13 +304,17 @@ def _armed(kit: Kit, runner: Container, mounts: Sequence[Body], origin: Origin, 
     return runner._replace(env=with_credentials(kit, runner.env), mounts=(*runner.mounts, *added), resources=merged)
 
 
-def _safe(container: Container) -> Container:
+def safe(container: Container) -> Container:
     """No privilege escalation, unless the container asks for what the API server would then refuse."""
     mine = container.security
-    escalates = mine.get("privileged") or "SYS_ADMIN" in ((mine.get("capabilities") or {}).get("add") or ())
-    if "allowPrivilegeEscalation" in mine or escalates:
+    if "allowPrivilegeEscalation" in mine or escalates(mine):
         return container
     return container._replace(security={**mine, "allowPrivilegeEscalation": False} if mine else NO_ESCALATION)
 
 
-__all__ = ["Kit", "handwritten", "kit", "playground", "with_credentials"]
+def escalates(security: Body) -> bool:
+    """Whether a security context asks for privileges that `allowPrivilegeEscalation: false` contradicts."""
+    return bool(security.get("privileged")) or "SYS_ADMIN" in ((security.get("capabilities") or {}).get("add") or ())
+
+
+__all__ = ["FIELDS", "Kit", "escalates", "handwritten", "kit", "playground", "safe", "with_credentials"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from renderer import quantity
-from renderer.api import App, Inputs
+from renderer.api import App, Inputs, Spec
 from renderer.plan import Body, Scaler
 from renderer.problems import Findings, Origin
+from renderer.resolve import monitoring
 from renderer.resolve.engines import Engine, Recommended
 from renderer.yamlio import Shared
 
@@ -41,8 +42,8 @@ def trigger(inputs: Inputs, app: App, engine: Engine, config: Recommended) -> tu
     recommended = config.spec.get("scaleTrigger")
     if recommended is not None and recommended.get("hpa") is not None:
         return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    if (queue := _queue(inputs, engine)) is not None:
-        return {"metrics": [queue]}, engine.origin.at("engine", "scale")
+    if monitoring.fed(inputs) and (queue := _queue(engine)) is not None:
+        return queue, engine.origin.at("engine", "scale")
     return None
 
 
@@ -69,7 +70,7 @@ def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, found:
     said = trigger(inputs, app, engine, config)
     if said is None:
         if "scaleTrigger" not in elastic:  # bounds() has said what is wrong with it
-            found.add("E275", app.origin("spec", "elasticConfig", key=True), backend=engine.runtime.name)
+            _untriggered(inputs, app, engine, found)
         return None
     spec, origin = said
     metrics = spec.get("metrics") or []
@@ -80,22 +81,45 @@ def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, found:
     )
 
 
-def _queue(inputs: Inputs, engine: Engine) -> Body | None:
-    """The preset's queue metric, where RenderConfig says that somebody feeds it (`:` is `_` in the adapter's names)."""
-    scale, metrics = engine.spec.get("scale"), engine.spec.get("metrics") or {}
-    if (
-        inputs.config.get("autoscaling", "metricSource", "type", default="none") == "none"
-        or not scale
-        or scale["metric"] not in metrics
-    ):
+def adapted(name: str) -> str:
+    """How the prometheus-adapter, and so an HPA, calls a metric of an engine."""
+    return name.replace(":", "_")
+
+
+def queue_metric(engine: Spec) -> str:
+    """The metric that a `spec.engine` scales on, as the engine calls it; '' where nobody knows one."""
+    return str((engine.get("metrics") or {}).get((engine.get("scale") or {}).get("metric"), ""))
+
+
+def metric_known(engine: Spec, origin: Origin, found: Findings) -> None:
+    """An error when `engine.scale` names a metric that `engine.metrics` does not. `origin`: of the engine."""
+    if "scale" in engine and not queue_metric(engine):
+        found.add("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
+
+
+def _queue(engine: Engine) -> Body | None:
+    """The preset's own trigger: its queue metric, with a behavior that fits the time a start takes; None where nobody
+    knows one, or where nothing could read it.
+    """
+    name, scale = queue_metric(engine.spec), engine.spec.get("scale") or {}
+    if not name or "path" not in engine.spec["metrics"]:
         return None
-    name = metrics[scale["metric"]].replace(":", "_")
-    return Shared(
-        {
-            "type": "Pods",
-            "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": scale["target"]}},
-        }
-    )
+    target = {"type": "AverageValue", "averageValue": scale["target"]}
+    metric = {"type": "Pods", "pods": {"metric": {"name": adapted(name)}, "target": target}}
+    return {"metrics": [metric], "behavior": scale.get("behavior")}
+
+
+def _untriggered(inputs: Inputs, app: App, engine: Engine, found: Findings) -> None:
+    """Why there is nothing to scale on, and so no autoscaler."""
+    at, name, own = app.origin("spec", "elasticConfig", key=True), engine.runtime.name, engine.origin.at("engine")
+    if not monitoring.fed(inputs):
+        found.add("E275", at, backend=name)
+    elif "scale" not in engine.spec:
+        found.add("E276", at, backend=name)
+    elif not queue_metric(engine.spec):
+        metric_known(engine.spec, own, found)
+    else:
+        found.add("E279", own.at("metrics", key=True), backend=name)
 
 
 def quantities(value: Any, origin: Origin, found: Findings) -> Any:

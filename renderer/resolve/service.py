@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from renderer.api import App
 from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.problems import Findings, Origin, Path, Stop, failing
-from renderer.resolve import names, normal, pods
+from renderer.resolve import monitoring, names, normal, pods
 from renderer.resolve.engines import PORT
 from renderer.resolve.memo import Claimed, Memo, claimed
 
@@ -51,6 +51,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         worker=worker,
         port=_port(leader or worker),
         disruptable=count >= 2,
+        shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, leader or worker)),
         sub_groups={"subGroupPolicyType": "LeaderWorker", **groups} if groups else {},
         origins=lambda: _origins(app),
     )

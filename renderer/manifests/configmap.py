@@ -1,0 +1,22 @@
+"""ConfigMap: the files that an engine reads beside its command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.plan import Manifest, Plan, config_name, named
+
+
+def config_map(plan: Plan) -> Iterator[Manifest]:
+    """One when the engine's preset has files that hold, none otherwise."""
+    if not plan.config:
+        return
+    yield Manifest(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": config_name(plan.name), "namespace": plan.namespace, "labels": plan.labels},
+            "data": dict(plan.config),
+        },
+        lambda: named(plan),
+    )

@@ -1,0 +1,150 @@
+"""Whether an engine would take a command line: its options against the list of its version, by its own rules.
+
+The rules of each style were compared with the engines' own parsers (tests/data/option_judgements.yaml). Short options
+that no list holds are never called unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from renderer.problems import guess
+from renderer.resolve.options import Listed, Option, Style
+
+_LONG = 60
+_STRAY = "write --option and its value as two items of the list"
+Said = tuple[int, str, dict[str, Any]]  # the argument's index, a code, the words of its wording
+
+
+class Judge(NamedTuple):
+    """How an engine reads a line, and what it knows. `of`: the engine and version as findings call them."""
+
+    style: Style
+    listed: Listed
+    of: str
+    prefix: str = "E"  # of the codes; W where the list is not sure
+
+
+def judged(judge: Judge, args: Sequence[str], values: int = 0) -> tuple[Said, ...]:
+    """What is wrong with one author's arguments; `values`: how many may stand where no option takes them."""
+    found = _blanks(judge, args) if judge.style.splits else ()
+    return (*found, *sorted(_walked(judge, args, values), key=lambda said: said[0]))
+
+
+def _blanks(judge: Judge, args: Sequence[str]) -> tuple[Said, ...]:
+    """The image's entrypoint takes these apart."""
+    return tuple((i, "E436", {"arg": _short(token)}) for i, token in enumerate(args) if len(token.split()) > 1)
+
+
+def _walked(judge: Judge, args: Sequence[str], values: int) -> Iterator[Said]:
+    style, seen = judge.style, dict[str, int]()
+    i = 0
+    while i < len(args):
+        token, here = args[i], i
+        i += 1
+        if token == "--" and style.kind != "exact":  # noqa: S105 - no password; behind it stand values only
+            for index in range(i + values, len(args)):
+                yield index, f"{judge.prefix}437", {"of": judge.of, "value": _short(args[index]), "hint": _STRAY}
+            return
+        if token == "--" or not style.is_option(token):  # noqa: S105
+            if values:
+                values -= 1
+                continue
+            words = {"of": judge.of, "value": _short(token), "hint": _stray(judge, args, here)}
+            yield here, f"{judge.prefix}437", words
+            i = _behind(style, args, i)
+            continue
+        option, said = _option(judge, token)
+        if said:
+            yield here, *said
+        if option is None:
+            i = _behind(style, args, i)
+            continue
+        spelt, dotted = style.head(token)
+        key = option.name + dotted
+        if key in seen and not option.repeats:
+            code = "E434" if style.duplicates == "error" else "W434"
+            yield here, code, {"of": judge.of, "option": spelt + dotted, "first": seen[key] + 1}
+        seen[key] = here
+        glued = "=" in token and style.kind != "exact"
+        if glued or dotted:
+            if glued and option.arity == "0" and not dotted:
+                yield here, f"{judge.prefix}435", {"of": judge.of, "option": spelt}
+            if not glued and i == len(args):
+                yield here, f"{judge.prefix}433", {"of": judge.of, "option": spelt + dotted}
+            i += 0 if glued else 1
+            continue
+        took, enough = _values(style, option.arity, args, i)
+        if not enough:
+            yield here, f"{judge.prefix}433", {"of": judge.of, "option": spelt}
+        i += took
+
+
+def _option(judge: Judge, token: str) -> tuple[Option | None, tuple[str, dict[str, Any]] | None]:
+    """What a token names, and what is wrong with that."""
+    style, listed = judge.style, judge.listed
+    head, _ = style.head(token)
+    if (option := listed.options.get(head)) is not None:
+        return option, None
+    gone = {word.replace("_", "-") if style.underscores else word: new for word, new in listed.removed.items()}
+    if head in gone:
+        hint = f"use {gone[head]} instead" if gone[head] else "leave it out"
+        return None, (f"{judge.prefix}431", {"of": judge.of, "option": head, "hint": hint})
+    if style.kind == "argparse":
+        fitting = {word: each for word, each in listed.options.items() if word.startswith(head)}
+        if head.startswith("--") and len(fitting) == 1:
+            return next(iter(fitting.values())), None
+        if head.startswith("--") and fitting:
+            names = sorted(fitting)
+            listed_names = f"{', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+            return None, (f"{judge.prefix}432", {"of": judge.of, "option": head, "hint": f"it may be {listed_names}"})
+    if not head.startswith("--") and f"-{head}" not in listed.options:
+        return None, None  # a short option
+    return None, (f"{judge.prefix}430", {"of": judge.of, "option": head, "hint": _meant(listed, head)})
+
+
+def _meant(listed: Listed, head: str) -> str:
+    """What an unknown option may have been meant to be."""
+    name, equals, _ = head.partition("=")
+    if equals and name in listed.options:
+        return "write the value as the next item of the list"
+    if head[1:] in listed.options:
+        return f"did you mean '{head[1:]}'?"
+    longer = [word for word in listed.options if word.startswith(head)]
+    if longer and head.startswith("--"):
+        return f"did you mean '{min(longer, key=len)}'?"
+    return guess(head, [word for word in listed.options if word.startswith("--")])
+
+
+def _stray(judge: Judge, args: Sequence[str], at: int) -> str:
+    """What to do about a value that no option takes."""
+    before, _ = _option(judge, args[at - 1]) if at and judge.style.is_option(args[at - 1]) else (None, None)
+    if before is not None and before.arity == "0":
+        return f"{args[at - 1]} takes no value"
+    return _STRAY
+
+
+def _short(value: str) -> str:
+    """A value as a message quotes it: in one line, and not too long."""
+    line = " ".join(value.split("\n"))
+    return line if len(line) <= _LONG else f"{line[:_LONG]}…"
+
+
+def _behind(style: Style, args: Sequence[str], i: int) -> int:
+    """The index of the next option."""
+    while i < len(args) and not style.is_option(args[i]):
+        i += 1
+    return i
+
+
+def _values(style: Style, arity: str, args: Sequence[str], i: int) -> tuple[int, bool]:
+    """How many values the option before index `i` takes from the line, and whether they are enough."""
+    if arity in ("?", "+", "*"):
+        took = _behind(style, args, i) - i
+        return (min(took, 1) if arity == "?" else took), arity != "+" or took > 0
+    wanted = int(arity)
+    # These hand the next argument over whatever it looks like.
+    greedy = style.kind in ("exact", "click")
+    took = min(wanted, (len(args) if greedy else _behind(style, args, i)) - i)
+    return took, took == wanted

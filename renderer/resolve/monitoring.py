@@ -1,0 +1,66 @@
+"""Who collects the engines' metrics: which pods say where theirs are, and the PodMonitor of a namespace."""
+
+from __future__ import annotations
+
+from renderer.api import Inputs
+from renderer.plan import Monitor, Pod, Wanted
+from renderer.problems import Findings
+from renderer.resolve.engines import Engine
+
+KIND = "PodMonitor"
+METRICS_PATH = "renderer.llmaz.io/metrics-path"
+_NAME = "llmaz-engines"
+_LABELS = {
+    "app.kubernetes.io/name": _NAME,
+    "app.kubernetes.io/component": "monitoring",
+    "app.kubernetes.io/part-of": "llmaz",
+    "app.kubernetes.io/managed-by": "llmaz-renderer",
+}
+_SOURCE = ("autoscaling", "metricSource")
+_SETTINGS = (*_SOURCE, "podMonitor")
+
+
+def fed(inputs: Inputs) -> bool:
+    """Whether RenderConfig says that something in the cluster serves the engines' metrics to autoscalers."""
+    return bool(inputs.config.get(*_SOURCE, "type", default="none") != "none")
+
+
+def watched(inputs: Inputs, pod: Pod, engine: Engine) -> Pod:
+    """The pod with the annotation that tells the PodMonitor where its metrics are, where they are collected and the
+    preset knows the path; a pod that says it itself is left as it is.
+    """
+    path = (engine.spec.get("metrics") or {}).get("path")
+    if not path or METRICS_PATH in pod.annotations or not fed(inputs):
+        return pod
+    return pod._replace(annotations={**pod.annotations, METRICS_PATH: path})
+
+
+def wanted(inputs: Inputs, namespace: str, pod: Pod) -> tuple[Wanted, ...]:
+    """The PodMonitor of the namespace, where this pod has metrics and they are collected."""
+    return (Wanted(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations and fed(inputs) else ()
+
+
+def monitor(inputs: Inputs) -> Monitor:
+    """The PodMonitor, the same in every namespace."""
+    config = inputs.config
+    at = config.origin(*_SOURCE)
+    return Monitor(
+        name=_NAME,
+        labels={**_LABELS, **config.get(*_SETTINGS, "labels", default={})},
+        interval=config.get(*_SETTINGS, "interval", default="15s"),
+        origins=lambda: {
+            (): at,
+            ("labels",): config.origin(*_SETTINGS, "labels"),
+            ("interval",): config.origin(*_SETTINGS, "interval"),
+        },
+    )
+
+
+def settings(inputs: Inputs, found: Findings) -> None:
+    """What is wrong with RenderConfig's settings of the PodMonitor."""
+    config = inputs.config
+    if config.get(*_SETTINGS) is not None and not fed(inputs):
+        found.add("W220", config.origin(*_SETTINGS, key=True))
+    for key in config.get(*_SETTINGS, "labels", default={}):
+        if key in _LABELS:
+            found.add("E277", config.origin(*_SETTINGS, "labels", key, key=True), key=key)

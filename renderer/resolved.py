@@ -1,0 +1,135 @@
+"""What a backend comes to for a model: image, command line, environment, budgets."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from renderer import check, expand, load, resolve, yamlio
+from renderer.api import App, Inputs, Options
+from renderer.load import Refused
+from renderer.plan import Body, Plan
+from renderer.problems import Problem, failing
+from renderer.resolve import Memo
+
+_PLAYGROUND = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground"}
+_SHARED_MEMORY = "dshm"  # the volume's name (contract, section 3)
+
+
+class Resolved(NamedTuple):
+    """A short YAML, '' when something stands in the way; what is wrong; the model that was taken for want of one."""
+
+    text: str
+    problems: list[Problem]
+    chosen: str = ""
+
+
+def resolved(name: str, model: str = "", backend: str = "", overrides: tuple[str, ...] = ()) -> Resolved:
+    """The backend `name` for a model, or the model `name` on a backend, ours or the user's own: planned for a
+    Playground that says no more than these two.
+
+    Without a model the first is taken that the backend can run, without a backend what `render` takes. Raises Refused
+    for names that lead nowhere; RenderError.
+    """
+    inputs, problems = load.inputs(load.scope(Options(overrides=overrides, allow_empty=True)))
+    if failing(problems):
+        return Resolved("", problems)
+    model, backend = _pair(inputs, name, model, backend)
+    memo = resolve.memo(inputs)
+    problems += memo.problems
+    for item in inputs.own:
+        if item is inputs.runtimes.get(backend) or item is inputs.models.get(model):
+            problems += resolve.checked(memo, item)
+    if failing(problems):
+        return Resolved("", problems)
+    chosen = "" if model else _first(memo, backend)
+    app = _app(f"llmaz presets show {name} --resolved", model or chosen, backend)
+    plan, found = resolve.plan(memo, app)
+    if plan:
+        found += check.manifests(expand.manifests(plan))
+    # The Playground stands in no file, so it has no lines.
+    problems += [each._replace(line=0, column=0) if each.file == app.document.name else each for each in found]
+    text = yamlio.dump(_outcome(plan, model or chosen)) if plan and not failing(problems) else ""
+    return Resolved(text, problems, chosen)
+
+
+def _pair(inputs: Inputs, name: str, model: str, backend: str) -> tuple[str, str]:
+    """Model and backend, '' where nobody names one. Raises Refused."""
+    folders = {"backends": inputs.runtimes, "models": inputs.models, "loaders": inputs.loaders}
+    known = [f"{folder}/{each}" for folder, shelf in folders.items() for each in shelf]
+    folder, _, own = load.named(name, known, "backend or model").partition("/")
+    if folder == "loaders":
+        raise Refused(f"'{name}' is a loader; only backends and models are resolved")
+    if folder == "backends":
+        if backend:
+            raise Refused(f"'{name}' is a backend, so --backend has no meaning; name a model with --model")
+        return model, own
+    if model:
+        raise Refused(f"'{name}' is a model, so --model has no meaning; name a backend with --backend")
+    return own, backend
+
+
+def _first(memo: Memo, backend: str) -> str:
+    """The first model that the backend runs, by name: the user's own before ours, chat models before others.
+
+    Raises Refused when there is none.
+    """
+    models = memo.inputs.models
+
+    def rank(name: str) -> tuple[bool, bool, str]:
+        return models[name].ours, (models[name].spec.get("facts") or {}).get("kind", "chat") != "chat", name
+
+    for name in sorted(models, key=rank):
+        if resolve.plan(memo, _app("", name, backend))[0]:
+            return name
+    raise Refused(f"no model known here runs on '{backend}'; write an OpenModel, and name it with --model")
+
+
+def _app(command: str, model: str, backend: str) -> App:
+    """A Playground as short as can be; `command` stands where its file's name would."""
+    spec: dict[str, Any] = {"modelClaim": {"modelName": model}}
+    if backend:
+        spec["backendRuntimeConfig"] = {"backendName": backend}
+    whole = {**_PLAYGROUND, "metadata": {"name": "resolved"}, "spec": spec}
+    ((document,), _) = yamlio.parse(command, yamlio.dump(whole).encode())
+    return App("Playground", "resolved", "default", spec, {}, document, command)
+
+
+def _outcome(plan: Plan, model: str) -> dict[str, Any]:
+    """What people ask for, in reading order; what is not there is left out."""
+    pod = plan.worker
+    runner = pod.containers[0]
+    marks = {key.removeprefix("renderer.llmaz.io/"): value for key, value in plan.annotations.items()}
+    volumes = {each["name"]: each for each in pod.volumes}
+    probes = {
+        "startup": _probe(runner.startup_probe),
+        "readiness": _probe(runner.readiness_probe),
+        "liveness": _probe(runner.liveness_probe),
+    }
+    said = {
+        "backend": marks.get("backend"),
+        "engineVersion": marks.get("engine-version"),
+        "model": model,
+        "servedModelName": marks.get("served-model-name"),
+        "image": runner.image,
+        "command": list(runner.command),
+        "args": list(runner.args),
+        "env": list(runner.env),
+        "files": plan.config,
+        "sharedMemory": volumes[_SHARED_MEMORY]["emptyDir"].get("sizeLimit") if _SHARED_MEMORY in volumes else None,
+        "resources": runner.resources,
+        "probes": {key: value for key, value in probes.items() if value},
+        "gracePeriodSeconds": pod.grace_seconds,
+    }
+    return {key: value for key, value in said.items() if value not in (None, "", [], {})}
+
+
+def _probe(probe: Body) -> dict[str, Any]:
+    """What is asked, how often, and after how many seconds without an answer it fails; with Kubernetes' defaults."""
+    if not probe:
+        return {}
+    every = probe.get("periodSeconds", 10)
+    asked = {key: probe[key] for key in ("httpGet", "tcpSocket", "grpc", "exec") if key in probe}
+    if "path" in (asked.get("httpGet") or {}):
+        asked = {"path": asked["httpGet"]["path"]}
+    seconds = probe.get("initialDelaySeconds", 0) + every * probe.get("failureThreshold", 3)
+    return {**asked, "everySeconds": every, "failsAfterSeconds": seconds}

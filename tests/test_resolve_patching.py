@@ -1,0 +1,248 @@
+"""What podTemplate does to a pod: a strategic merge, with the place of everything that it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from renderer import yamlio
+from renderer.api import Config
+from renderer.manifests.lws import lws
+from renderer.plan import Container, Plan, Pod, Port, Rollout
+from renderer.problems import Findings, Origin
+from renderer.resolve import normal, patching
+
+LABELS = ["app.kubernetes.io/name", "app.kubernetes.io/component"]
+POD = Pod(
+    labels={"app.kubernetes.io/name": "chat"},
+    annotations={},
+    scheduler_name="default-scheduler",
+    containers=(
+        Container(
+            name="model-runner",
+            image="engine:v1",
+            args=("--port", "8080"),
+            env=({"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "b"}}}),
+            ports=({"name": "http", "containerPort": 8080, "protocol": "TCP"},),
+            resources={"limits": {"nvidia.com/gpu": "1"}, "requests": {"cpu": "4"}},
+            liveness_probe={"httpGet": {"path": "/health", "port": "http"}, "periodSeconds": 10},
+            security={"allowPrivilegeEscalation": False},
+            mounts=({"name": "model-volume", "mountPath": "/workspace/models/", "readOnly": True},),
+        ),
+    ),
+    init_containers=(Container(name="model-loader", image="loader:v1"),),
+    volumes=({"name": "model-volume", "emptyDir": {}},),
+    node_selector={"gpu": "a100"},
+    tolerations=({"key": "nvidia.com/gpu", "operator": "Exists"},),
+    grace_seconds=130,
+    security={"seccompProfile": {"type": "RuntimeDefault"}},
+    mounts_token=False,
+    service_links=False,
+    rest={"imagePullSecrets": [{"name": "regcred"}], "priorityClassName": "serving"},
+)
+
+
+def source(text: str) -> yamlio.Document:
+    """A podTemplate as somebody wrote it."""
+    documents, problems = yamlio.parse("chat.yaml", text.encode())
+    assert problems == []
+    return documents[0]
+
+
+def patched(text: str, *, hard: bool = True, config: dict[str, Any] | None = None) -> tuple[Pod, list[str]]:
+    """The pod with the patch over it, and the codes of what is wrong, with their lines."""
+    document, found = source(text), Findings()
+    origin = Origin(document)
+    patch = normal.part(document.value, origin, found)
+    made = patching.patched(Config(config or {}, document), POD, patch, LABELS, hard, origin, found)
+    return made, [f"{each.code}:{each.line}:{each.column}" for each in found.problems]
+
+
+def spec(text: str) -> dict[str, Any]:
+    """The pod spec that the manifest gets; nothing is wrong."""
+    made, problems = patched(text)
+    assert problems == []
+    return body(made)
+
+
+def body(pod: Pod) -> dict[str, Any]:
+    plan = Plan("chat", "llm", "", {}, {}, 1, 1, "", "", Rollout(), pod, Port("http", 8080), False, dict)
+    template = next(iter(lws(plan))).body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    made: dict[str, Any] = template["spec"]
+    return made
+
+
+def runner(text: str) -> dict[str, Any]:
+    """What model-runner becomes under a patch of it, in YAML's flow style."""
+    made: dict[str, Any] = spec(f"spec: {{containers: [{{name: model-runner, {text}}}]}}")["containers"][0]
+    return made
+
+
+def test_nothing_said_nothing_changed() -> None:
+    for text in ("{}", "spec: {}", "spec: {containers: []}", "metadata: {labels: {}}", "spec: {securityContext: {}}"):
+        assert patched(text) == (POD, []), text
+
+
+def test_scalars_and_maps() -> None:
+    made = spec(
+        "spec: {priorityClassName: low, terminationGracePeriodSeconds: 5, nodeSelector: {disk: ssd}, hostNetwork: true}"
+    )
+    assert made["priorityClassName"] == "low"
+    assert made["terminationGracePeriodSeconds"] == 5
+    assert made["nodeSelector"] == {"gpu": "a100", "disk": "ssd"}
+    assert made["hostNetwork"] is True
+
+
+def test_false_and_zero_count() -> None:
+    made = spec("spec: {enableServiceLinks: true, shareProcessNamespace: false, terminationGracePeriodSeconds: 0}")
+    assert made["enableServiceLinks"] is True
+    assert made["shareProcessNamespace"] is False
+    assert made["terminationGracePeriodSeconds"] == 0
+
+
+def test_metadata() -> None:
+    made, problems = patched("metadata: {labels: {team: a, app.kubernetes.io/version: v1}, annotations: {b: c}}")
+    assert problems == []
+    assert made.labels == {"app.kubernetes.io/name": "chat", "team": "a", "app.kubernetes.io/version": "v1"}
+    assert made.annotations == {"b": "c"}
+
+
+@pytest.mark.parametrize(
+    "key", ["llmaz.io/model-name", "leaderworkerset.sigs.k8s.io/worker-index", "app.kubernetes.io/name"]
+)
+def test_labels_that_stay(key: str) -> None:
+    assert patched(f"metadata: {{labels: {{{key}: x}}}}")[1] == ["E291:1:21"]
+
+
+def test_lists_without_merge_keys_are_replaced_whole() -> None:
+    assert spec("spec: {tolerations: [{key: a, operator: Exists}]}")["tolerations"] == [
+        {"key": "a", "operator": "Exists"}
+    ]
+
+
+def test_lists_with_merge_keys() -> None:
+    made = spec("spec: {imagePullSecrets: [{name: regcred}, {name: b}], hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]}")
+    assert made["imagePullSecrets"] == [{"name": "regcred"}, {"name": "b"}]
+    assert made["hostAliases"] == [{"ip": "10.0.0.1", "hostnames": ["a"]}]
+
+
+def test_directives_on_maps() -> None:
+    assert spec("spec: {nodeSelector: {$patch: replace, a: b}}")["nodeSelector"] == {"a": "b"}
+    assert "nodeSelector" not in spec("spec: {nodeSelector: {$patch: delete}}")
+    assert "securityContext" not in spec("spec: {securityContext: {$patch: delete}}")
+    assert "livenessProbe" not in runner("livenessProbe: {$patch: delete}")
+    assert runner("livenessProbe: {httpGet: {$patch: delete}, exec: {command: [x]}}")["livenessProbe"] == {
+        "periodSeconds": 10,
+        "exec": {"command": ["x"]},
+    }
+    assert runner("resources: {limits: {$patch: replace, cpu: 2000m}}")["resources"]["limits"] == {"cpu": "2"}
+
+
+def test_directives_on_items() -> None:
+    assert "volumes" not in spec("spec: {volumes: [{name: model-volume, $patch: delete}]}")
+    assert "imagePullSecrets" not in spec("spec: {imagePullSecrets: [{name: regcred, $patch: delete}]}")
+    assert "initContainers" not in spec("spec: {initContainers: [{name: model-loader, $patch: delete}]}")
+    assert "volumeMounts" not in runner("volumeMounts: [{mountPath: /workspace/models, $patch: delete}]")
+
+
+def test_quantities_are_canonical_and_in_order() -> None:
+    made = runner("resources: {limits: {memory: 1024Mi, cpu: 1.5}}")["resources"]
+    assert list(made["limits"].items()) == [("cpu", "1500m"), ("memory", "1Gi"), ("nvidia.com/gpu", "1")]
+
+
+def test_environment_by_name() -> None:
+    ip = "{fieldRef: {fieldPath: status.podIP}}"
+    assert runner(f"env: [{{name: B, value: x}}, {{name: A, valueFrom: {ip}}}, {{name: C}}]")["env"] == [
+        {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        {"name": "B", "value": "x"},
+        {"name": "C"},
+    ]
+
+
+def test_another_source_of_a_volume_takes_the_place_of_the_old() -> None:
+    made = spec("spec: {volumes: [{name: model-volume, persistentVolumeClaim: {claimName: a}}]}")["volumes"]
+    assert made == [{"name": "model-volume", "persistentVolumeClaim": {"claimName": "a"}}]
+    made = spec("spec: {volumes: [{name: model-volume, emptyDir: {sizeLimit: 1024Gi}}]}")["volumes"]
+    assert made == [{"name": "model-volume", "emptyDir": {"sizeLimit": "1Ti"}}]
+
+
+def test_mounts_by_path() -> None:
+    made = runner("volumeMounts: [{mountPath: /workspace/models, subPath: a}, {mountPath: /x, name: x}]")
+    assert made["volumeMounts"] == [
+        {"name": "model-volume", "mountPath": "/workspace/models", "readOnly": True, "subPath": "a"},
+        {"mountPath": "/x", "name": "x"},
+    ]
+
+
+def test_a_new_container() -> None:
+    text = "spec: {containers: [{name: proxy, image: 'proxy:v1', ports: [{containerPort: 80}]}]}"
+    made, problems = patched(text)
+    assert problems == []
+    assert made.containers[0] == POD.containers[0]
+    assert body(made)["containers"][1] == {
+        "name": "proxy",
+        "image": "proxy:v1",
+        "ports": [{"containerPort": 80, "protocol": "TCP"}],
+        "securityContext": {"allowPrivilegeEscalation": False},
+    }
+    assert "securityContext" not in body(patched(text, hard=False)[0])["containers"][1]
+
+
+def test_images_come_from_the_mirror_once() -> None:
+    config = {"images": {"mirrors": {"docker.io": "mirror.example/docker.io"}}}
+    text = "spec: {containers: [{name: a, image: 'b:v1'}], initContainers: [{name: model-loader}]}"
+    made, _ = patched(text, config=config)
+    assert made.containers[1].image == "mirror.example/docker.io/library/b:v1"
+    assert made.init_containers[0].image == "loader:v1"  # what is there already was looked at before
+
+
+def test_privileged_takes_no_contradiction() -> None:
+    assert runner("securityContext: {privileged: true}")["securityContext"] == {"privileged": True}
+    assert runner("securityContext: {runAsUser: 5}")["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "runAsUser": 5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("spec: {containers: [{name: model-runner, args: [a], command: [b]}]}", ["E293:1:53", "E293:1:42"]),
+        ("spec: {containers: [{name: model-runner, ports: [{containerPort: 1}]}]}", ["E293:1:42"]),
+        ("spec: {containers: [{name: model-runner, $patch: delete}]}", ["E296:1:50"]),
+        ("spec: {containers: [{name: proxy}]}", ["E295:1:28"]),
+        ("spec: {containers: [{name: a, image: b}, {name: a}]}", ["E294:1:49"]),
+        ("spec: {volumes: [{name: a, emptyDir: {}}, {name: a, emptyDir: {}}]}", ["E294:1:50"]),
+        ("spec: {volumes: [{name: a, $patch: delete}]}", ["E292:1:25"]),
+        ("spec: {volumes: [{name: model-volume, $patch: delete, emptyDir: {}}]}", ["E297:1:55"]),
+        ("spec: {nodeSelector: {$patch: delete, a: b}}", ["E297:1:39"]),
+        ("spec: {volumes: [{name: a, emptyDir: {sizeLimit: 1e400}}]}", ["E305:1:50"]),
+    ],
+)
+def test_refusals(text: str, codes: list[str]) -> None:
+    assert patched(text)[1] == codes
+
+
+def test_the_old_pod_stays_as_it_was() -> None:
+    before = repr(POD)
+    patched("spec: {containers: [{name: model-runner, env: [{name: A, value: x}], livenessProbe: {periodSeconds: 1}}]}")
+    assert repr(POD) == before
+
+
+def test_places() -> None:
+    document = source(
+        "spec: {containers: [{name: b, image: x}, {name: model-runner, resources: {limits: {cpu: 1}}}],"
+        " volumes: [{name: c, emptyDir: {}}]}"
+    )
+    made, _ = patched(
+        "spec: {containers: [{name: b, image: x}, {name: model-runner, resources: {limits: {cpu: 1}}}],"
+        " volumes: [{name: c, emptyDir: {}}]}"
+    )
+    places = dict(patching.places(made, document.value))
+    assert places["spec", "containers", 0, "resources", "limits", "cpu"] == (
+        "spec", "containers", 1, "resources", "limits", "cpu",
+    )  # fmt: skip
+    assert places["spec", "containers", 1] == ("spec", "containers", 0)  # a new one is the patch's as a whole
+    assert ("spec", "containers", 0) not in places  # of the runner only what the patch says
+    assert places["spec", "volumes", 1, "emptyDir"] == ("spec", "volumes", 0, "emptyDir")

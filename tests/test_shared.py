@@ -1,0 +1,279 @@
+"""What apps share: one file a namespace and one for the cluster, by whole runs only."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from renderer import emit, parallel, resolve
+from renderer.api import Config, Inputs
+from renderer.emit import Text, header
+from renderer.load.gathering import Gathering
+from renderer.load.rule import Rule
+from renderer.plan import Joint, Manifest, Wanted
+from renderer.tree import File
+from renderer.yamlio import parse
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz
+
+FED = "autoscaling: {metricSource: {type: prometheusAdapter}}"
+CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {{name: config}}\nspec: {{{spec}}}\n"
+PLAYGROUND = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: {name}, namespace: {namespace}}}
+spec:
+  modelClaim: {{modelName: {model}}}
+  backendRuntimeConfig: {{backendName: llamacpp}}
+"""
+MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {{name: {name}}}
+spec: {{familyName: blue, source: {{modelHub: {{modelID: org/{name}, filename: {name}.gguf}}}}}}
+"""
+SHARED = {"_cluster.yaml", "team-a/_shared.yaml", "team-b/_shared.yaml"}
+
+
+def tree(folder: Path, spec: str = f"{FED}, flavorPolicy: inftyai") -> None:
+    """Two teams with an app and a model each."""
+    (folder / "llmaz.yaml").write_text(CONFIG.format(spec=spec))
+    for team in ("team-a", "team-b"):
+        (folder / team).mkdir()
+        text = MODEL.format(name=f"m-{team}") + "---\n"
+        text += PLAYGROUND.format(name=f"chat-{team}", namespace=team, model=f"m-{team}")
+        (folder / team / "chat.yaml").write_text(text)
+
+
+def texts(folder: Path) -> dict[str, tuple[str, int]]:
+    """Every file below the folder, with its time of change."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): (path.read_text(), path.stat().st_mtime_ns) for path in files}
+
+
+def models(text: str) -> list[str]:
+    return [each["metadata"]["name"] for each in yaml.safe_load_all(text)]
+
+
+# --- whole runs
+
+
+def test_a_whole_run_writes_and_prunes_them(here: Path, llmaz: Llmaz) -> None:
+    tree(here)
+    done = llmaz("render")
+    assert (done.counts["new"], done.counts["objects"]) == (5, 8)
+    made = texts(here / "rendered")
+    assert made.keys() == {"team-a/chat-team-a.yaml", "team-b/chat-team-b.yaml", *SHARED}
+    for path in SHARED:
+        assert made[path][0].startswith(header("llmaz.yaml"))
+    assert models(made["_cluster.yaml"][0]) == ["m-team-a", "m-team-b"]
+    assert llmaz("render").counts["unchanged"] == 5
+    # The last app of a namespace takes its file along; the cluster's loses one model.
+    (here / "team-b" / "chat.yaml").unlink()
+    done = llmaz("render")
+    assert (done.counts["changed"], done.counts["gone"]) == (1, 2)
+    left = texts(here / "rendered")
+    assert left.keys() == {"_cluster.yaml", "team-a/_shared.yaml", "team-a/chat-team-a.yaml"}
+    assert models(left["_cluster.yaml"][0]) == ["m-team-a"]
+    assert left["team-a/_shared.yaml"] == made["team-a/_shared.yaml"]
+    assert (
+        llmaz("render", "--set", "autoscaling.metricSource.type=none", "--set", "flavorPolicy=auto").counts["gone"] == 2
+    )
+
+
+def test_another_model_leaves_the_namespace_alone(here: Path, llmaz: Llmaz) -> None:
+    """The PodMonitor's text does not depend on which models are there."""
+    tree(here, FED)
+    assert llmaz("render").code == 0
+    before = texts(here / "rendered")
+    (here / "more.yaml").write_text(PLAYGROUND.format(name="more", namespace="team-a", model="m-team-b"))
+    assert (llmaz("render").counts["new"], llmaz("render").counts["changed"]) == (1, 0)
+    assert texts(here / "rendered")["team-a/_shared.yaml"] == before["team-a/_shared.yaml"]
+
+
+@pytest.mark.parametrize("paths", [["team-a"], ["team-a", "llmaz.yaml"], ["llmaz.yaml", "team-a/chat.yaml"]])
+def test_a_part_of_the_tree_leaves_them_alone(paths: list[str], here: Path, llmaz: Llmaz) -> None:
+    """Neither written nor deleted, even where `llmaz.yaml` itself is among the PATHS."""
+    tree(here, f"{FED}, flavorPolicy: inftyai, output: {{kustomization: true}}")
+    assert llmaz("render", *paths).counts["new"] == 1
+    assert texts(here / "rendered").keys() == {"team-a/chat-team-a.yaml"}
+    assert llmaz("render").code == 0
+    whole = texts(here / "rendered")
+    assert whole.keys() > SHARED
+    (here / "team-a" / "chat.yaml").rename(here / "team-a" / "talk.yaml")
+    (here / "llmaz.yaml").write_text(CONFIG.format(spec="namespace: x"))
+    part = [path.replace("chat", "talk") for path in paths]
+    done = llmaz("render", *part)
+    assert (done.code, done.counts["changed"], done.counts["gone"]) == (0, 1, 0)
+    after = texts(here / "rendered")
+    assert after.keys() == whole.keys()
+    for path in (*SHARED, "kustomization.yaml"):
+        assert after[path] == whole[path]
+    assert llmaz("render", "--check", *part).code == 0
+    stale = llmaz("render", "--check")
+    assert stale.code == 1
+    assert "rendered/_cluster.yaml: to be deleted\n" in stale.err
+
+
+def test_an_app_of_the_configurations_own_file_is_pruned_with_it(here: Path, llmaz: Llmaz) -> None:
+    """Its header names `llmaz.yaml` as the shared files' do: only the path tells them apart."""
+    app = PLAYGROUND.format(name="chat", namespace="llm", model="qwen3-0--6b-gguf")
+    (here / "llmaz.yaml").write_text(CONFIG.format(spec=FED) + "---\n" + app)
+    assert llmaz("render").counts["new"] == 2
+    (here / "llmaz.yaml").write_text(CONFIG.format(spec=FED))
+    assert llmaz("render", "llmaz.yaml", "--allow-empty").counts["gone"] == 1
+    assert texts(here / "rendered").keys() == {"llm/_shared.yaml"}
+
+
+def test_check_and_stdout(here: Path, llmaz: Llmaz) -> None:
+    tree(here)
+    printed = llmaz("render", "--stdout").out
+    kinds = [each["kind"] for each in yaml.safe_load_all(printed)]
+    assert kinds[:3] == ["OpenModel", "OpenModel", "PodMonitor"]
+    assert kinds.count("PodMonitor") == 2
+    assert "OpenModel" not in llmaz("render", "--stdout", "team-a").out
+    assert llmaz("render", "--check").err.count(": missing\n") == 5
+    assert llmaz("render").code == 0
+    assert llmaz("render", "--check").code == 0
+    file = here / "rendered" / "team-a" / "_shared.yaml"
+    file.write_text(file.read_text() + "# a hand edit\n")
+    stale = llmaz("render", "--check")
+    assert (stale.code, stale.err.splitlines()[0]) == (1, "rendered/team-a/_shared.yaml: stale")
+
+
+def test_nothing_is_written_when_only_a_shared_file_is_wrong(here: Path, llmaz: Llmaz) -> None:
+    tree(here, "autoscaling: {metricSource: {type: prometheusAdapter, podMonitor: {labels: "
+        "{app.kubernetes.io/name: x}}}}")  # fmt: skip
+    done = llmaz("render")
+    assert (done.code, "[E277]" in done.err) == (2, True)
+    assert not (here / "rendered").exists()
+
+
+def test_every_layout_keeps_their_names(here: Path, llmaz: Llmaz) -> None:
+    tree(here)
+    for layout in ("file", "app", "object"):
+        assert llmaz("render", "--set", f"output.layout={layout}").code == 0
+        assert {path for path in texts(here / "rendered") if "_" in path} == SHARED
+
+
+def test_as_many_processes_as_may_be(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "llmaz.yaml").write_text(CONFIG.format(spec=f"{FED}, flavorPolicy: inftyai"))
+    for i in range(40):
+        app = PLAYGROUND.format(name=f"p-{i}", namespace=f"ns-{i % 3}", model=f"m-{i % 9}")
+        (here / f"app-{i}.yaml").write_text(app + ("---\n" + MODEL.format(name=f"m-{i}") if i < 9 else ""))
+    made = set()
+    for count in (1, 2, 5):
+        monkeypatch.setattr(parallel, "workers", lambda items, count=count: min(count, items))
+        made.add(llmaz("render", "--stdout").out)
+    assert len(made) == 1
+    shared = [each for each in yaml.safe_load_all(made.pop()) if each["kind"] in ("OpenModel", "PodMonitor")]
+    assert [each["metadata"]["name"] for each in shared[:9]] == [f"m-{i}" for i in range(9)]
+    assert [each["metadata"]["namespace"] for each in shared[9:]] == ["ns-0", "ns-1", "ns-2"]
+
+
+FAKE = """\
+#!{python}
+import json, pathlib, sys
+for file in pathlib.Path(sys.argv[-1]).rglob("_shared.yaml"):
+    found = dict(filename=str(file), kind="PodMonitor", name="llmaz-engines", msg="",
+                 validationErrors=[dict(path="/spec/podMetricsEndpoints/0/interval", msg="too often")])
+    print(json.dumps(dict(resources=[found])))
+    sys.exit(1)
+print(json.dumps(dict(resources=[])))
+"""
+
+
+def test_kubeconform_sees_them(here: Path, llmaz: Llmaz) -> None:
+    tree(here, "autoscaling: {metricSource: {type: prometheusAdapter, podMonitor: {interval: 1s}}}")
+    shutil.rmtree(here / "team-b")
+    program = here / "judge"
+    program.write_text(FAKE.format(python=sys.executable))
+    program.chmod(0o755)
+    done = llmaz("render", f"--kubeconform={program}", "--format", "json")
+    (said,) = json.loads(done.out)
+    assert (done.code, said["code"], said["file"], said["line"]) == (2, "E560", "llmaz.yaml", 4)
+    assert said["field"] == "spec.autoscaling.metricSource.podMonitor.interval"
+
+
+# --- their text
+
+
+def manifest(name: str) -> Manifest:
+    return Manifest({"kind": "Thing", "metadata": {"name": name}}, dict)
+
+
+def test_texts() -> None:
+    line = header("llmaz.yaml")
+    one, two = manifest("a"), manifest("b")
+    first, second = (f"kind: Thing\nmetadata:\n  name: {name}\n" for name in "ab")
+    assert emit.shared(Joint(""), [one, two]) == [Text("_cluster.yaml", f"{line}{first}---\n{second}")]
+    assert emit.shared(Joint("llm"), [one]) == [Text("llm/_shared.yaml", line + first)]
+    assert emit.shared(Joint("llm"), []) == []
+
+
+# --- what is decided
+
+
+def inputs(spec: str, *documents: str) -> Inputs:
+    """Inputs of these documents, under a RenderConfig with this spec."""
+    (config,), _ = parse("llmaz.yaml", CONFIG.format(spec=spec).encode())
+    gathering = Gathering(Config(config.value["spec"], config), "llmaz.yaml")
+    for i, text in enumerate(documents):
+        read, _ = parse(f"{i}.yaml", text.encode())
+        values = [(each.index, each.value, each.value["kind"], True) for each in read]
+        gathering.add(File(f"{i}.yaml", f"{i}.yaml", f"{i}.yaml"), text.encode(), 0, values, [], False)
+    return gathering.inputs()
+
+
+def test_joints_come_in_order_each_object_once() -> None:
+    read = inputs(FED, MODEL.format(name="b"), MODEL.format(name="a"))
+    wanted = {
+        Wanted("PodMonitor", "z", "llmaz-engines"),
+        Wanted("OpenModel", "", "b"),
+        Wanted("PodMonitor", "y", "llmaz-engines"),
+        Wanted("OpenModel", "", "a"),
+    }
+    joints, problems = resolve.joints(resolve.memo(read), wanted)
+    assert problems == []
+    assert [each.namespace for each in joints] == ["", "y", "z"]
+    assert [model.name for model in joints[0].models] == ["a", "b"]
+    assert joints[0].monitor is None
+    assert [each.models for each in joints[1:]] == [(), ()]
+    assert all(each.monitor and each.monitor.interval == "15s" for each in joints[1:])
+
+
+def test_settings_are_looked_at_even_by_a_part_of_the_tree() -> None:
+    joints, problems = resolve.joints(
+        resolve.memo(inputs("autoscaling: {metricSource: {type: none, podMonitor: {}}}")), set()
+    )
+    assert joints == []
+    assert [each.code for each in problems] == ["W220"]
+
+
+def test_a_plan_names_what_it_shares() -> None:
+    app = PLAYGROUND.format(name="chat", namespace="llm", model="m")
+    for spec, expected in {
+        FED: {Wanted("PodMonitor", "llm", "llmaz-engines")},
+        "flavorPolicy: inftyai": {Wanted("OpenModel", "", "m")},
+        "namespace: x": set(),
+    }.items():
+        read = inputs(spec, MODEL.format(name="m"), app)
+        plan, problems = resolve.plan(resolve.memo(read), read.apps[0])
+        assert problems == []
+        assert plan is not None
+        assert set(plan.shared) == expected
+
+
+def test_a_rule_has_no_place() -> None:
+    """Settings of `--set` alone are placed at the flag."""
+    config = Config({"autoscaling": {"metricSource": {"type": "none", "podMonitor": {}}}}, Rule("llmaz.yaml"))
+    made = Gathering(config, None).inputs()
+    (problem,) = resolve.joints(resolve.memo(made), ())[1]
+    assert (problem.file, problem.line) == ("llmaz.yaml", 0)
