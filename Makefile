@@ -10,10 +10,10 @@ ARGS ?=
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform tools bench schemas wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform apiserver-test tools bench schemas wheel clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY) ## the Python environment, in .venv
 
@@ -55,6 +55,10 @@ kubeconform: ## checks every golden against our schemas of Kubernetes and the CR
 	[ $$# -gt 0 ] || { echo "make: there are no goldens" >&2; exit 1; }; \
 	.tools/kubeconform -strict -summary -skip Kustomization -schema-location '$(SCHEMAS)' "$$@"
 
+apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook (minutes; builds them once); ARGS=PATH about other files
+	@scripts/tools.sh lwscheck kube-apiserver etcd
+	$(BIN)/python -m tests.apiserver $(ARGS)
+
 tools: ## the Go programs that tests ask, in .tools
 	scripts/tools.sh kubeconform lwscheck yamlread
 
@@ -69,5 +73,5 @@ wheel: $(READY) ## sdist and wheel, in dist
 	$(BIN)/python -m build
 
 clean: ## removes all that make made
-	rm -rf .venv .tools build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .tools build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find renderer scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +

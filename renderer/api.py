@@ -32,6 +32,10 @@ class BackendRuntime(NamedTuple):
     ours: bool = False
 
 
+class UnreadableList(ValueError):
+    """A list of options that cannot be read; the text says which, and why."""
+
+
 class OptionFiles(Protocol):
     """The files that list an engine's options, one a version; `engine.options.list` of a runtime is one of them."""
 
@@ -39,7 +43,7 @@ class OptionFiles(Protocol):
         """Every version that has such a file, and its path as a preset would write it."""
 
     def lines(self, runtime: BackendRuntime, path: str) -> list[str] | None:
-        """The lines of a file less comments; None when there is none."""
+        """The lines of a file less comments; None when there is none. Raises UnreadableList."""
 
 
 class App(NamedTuple):
@@ -52,6 +56,13 @@ class App(NamedTuple):
     annotations: Mapping[str, str]
     document: Document
     file: str
+    of: str = ""  # of a variant: the app's own name
+    flavor: str = ""  # of a variant: the one flavor that it runs on
+
+    @property
+    def label(self) -> str:
+        """The name of the app, whose variant this may be."""
+        return self.of or self.name
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """A field of it, from the document's root."""
@@ -143,7 +154,8 @@ class Inputs(NamedTuple):
     `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first
     asked for.
     `own`: names of the user's own models and runtimes. `broken`: by kind and name, documents that stand in the tree but
-    have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown.
+    have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown. `around`:
+    objects of others that routes may refer to, unchecked.
     """
 
     config: Config
@@ -157,3 +169,4 @@ class Inputs(NamedTuple):
     broken: Mapping[tuple[str, str], Document]
     unreadable: bool
     foreign: int
+    around: tuple[Any, ...] = ()

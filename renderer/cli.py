@@ -89,7 +89,8 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         raise click.UsageError("--check and --stdout exclude each other")
     options = _options(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
     done = _run(options, flags["form"])
-    failed = _report(done.problems, flags["form"], flags["strict"], aside=stdout)
+    stale = _stale(done, flags["strict"]) if check and flags["form"] != "text" else []
+    failed = _report([*done.problems, *stale], flags["form"], flags["strict"], aside=stdout) - len(stale)
     if failed:
         _say(
             flags["form"],
@@ -118,34 +119,92 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
     _exit(0)
 
 
+def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Patterns of --external, each of the form that it needs."""
+    for pattern in patterns:
+        if len(pattern.split("/")) not in (2, 3) or not all(pattern.split("/")):
+            raise click.BadParameter(f"'{pattern}' is no KIND/NAMESPACE/NAME, nor KIND/NAME", context, option)
+    return patterns
+
+
 @cli.command(short_help="Check any manifests against the rules of a cluster.")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--strict", is_flag=True, help="A kind that no schema of ours knows is an error.")
+@click.option("--strict", is_flag=True, help="Warnings, and kinds that no schema of ours knows, are errors.")
+@click.option("--per-object", "alone", is_flag=True, help="Judge each object alone: no rules between objects.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
-def check(paths: tuple[str, ...], strict: bool, form: str) -> None:
-    """Check any manifests against the rules of a cluster: schemas, LeaderWorkerSet's webhook, HPA, and each other."""
+@click.option(
+    "--external",
+    multiple=True,
+    metavar="PATTERN",
+    callback=_patterns,
+    help="KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, of what exists elsewhere; with *. May be given "
+    "again.",
+)
+def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str, ...], form: str) -> None:
+    """Check any manifests against the rules of a cluster.
+
+    Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain from
+    a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml, or in
+    --external. Notes say what could not be judged, and are never errors.
+    """
     gc.disable()
     from renderer.check import documents
-    from renderer.load import manifests
+    from renderer.check.chain import outside
+    from renderer.load import manifests, near
     from renderer.problems import RenderError
 
     try:
         read, problems = manifests(paths)
-        found, unknown = documents(read)
+        config, wrong = near(paths)
+        found, unknown = documents(read, outside(config, external), alone=alone)
+        problems += wrong
     except RenderError as error:
         _report(error.problems, form)
         _exit(_INVALID)
     except Exception as error:  # an unforeseen fault
         _fault(error)
-    failed = _report([*problems, *found], form)
+    failed = _report([*problems, *found], form, strict)
     for kind in sorted(set(unknown)):
         _say(form, f"not checked, no schema: {kind} ({_count(unknown.count(kind), 'object')})")
     checked = len(read) - len(unknown)
     failed += len(unknown) if strict else 0
     _say(form, f"{_count(checked, 'object')} checked, {_count(failed, 'error')}")
     _exit(_INVALID if failed or not read else 0)
+
+
+@cli.command("routes", short_help="Show which public name leads where.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "markdown", "json")),
+    default="table",
+    show_default=True,
+    help="markdown: the table, and the same as Mermaid charts.",
+)
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
+@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
+def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
+    """Show the routes that the input below PATHS makes, by Gateway: public name, route, backend, app, model.
+
+    Nothing is written. Problems of the input are printed as validate prints them, and no routes when there are errors.
+    """
+    with _answering():
+        from renderer.routes import FORMS
+        from renderer.routes import routes as found_below
+
+        found, problems = found_below(_options(paths, flags))
+    if failed := _report(problems, "text", flags["strict"]):
+        _say("text", _count(failed, "error"))
+        _exit(_INVALID)
+    click.echo(FORMS[form](found), nl=False)
+    names, gateways = len(found.rows), len({row.gateway for row in found.rows})
+    apart = f"; {_count(len(found.apart), 'app')} without a route (gateway.mode: off)" if found.apart else ""
+    _say("text", f"{_count(names, 'public name')} on {_count(gateways, 'Gateway')}{apart}")
+    _exit(0)
 
 
 @cli.group()
@@ -363,18 +422,33 @@ def _report(problems: Iterable[Problem], form: str, strict: bool = False, aside:
 
         if said := reports.FORMATS[form](listed):
             click.echo(said, err=aside)
-    return sum(strict or not each.warning for each in listed)
+    return sum(each.forbids(strict) for each in listed)
+
+
+def _stale(done: Rendered, strict: bool) -> list[Problem]:
+    """For machines: an error for each output file that is not what the input makes, when nothing else is wrong."""
+    from renderer.problems import Origin, failing, problem
+    from renderer.tree import File
+
+    codes = {"changed": "E126", "new": "E127", "gone": "E128"}
+    if failing(done.problems, strict):
+        return []
+    places = ((Origin(File(f"{done.folder}/{path}", "", "")), codes.get(state)) for path, state in done.states.items())
+    return [problem(code, origin) for origin, code in places if code]
 
 
 def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
     counts = {
         state: sum(1 for each in done.states.values() if each == state) for state in ("new", "changed", "same", "gone")
     }
-    if options.compare and not options.write:
+    if options.compare and not options.write and flags["form"] == "text":
         for path, state in sorted(done.states.items()):
             if state != "same":
                 what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
                 click.echo(f"{done.folder}/{path}: {what}", err=True)
+    if done.apart:
+        files = ", ".join(f"{done.folder}/{path}" for path in done.apart)
+        _say(flags["form"], f"left alone, since other apps share them: {files}; run llmaz render without PATHS")
     apps = len(done.inputs.apps)
     made = f"{_count(apps, 'app')}, {_count(done.objects, 'object')}"
     parts = [f"{counts['new']} new", f"{counts['changed']} changed", f"{counts['same']} unchanged"]
@@ -410,6 +484,12 @@ def _fault(error: Exception) -> NoReturn:
 
     from renderer.problems import Fault
 
+    inner: BaseException | None = error
+    while inner is not None:  # Python may wrap the one in something else, in the midst of an import
+        if isinstance(inner, KeyboardInterrupt):
+            click.echo(_INTERRUPT, err=True)
+            _exit(_INTERRUPTED)
+        inner = inner.__cause_ or inner.__context__
     if os.environ.get("LLMAZ_DEBUG"):
         traceback.print_exception(error)
     at_hand, cause = (

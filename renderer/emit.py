@@ -12,12 +12,12 @@ from renderer import yamlio
 from renderer.api import Scope
 from renderer.plan import Joint, Manifest, Plan
 from renderer.problems import Origin, Problem, problem
-from renderer.tree import CONFIG, File, glob
+from renderer.tree import CONFIG, MARK, File, glob
 
-_BEGIN, _END = "# Rendered by llmaz from ", ". Do not edit."
+_BEGIN, _END = MARK, ". Do not edit."
 _TEMPORARY = re.compile(r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})$")
 _SUFFIXES = (".yaml", ".yml", ".json")
-_SHARED = re.compile(r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_shared\.yaml")
+_SHARED = re.compile(r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml")
 
 
 class Text(NamedTuple):
@@ -41,18 +41,22 @@ def texts(plan: Plan, manifests: Sequence[Manifest], layout: str = "file") -> li
     if layout == "object":
         names = [f"{m.body['kind'].lower()}-{m.body['metadata']['name']}.yaml" for m in manifests]
         return [
-            Text(f"{plan.namespace}/{plan.name}/{name}", line + text)
+            Text(f"{plan.namespace}/{plan.app}/{name}", line + text)
             for name, text in zip(names, documents, strict=True)
         ]
-    folder = f"{plan.namespace}/{plan.name}" if layout == "app" else plan.namespace
-    return [Text(f"{folder}/{plan.name}.yaml", line + "---\n".join(documents))]
+    folder = f"{plan.namespace}/{plan.app}" if layout == "app" else plan.namespace
+    return [Text(f"{folder}/{plan.app}.yaml", line + "---\n".join(documents))]
 
 
 def shared(joint: Joint, manifests: Sequence[Manifest]) -> list[Text]:
     """The file of what apps share of a namespace, or of the cluster: one, whatever the layout; none without objects."""
-    path = f"{joint.namespace}/_shared.yaml" if joint.namespace else "_cluster.yaml"
     text = header(CONFIG) + "---\n".join(yamlio.dump(manifest.body) for manifest in manifests)
-    return [Text(path, text)] if manifests else []
+    return [Text(shared_path(joint.namespace, joint.part), text)] if manifests else []
+
+
+def shared_path(namespace: str, part: str = "shared") -> str:
+    """Where the apps of a namespace share what they need together; '' is the cluster."""
+    return f"{namespace}/_{part}.yaml" if namespace else "_cluster.yaml"
 
 
 def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> tuple[list[Text], list[Problem]]:
@@ -65,7 +69,7 @@ def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> 
     for file in scope.tree.files if patterns else ():
         if any(pattern.fullmatch(file.key) for pattern in patterns):
             try:
-                made.append(_copied(file))
+                made += _copied(file)
             except UnicodeDecodeError as error:
                 what = f"byte {error.start + 1} is no UTF-8"
                 problems.append(problem("E142", Origin(file), what=what))
@@ -79,14 +83,17 @@ def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> 
     return made, problems
 
 
-def _copied(file: File) -> Text:
-    """A passThrough file, byte for byte below our line. Raises ValueError where that line would break it."""
+def _copied(file: File) -> list[Text]:
+    """A passThrough file, byte for byte below our line; nothing of one that we wrote. Raises ValueError where that
+    line would break it.
+    """
     if file.key.endswith(".json"):
         raise ValueError("JSON has no room for a comment")
     data = file.read()
     if data.startswith(b"\xef\xbb\xbf"):
         raise ValueError("it begins with a byte order mark")
-    return Text(f"_extra/{file.key}", header(file.key) + data.decode("utf-8"))
+    ours = data.startswith(MARK.encode())
+    return [] if ours else [Text(f"_extra/{file.key}", header(file.key) + data.decode("utf-8"))]
 
 
 def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from renderer.manifests import BUILDERS, SHARED
 from renderer.plan import Joint, Manifest, Plan
 
 
-def manifests(plan: Plan) -> list[Manifest]:
+def manifests(plans: Sequence[Plan]) -> list[Manifest]:
     """Every object of one Playground or Service, in the order in which its file holds them."""
-    return [manifest for build in BUILDERS for manifest in build(plan)]
+    return [manifest for plan in plans for build in BUILDERS for manifest in build(plan)]
 
 
 def shared(joint: Joint) -> list[Manifest]:

@@ -24,15 +24,17 @@ class Rendered(NamedTuple):
     texts: list[Text]
     objects: int
     inputs: Inputs
+    apart: list[str]  # shared files that a part of the tree wants, and leaves alone
 
 
-def app(memo: resolve.Memo, scope: Scope, app: App) -> Made:
+def app(outside: check.Outside, memo: resolve.Memo, scope: Scope, app: App) -> Made:
     """One Playground or Service, from what the user wrote to texts."""
-    plan, problems = resolve.plan(memo, app)
-    if plan is None:
+    plans, problems = resolve.plan(memo, app)
+    if not plans:
         return Made(problems=problems)
-    made = expand.manifests(plan)
-    return Made(made, emit.texts(plan, made, scope.layout), problems + check.manifests(made), plan.shared)
+    made = expand.manifests(plans)
+    problems += check.manifests(made, outside)
+    return Made(made, emit.texts(plans[0], made, scope.layout), problems, resolve.needs(plans))
 
 
 def shared(joint: Joint) -> Made:
@@ -49,11 +51,11 @@ def render(options: Options) -> Rendered:
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
     # Mixed, so that every process gets its share of both: apps are work, models and runtimes are hardly any.
     items = [each for pair in zip_longest(inputs.apps, inputs.own) for each in pair if each]
-    with Team(partial(share, app, inputs, scope), items) as team:
+    with Team(partial(share, partial(app, check.around(inputs)), inputs, scope), items) as team:
         shares = team.results()
         problems += [Problem(*each) for made in shares for each in made["problems"]]
         states = {path: state for made in shares for path, state in made["states"]}
-        joint, found = together(shared, memo, scope, shares)
+        joint, apart, found = together(shared, memo, scope, shares)
         common, odd = emit.common(scope, states, [text for made in joint for text in made.texts])
         problems += found + odd + load.nothing(inputs, scope, problems) + check.folder(scope, states)
         if options.kubeconform and not failing(problems, options.strict):
@@ -64,5 +66,5 @@ def render(options: Options) -> Rendered:
                 team.tell("write")
                 emit.settle(scope, common, states, (*gone, *left))
         texts = [Text(*each) for part in team.tell("texts") for each in part] + common if options.texts else []
-    objects = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
-    return Rendered(scope.folder, problems, {**states, **dict.fromkeys(gone, "gone")}, texts, objects, inputs)
+    count = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
+    return Rendered(scope.folder, problems, states | dict.fromkeys(gone, "gone"), texts, count, inputs, apart)

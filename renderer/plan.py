@@ -92,9 +92,77 @@ class Wanted(NamedTuple):
     fact: str = ""
 
 
+class Target(NamedTuple):
+    """Where a route sends requests: a workload's backend, its share, and what its engine calls the model."""
+
+    name: str
+    weight: int
+    model: str
+
+
+class Route(NamedTuple):
+    """What leads from a Gateway to an app: one public name. `gateway`: namespace and name; durations as Gateway API
+    writes them; `allowed`: the tenants that may call, all when empty; `authentication`: what the Gateway asks for;
+    `packed`: the object that holds its rule together with others, empty when it has one of its own.
+    """
+
+    name: str
+    namespace: str
+    labels: Body
+    model: str
+    gateway: tuple[str, str]
+    hostnames: tuple[str, ...]
+    targets: tuple[Target, ...]
+    request: str
+    owned_by: str
+    origins: Callable[[], Mapping[Path, Origin]]
+    stream_idle: str = ""
+    created_at: str = ""
+    allowed: tuple[str, ...] = ()
+    tenant: str = ""
+    authentication: Body = {}
+    packed: str = ""
+
+
+class Packed(NamedTuple):
+    """Several routes of a namespace in one object. `rules`: public name, targets, longest request, owner and time of
+    each; `origins()` as a Plan's.
+    """
+
+    name: str
+    namespace: str
+    gateway: tuple[str, str]
+    hostnames: tuple[str, ...]
+    rules: tuple[tuple[str, tuple[Target, ...], str, str, str], ...]
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
+class Gate(NamedTuple):
+    """A Gateway that we make, and what belongs to it. `routes_from`: the namespaces of its routes; `granted`: those
+    that may read `secret`; `origins()` as a Plan's.
+    """
+
+    name: str
+    namespace: str
+    class_name: str
+    service_type: str
+    replicas: int
+    hostnames: tuple[str, ...]
+    tls: Body
+    routes_from: tuple[str, ...]
+    removed_headers: tuple[str, ...]
+    authentication: Body
+    secret: str
+    granted: tuple[str, ...]
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
 class Plan(NamedTuple):
-    """One Playground or Service, everything decided. `config`: files by name; `shared`: what it needs together with
-    others. `origins()`: by field of this plan, what made it.
+    """One workload of a Playground or Service, everything decided. `config`: files by name; `shared`: what it needs
+    together with others; `app`: whose workload it is; `model`: the OpenModel; `serves`: the public name; `called`: how
+    the engine calls the model; `host`: where the
+    gateway finds its leaders, empty when no route leads there; `route`: stands with the last workload of an app.
+    `origins()`: by field of this plan, what made it.
     """
 
     name: str
@@ -116,6 +184,12 @@ class Plan(NamedTuple):
     scaler: Scaler | None = None
     config: Mapping[str, str] = {}
     shared: tuple[Wanted, ...] = ()
+    app: str = ""
+    model: str = ""
+    serves: str = ""
+    called: str = ""
+    host: str = ""
+    route: Route | None = None
 
 
 def config_name(app: str) -> str:
@@ -142,11 +216,18 @@ class Model(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """What apps share of one namespace, or of the cluster (`namespace` is empty), everything decided: one file."""
+    """What apps share of one namespace, or of the cluster (`namespace` is empty), everything decided: one file.
+
+    `part`: which file of the namespace; `classes`: one Gateway of each class that we make.
+    """
 
     namespace: str
+    part: str = "shared"
     models: tuple[Model, ...] = ()
     monitor: Monitor | None = None
+    classes: tuple[Gate, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    routes: Packed | None = None
 
 
 class Manifest(NamedTuple):

@@ -48,7 +48,10 @@ class Wording(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One finding, ready to print; sorts by place. `warning`: legal, but likely wrong."""
+    """One finding, ready to print; sorts by place. `warning`: legal, but likely wrong.
+
+    Codes that begin with N are notes: what could not be judged, so they never forbid anything.
+    """
 
     file: str
     line: int
@@ -63,7 +66,17 @@ class Problem(NamedTuple):
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
         field = f"{self.field}: " if self.field else ""
         hint = f"\n    hint: {self.hint}" if self.hint else ""
-        return f"{place}: {'warning: ' if self.warning else ''}{field}{self.message} [{self.code}]{hint}"
+        kind = "" if self.severity == "error" else f"{self.severity}: "
+        return f"{place}: {kind}{field}{self.message} [{self.code}]{hint}"
+
+    @property
+    def severity(self) -> str:
+        """error, warning or note."""
+        return "note" if self.code.startswith("N") else "warning" if self.warning else "error"
+
+    def forbids(self, strict: bool = False) -> bool:
+        """Whether it forbids to go on: an error, or with `strict` a warning too."""
+        return not self.code.startswith("N") and (strict or not self.warning)
 
 
 class RenderError(Exception):
@@ -90,7 +103,7 @@ def problem(code: str, origin: Origin, **words: Any) -> Problem:
 
 def failing(problems: Iterable[Problem], strict: bool = False) -> bool:
     """Whether any of them forbids to write: an error, or with `strict` a warning too."""
-    return any(strict or not each.warning for each in problems)
+    return any(each.forbids(strict) for each in problems)
 
 
 class Fault(Exception):
@@ -158,8 +171,9 @@ def guess(word: str, known: Sequence[str], first: Sequence[str] = ()) -> str:
     """`did you mean 'x'?` when something known is close, else what is known, the `first` of it first."""
     from difflib import get_close_matches  # nearly no run needs it
 
-    if close := get_close_matches(word, known, n=1, cutoff=0.6):
-        return f"did you mean '{close[0]}'?"
+    folded = {each.lower(): each for each in reversed(known)}
+    if close := get_close_matches(word.lower(), folded, n=1, cutoff=0.6):
+        return f"did you mean '{folded[close[0]]}'?"
     if not known:
         return ""
     listed = sorted(known, key=lambda each: (each not in first, each))
@@ -193,6 +207,9 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E124": Wording("this name holds control characters, or is no UTF-8", "rename the file"),
     "E125": Wording("nothing to check: no YAML document in {files}", "name another path"),
+    "E126": Wording("stale: not what the input makes", "run llmaz render"),
+    "E127": Wording("missing: the input makes this file", "run llmaz render"),
+    "E128": Wording("to be deleted: nothing makes this file any more", "run llmaz render"),
     "E130": Wording("'{text}' is no KEY=VALUE", "write it as gateway.mode=off"),
     "E131": Wording("the value is no YAML: {what}", "put KEY=VALUE into the shell's quotes as a whole"),
     "E132": Wording("'{parent}' is no map, so '{key}' cannot be set"),
@@ -273,7 +290,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E251": Wording("a pod gets two kinds of accelerators: {names}", "keep one of them"),
     "E252": Wording("{value} of {name}: parts of accelerators cannot work together", "ask for 1"),
-    "E253": Wording("{name} '{value}' is no whole number above 0"),
+    "E253": Wording("{name} '{value}' is no whole number above 0", "write digits only, as in 2 or 8192"),
     "E254": Wording(
         "PP: {value} needs several hosts, which is not rendered yet",
         "use a hand-written Service, or tensor parallel inside one host",
@@ -339,6 +356,8 @@ WORDINGS: dict[str, Wording] = {
     "E295": Wording("no container is called '{name}', and a new one needs an image", "{hint}"),
     "E296": Wording("'{name}' cannot be deleted", "it is the container that serves the model"),
     "E297": Wording("'{field}' has no meaning beside $patch: delete", "leave it out, or write $patch: replace"),
+    "E298": Wording("'{value}' is {what}", "{hint}"),
+    "E299": Wording("{what}", "{hint}"),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
     "E302": Wording("the field '{word}' is missing", "{hint}"),
@@ -353,7 +372,7 @@ WORDINGS: dict[str, Wording] = {
     "E403": Wording("{app}: '{backend}' cannot read {format}", "{hint}"),
     "E404": Wording("{app}: '{backend}' cannot take weights from {source}", "{hint}"),
     "E405": Wording("{app}: '{backend}' reads one file, and this is a whole directory", "{hint}"),
-    "E406": Wording("{option} is set by the renderer", "{hint}"),
+    "E406": Wording("{option} cannot be set here", "{hint}"),
     "E407": Wording(
         "'{backend}' has no recommendedConfig '{name}', which a draft model needs",
         "{hint}",
@@ -367,10 +386,23 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E411": Wording("{app}: '{backend}' cannot stream this from {scheme}://", "{hint}"),
     "E412": Wording("{app}: '{backend}' cannot load from {hub} itself", "{hint}"),
+    "E413": Wording("{app}: '{backend}' cannot open the one file '{name}'", "{hint}"),
+    "E414": Wording("'{backend}' cannot serve under the name '{name}'", "{hint}"),
+    "E415": Wording(
+        "{app}: '{backend}' takes no draft model in {draft} beside a main model in {main}",
+        "{hint}",
+    ),
+    "E416": Wording(
+        "{option}: {size} accelerators are needed, the pod has {count} of {name}",
+        "raise the flavor's limits, or lower the number",
+    ),
     "E420": Wording("this template cannot be filled: {what}", "{hint}"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     "E422": Wording("two files are named '{name}', in different folders", "rename one of them"),
     "E423": Wording("there is no list of options '{name}'", "name a file beside this one, or one of llmaz's own"),
+    "E424": Wording("this is no regular expression: {what}", "write it as Python's re reads it"),
+    "E425": Wording("the list of options cannot be read: {what}", "print it with llmaz's scripts/make_options.py"),
+    "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "E432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
@@ -378,8 +410,8 @@ WORDINGS: dict[str, Wording] = {
     "E434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "keep one of them"),
     "E435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "E436": Wording(
-        "the image's entrypoint takes the argument '{arg}' apart at its blanks",
-        "write it without blanks, or use a BackendRuntime whose command is the server itself",
+        "the image's entrypoint leaves the argument '{arg}' to a shell, which takes it apart",
+        "write it without blanks and wildcards, or use a BackendRuntime whose command is the server itself",
     ),
     "E437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
     "E438": Wording("'{backend}' takes no arguments", "it is set by its environment: write backendRuntimeConfig.envs"),
@@ -399,6 +431,10 @@ WORDINGS: dict[str, Wording] = {
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
     "E525": Wording("the limit of {name} must equal its request {request}", "write both alike"),
     "E526": Wording("{value} of {name}: only whole ones can be given", "ask for a whole number"),
+    "E527": Wording(
+        "{hook} sleeps {seconds} seconds, longer than the pod's grace period of {grace}",
+        "raise terminationGracePeriodSeconds, or sleep less",
+    ),
     "E523": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),
@@ -415,6 +451,136 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E560": Wording("kubeconform: {what}"),
     "E561": Wording("kubeconform did not run: {what}", "name the program: --kubeconform=PATH"),
+    "E570": Wording("{message}"),
+    "E571": Wording("another item of this list has {what} too", "keep one of them"),
+    "E572": Wording("the group of {kind} is missing", "write its group and version, as in apps/v1"),
+    # 62x: routes and gateways
+    "E620": Wording(
+        "the Gateway '{name}' is given two values of {key}", "say it once, or give '{namespace}' a Gateway of its own"
+    ),
+    "E621": Wording("auth names neither apiKeys nor jwt", "write auth.apiKeys.secretName, or a provider in auth.jwt"),
+    "E622": Wording(
+        "no claim of this provider becomes the header '{header}'", "name it in claimToHeaders, or as auth.tenantHeader"
+    ),
+    "E623": Wording("the served name has {length:,} bytes, a header's value may have {most:,}", "shorten it"),
+    "E624": Wording(
+        "nobody asks who calls on the Gateway {name}, so nobody can be allowed",
+        "write gateway.auth in RenderConfig, or leave allow out",
+    ),
+    "E625": Wording(
+        "the name '{model}' on the Gateway {gateway} belongs to the {kind} {other}, in {file}:{line}", "{hint}"
+    ),
+    "E626": Wording(
+        "the Gateway {name} has {count:,} models, at most {most:,} fit into the 4 MiB of one message",
+        "give namespaces Gateways of their own (gateway.perNamespace); or raise maxRecvMsgSize of the AI gateway and "
+        "extensionManager.maxMessageSize of Envoy Gateway, and say so with gateway.maxModels",
+    ),
+    "E627": Wording("its variant '{name}' has the name of another app, in {file}:{line}", "rename one of them"),
+    "E628": Wording(
+        "the route {name} of '{namespace}' would hold {count} models, at most {most} fit",
+        "set gateway.routeBuckets: {fits}",
+    ),
+    # The chain from a Gateway to a pod: renderer/check/chain
+    "E580": Wording("there is no {kind} '{name}'{where}", "{hint}"),
+    "E581": Wording("the Gateway '{gateway}' has no listener {what}", "its listeners: {known}"),
+    "E582": Wording("no listener of the Gateway '{gateway}' takes routes of namespace '{namespace}'", "{hint}"),
+    "E583": Wording("no listener of the Gateway '{gateway}' serves the host '{hostname}'", "they serve {served}"),
+    "E584": Wording(
+        "this route names {own}, and '{other}' on the same listener of '{gateway}' names {its}: for the hosts that are "
+        "named, models of the others answer 404",
+        "give all routes of a listener hostnames, or none of them",
+    ),
+    "E585": Wording(
+        "the route '{other}' on the Gateway '{gateway}' already has the model '{model}', so nothing comes here",
+        "give it another name, host or Gateway, or make it one rule with several backendRefs",
+    ),
+    "E586": Wording("all backends have weight 0, so every request is answered with 500", "give one of them a weight"),
+    "E587": Wording("a rule without backendRefs answers every request with 500", "name a backend, or drop the rule"),
+    "E588": Wording(
+        "without matches on headers the rule is lost among the catch-alls, and answers 404",
+        "match the header x-ai-eg-model",
+    ),
+    "E589": Wording(
+        "the name has {length} characters; what the AI gateway makes of it is too long above {most}", "shorten it"
+    ),
+    "E590": Wording(
+        "the AI gateway makes an HTTPRoute '{name}' of the AIGatewayRoute of that name, and takes this one over",
+        "rename one of them",
+    ),
+    "E591": Wording("the Service '{name}' has no port {port}, only {ports}", "name one of its ports"),
+    "E592": Wording("nobody behind the {what} listens on port {port}, only on {ports}", "make them agree"),
+    "E593": Wording("the Backend '{name}' has no endpoints", "name its host and port: endpoints: [{{fqdn: …}}]"),
+    "E594": Wording(
+        "{what}: Envoy Gateway then makes one cluster of each backend, where the AI gateway sets no model name, no key "
+        "and no priority",
+        "{hint}",
+    ),
+    "E595": Wording(
+        "no ReferenceGrant in '{namespace}' allows references from kind {from_kind} of '{from_space}' to kind {kind}",
+        "write one in '{namespace}', with from: {source} and to: {target}",
+    ),
+    "E596": Wording(
+        "a pool is looked for in the route's own namespace '{namespace}', whatever is written here",
+        "move the route to the pool's namespace",
+    ),
+    "E597": Wording(
+        "no route can name the InferencePool '{name}' of this group", "write inference.networking.k8s.io/v1"
+    ),
+    "E598": Wording(
+        "nobody picks a pod of the InferencePool '{name}', so every request is answered with 500",
+        "name an endpoint picker: endpointPickerRef",
+    ),
+    "E599": Wording("the {kind} '{other}' has the target {target} too: one a target acts", "merge the two into one"),
+    "E600": Wording(
+        "the {kind} '{other}' has the target {target} too: with two the backend gets no key at all",
+        "keep one of them",
+    ),
+    "E601": Wording(
+        "authentication of one model's route ({own}) is not the Gateway's ({asked} at '{gateway}'): it runs before the "
+        "model is known, so it acts on other models",
+        "ask for it at the Gateway, and repeat it here word for word beside authorization",
+    ),
+    "E602": Wording(
+        "this takes the Gateway's authentication away from the route '{route}', and perhaps from every model",
+        "repeat the Gateway's authentication beside authorization",
+    ),
+    "E603": Wording(
+        "nobody sets the metadata key '{key}', so the limit never counts (set are: {known})",
+        "write it into llmRequestCosts of the route",
+    ),
+    "E604": Wording("the Secret '{name}' has no key '{key}', only {there}", "add it"),
+    "E605": Wording(
+        "the AI gateway reads Secrets of the policy's own namespace '{namespace}' only", "move the Secret there"
+    ),
+    "E606": Wording(
+        "the Gateway '{gateway}' has {rules:,} rules for models, {most:,} fit into one message of 4 MiB; beyond that "
+        "Envoy keeps an old configuration, and nobody says so",
+        "spread the models over a second Gateway, or raise maxRecvMsgSize of the AI gateway's controller and "
+        "extensionManager.maxMessageSize of Envoy Gateway, and say so: gateway.maxModels in llmaz.yaml",
+    ),
+    "E607": Wording(
+        "the API keys of the Gateway '{gateway}' stand twice in each of its {rules:,} rules: {size} MiB, and one "
+        "message has 4",
+        "{most:,} models fit with these keys: spread them over a second Gateway, or authenticate by JWT",
+    ),
+    "E608": Wording("the selector takes no {kind} of the set", "write labels that one has, or name it in targetRefs"),
+    # Nxxx: what cannot be judged from here; never an error
+    "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the set: not checked"),
+    "N581": Wording("the Service '{name}' selects no pod of the set: whether one listens there was not checked"),
+    "N582": Wording("the InferencePool '{name}' selects no pod of the set: whether one listens there was not checked"),
+    "N583": Wording("the Gateway '{gateway}' is not in the set: whether it asks for the same was not checked"),
+    "N584": Wording(
+        "the Namespace '{namespace}' is not in the set: whether it has the label that '{gateway}' wants was not checked"
+    ),
+    "N585": Wording("whether anybody sets the metadata key '{key}' was not checked: the Gateway is not in the set"),
+    "N586": Wording(
+        "nothing of '{namespace}' is in the set: whether a ReferenceGrant there allows references from kind "
+        "{from_kind} of '{from_space}' to kind {kind} was not checked"
+    ),
+    "E629": Wording(
+        "the Gateway {name} has no hostnames, so cert-manager makes no certificate for it",
+        "write gateway.hostnames, or tls.secretName",
+    ),
     # Wxxx: legal, and likely wrong
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' acts",
@@ -435,7 +601,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "W209": Wording(
         "nobody knows the resource '{name}', so it counts as no accelerator",
-        "use a resource that presets/accelerators.yaml lists, or a BackendRuntime without spec.engine",
+        "{hint}",
     ),
     "W210": Wording(
         "{field} has no effect under llmaz.io/skip-model-loader: the engine gets all of '{model}'",
@@ -447,7 +613,26 @@ WORDINGS: dict[str, Wording] = {
     ),
     "W212": Wording(
         "the engine's options do not follow this number of {name}",
-        "set it in the flavor's limits, or in backendRuntimeConfig.resources",
+        "set it in the flavor's limits",
+    ),
+    "W213": Wording(
+        "the flavor '{name}' has no limits and stands in no catalog, so its pods get no accelerator",
+        "{hint}",
+    ),
+    "W214": Wording("nothing reads the param '{name}'", "did you mean '{meant}'?"),
+    "W215": Wording(
+        "the flavor says {limit} of {name}, so {value} has no effect", "set it in the flavor's limits, or leave it out"
+    ),
+    "W216": Wording("nothing reads the annotation '{name}'", "{hint}"),
+    "W217": Wording("'{value}' counts as \"false\" for {name}", 'write "true" or "false"'),
+    "W218": Wording(
+        "'{loader}' is deleted, so nothing fills the volume '{volume}'",
+        "give the volume another source, such as a persistentVolumeClaim that holds the weights",
+    ),
+    "W219": Wording(
+        "nobody knows a user that the container '{name}' can run as, so it may run as root",
+        "a namespace that enforces PodSecurity restricted refuses the pod; write securityContext: "
+        "{{runAsNonRoot: true, capabilities: {{drop: [ALL]}}}}",
     ),
     "W206": Wording(
         "nobody knows a user that the loader '{name}' can run as, so it keeps root",
@@ -461,6 +646,29 @@ WORDINGS: dict[str, Wording] = {
     "W231": Wording(
         "nobody knows the options of {backend} {version}, so none is checked",
         "compare them with that version's documentation, or use a version that llmaz knows",
+    ),
+    "W232": Wording(
+        "{of}: '{option}' and '{other}' say one option in two ways, and only one of them counts",
+        "write all of it as keys behind one spelling, or all as one JSON",
+    ),
+    "W233": Wording(
+        "'{backend}' cannot be told this name here: clients have to ask for '{name}'",
+        "leave servedModelName out; a route would make the one of the other",
+    ),
+    "W234": Wording(
+        "{option} takes the place of {path}, which tells the engine of the draft model",
+        "say it in your own file too, or leave the draft model out",
+    ),
+    "W235": Wording("{option}: {why}"),
+    "W236": Wording(
+        "only {size} of {count} {name} work, the others idle",
+        "lower the flavor's limits, or use all by data or pipeline parallelism",
+    ),
+    "W237": Wording("0 of {name}: the pod has no accelerator", "leave it out where the CPU is meant"),
+    "W238": Wording("the tag '{tag}' names no version: what runs changes when somebody moves it", "{hint}"),
+    "W239": Wording(
+        "{name} puts the metrics behind a key, so Prometheus is turned away and the queue stays unknown",
+        "scale on something else, or let the gateway ask for the key",
     ),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
@@ -476,6 +684,28 @@ WORDINGS: dict[str, Wording] = {
     "W221": Wording(
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",
+    ),
+    "W240": Wording(
+        "the Gateway {name} has {count} routes; above {most} its memory grows with their square",
+        "set gateway.routeLayout: packed, or give namespaces Gateways of their own (gateway.perNamespace)",
+    ),
+    "W241": Wording(
+        "the Gateway {name} has {count} models beside API keys, which stand in every route of one message of 4 MiB",
+        "use JWT for many tenants, or give namespaces Gateways of their own (gateway.perNamespace)",
+    ),
+    "W580": Wording("failureMode FailOpen does nothing: without its picker the pool answers 500", "write FailClose"),
+    "W581": Wording(
+        "without mergeType this hides what the {kind} of the Gateway '{gateway}' says: {lost}",
+        "repeat it here, or set mergeType: StrategicMerge",
+    ),
+    "W582": Wording(
+        "the Gateway '{gateway}' has {routes:,} routes; above {most} Envoy Gateway's memory grows with their square",
+        "spread the models over a second Gateway, or pack them: gateway.routeLayout: packed",
+    ),
+    "W583": Wording(
+        "the Gateway '{gateway}' has {rules:,} rules for models, and API keys that nobody here can count: each key "
+        "stands twice in every rule, and one message has 4 MiB",
+        "authenticate many tenants by JWT, or spread the models over a second Gateway",
     ),
     # 9xx: our own fault
 }

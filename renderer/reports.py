@@ -17,7 +17,7 @@ def as_json(problems: Sequence[Problem]) -> str:
             "line": each.line,
             "column": each.column,
             "code": each.code,
-            "severity": "warning" if each.warning else "error",
+            "severity": each.severity,
             "field": each.field,
             "message": each.message,
             "hint": each.hint,
@@ -34,7 +34,8 @@ def as_github(problems: Sequence[Problem]) -> str:
         place = f"file={_property(each.file)}" + (f",line={each.line},col={each.column}" if each.line else "")
         text = f"{each.field}: {each.message}" if each.field else each.message
         text += f" [{each.code}]" + (f"\n{each.hint}" if each.hint else "")
-        lines.append(f"::{'warning' if each.warning else 'error'} {place},title=llmaz {each.code}::{_data(text)}")
+        kind = "notice" if each.severity == "note" else each.severity
+        lines.append(f"::{kind} {place},title=llmaz {each.code}::{_data(text)}")
     return "\n".join(lines)
 
 
@@ -57,7 +58,7 @@ def as_sarif(problems: Sequence[Problem]) -> str:
         results.append(
             {
                 "ruleId": each.code,
-                "level": "warning" if each.warning else "error",
+                "level": each.severity,
                 "message": {"text": f"{text}. {each.hint}" if each.hint else text},
                 "locations": [
                     {

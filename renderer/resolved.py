@@ -43,9 +43,10 @@ def resolved(name: str, model: str = "", backend: str = "", overrides: tuple[str
         return Resolved("", problems)
     chosen = "" if model else _first(memo, backend)
     app = _app(f"llmaz presets show {name} --resolved", model or chosen, backend)
-    plan, found = resolve.plan(memo, app)
+    plans, found = resolve.plan(memo, app)
+    plan = plans[0] if plans else None
     if plan:
-        found += check.manifests(expand.manifests(plan))
+        found += check.manifests(expand.manifests(plans))
     # The Playground stands in no file, so it has no lines.
     problems += [each._replace(line=0, column=0) if each.file == app.document.name else each for each in found]
     text = yamlio.dump(_outcome(plan, model or chosen)) if plan and not failing(problems) else ""

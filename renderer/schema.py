@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
@@ -125,7 +126,8 @@ def words(found: Finding, raw: str | None) -> dict[str, str]:
     if found.code in ("E304", "E305"):
         made["value"] = raw
     elif found.code == "E303" and raw and made["kind"] == "string" and not made["hint"] and made["found"] != "empty":
-        made["hint"] = f'write "{raw}" in quotes'
+        fits = "x-means" not in made or re.search(made.get("pattern", ""), raw)
+        made["hint"] = f'write "{raw}" in quotes' if fits else f"write {made['x-means']}"
         if raw.lower() != made["found"].rpartition(" ")[2]:
             made["found"] = f"'{raw}', which YAML reads as {made['found']}"
     return made
@@ -134,6 +136,9 @@ def words(found: Finding, raw: str | None) -> dict[str, str]:
 def _explain(error: Any) -> Iterator[Finding]:
     path: Path = tuple(error.absolute_path)
     rule, instance = error.validator, error.instance
+    if "propertyNames" in error.absolute_schema_path and isinstance(instance, str):
+        yield Finding("E306", (*path, instance), True, _words(value=instance, means=_means(error)))
+        return
     if rule == "additionalProperties" or rule == "unevaluatedProperties":
         known = sorted(error.schema.get("properties", {}))
         patterns = error.schema.get("patternProperties", {})
@@ -151,7 +156,9 @@ def _explain(error: Any) -> Iterator[Finding]:
         return
     elif rule == "type":
         if "enum" not in error.schema or isinstance(instance, (dict, list)):
-            yield mistyped(path, instance, error.validator_value)
+            made = mistyped(path, instance, error.validator_value)
+            fits = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
+            yield made._replace(words=_words(**{**made.words, "hint": _meant(error), **fits}))
         return
     elif rule == "not" and list(error.validator_value) == ["required"]:
         fields = error.validator_value["required"]
@@ -177,9 +184,6 @@ def _explain(error: Any) -> Iterator[Finding]:
     elif rule == "pattern":
         yield Finding("E306", path, False, _words(value=instance, means=_means(error)))
         return
-    elif rule == "propertyNames":
-        yield Finding("E306", (*path, instance), True, _words(value=instance, means=_means(error)))
-        return
     yield Finding("E307", path, False, _words(what=_limit(rule, error)))
 
 
@@ -190,7 +194,9 @@ def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[Finding]:
     ]
     deeper = [sub for sub in error.context if sub.validator != "type" or sub.path]
     if "x-means" in error.schema and all(list(each) == ["required"] for each in error.validator_value):
-        yield Finding("E307", path, False, _words(what=f"{error.schema['x-means']} is needed{_given(instance)}"))
+        named = [each["required"][0] for each in error.validator_value]
+        given = _given({key: instance[key] for key in named if key in instance}) if isinstance(instance, dict) else ""
+        yield Finding("E307", path, False, _words(what=f"{error.schema['x-means']} is needed{given}"))
     elif len(types) >= len(error.validator_value):
         yield mistyped(path, instance, list(dict.fromkeys(types)))
     elif deeper:
@@ -211,6 +217,22 @@ def mistyped(path: Path, instance: Any, wanted: Any) -> Finding:
             hint="",
         ),
     )
+
+
+def _meant(error: Any) -> str:
+    """How the value is written in the type that is needed, where that can be told; else ''."""
+    instance, schema, wanted = error.instance, error.schema, _listed(error.validator_value)
+    if isinstance(instance, dict) and wanted == ["string"] and {"args", "command"} & {*error.absolute_path}:
+        return "put JSON in single quotes; write an option and its value as two items"
+    if isinstance(instance, str) and instance:
+        items, needed = schema.get("items") or {}, list(schema.get("required") or ())
+        if wanted in (["integer"], ["number"]) and instance.isascii() and instance.isdigit():
+            return f"write {instance} without quotes"
+        if wanted == ["array"] and items.get("type") == "string":
+            return f'write a list: ["{instance}"]'
+        if wanted == ["object"] and len(needed) == 1 and instance.replace("-", "").isalnum():
+            return f"write {{{needed[0]}: {instance}}}"
+    return ""
 
 
 def _found(instance: Any) -> str:

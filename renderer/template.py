@@ -39,21 +39,27 @@ class TemplateError(ValueError):
         self.word = word  # the unknown one, if that is what is wrong
 
 
-def compiled(value: Any, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler | None:
+def compiled(
+    value: Any, known: frozenset[str], path: tuple[str | int, ...] = (), texts: frozenset[str] = frozenset()
+) -> Filler | None:
     """What fills the strings of a tree, or None when there is nothing to fill (then the tree stands as it is).
 
-    A leaf that is one bare word becomes that word's value, a number too; words inside text are written out.
+    A leaf that is one bare word becomes that word's value, a number too, but text below a key of `texts`; words inside
+    text are written out.
     Raises TemplateError for an unknown word or a broken template.
     """
     if isinstance(value, str):
-        return _text(value, known, path) if "{{" in value or "}}" in value else None
+        if "{{" not in value and "}}" not in value:
+            return None
+        filled = _text(value, known, path)
+        return _written(filled) if texts.intersection(path[-2:]) else filled
     if isinstance(value, dict):
-        fillers = {key: filler for key, item in value.items() if (filler := compiled(item, known, (*path, key)))}
+        fillers = {key: filler for key, item in value.items() if (filler := compiled(item, known, (*path, key), texts))}
         if not fillers:
             return None
         return lambda words: {k: fillers[k](words) if k in fillers else item for k, item in value.items()}
     if isinstance(value, list):
-        parts = [(item, compiled(item, known, (*path, i))) for i, item in enumerate(value)]
+        parts = [(item, compiled(item, known, (*path, i), texts)) for i, item in enumerate(value)]
         if not any(filler for _, filler in parts):
             return None
         return lambda words: [filler(words) if filler else item for item, filler in parts]
@@ -92,6 +98,11 @@ def shared(value: Any) -> Any:
     return value
 
 
+def _written(filler: Filler) -> Filler:
+    """The same as text."""
+    return lambda words: str(filler(words))
+
+
 def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     parts = _WORD.split(text)  # text, word, text, word, … text
     words = parts[1::2]
@@ -127,7 +138,10 @@ def _simple_expression(text: str, known: frozenset[str], path: tuple[str | int, 
             return None
         if isinstance(node, ast.Constant) and not isinstance(node.value, (str, int, float, bool, type(None))):
             return None
-    return compile(tree, "when", "eval")
+    try:
+        return compile(tree, "when", "eval")
+    except (RecursionError, MemoryError):
+        return None
 
 
 @cache
@@ -167,11 +181,14 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
 
     try:
         tree = _environment().parse(source)
+        parts = list(tree.find_all(nodes.Node))
+    except _FAULTS as error:
+        raise TemplateError(_said(error), path) from None
     except JinjaError as error:
         said = str(error.message or error).removesuffix(".")
         said = said[:1].lower() + said[1:]
         raise TemplateError(said.replace("'end of print statement'", "'}}'"), path) from None
-    for node in tree.find_all(nodes.Node):
+    for node in parts:
         kind = type(node).__name__
         if kind not in _ALLOWED or (kind == "Filter" and node.name not in _FILTERS):
             what = f"the filter '{node.name}'" if kind == "Filter" else _KINDS.get(kind, f"'{kind.lower()}'")
@@ -181,7 +198,16 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
     return tree
 
 
-_FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError)  # what an expression that parses may still end in
+# What an expression may end in that is no error of Jinja's: numbers of a thousand digits, brackets nested deep.
+_FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError, RecursionError)
+
+
+def _said(error: Exception) -> str:
+    """One of these faults, in few words."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    said = str(error) or type(error).__name__
+    return "a number has too many digits" if said.startswith("Exceeds the limit") else said
 
 
 def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
@@ -191,13 +217,13 @@ def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -
     try:
         template = _environment().from_string(tree)  # it works out what is constant
     except (JinjaError, *_FAULTS) as error:
-        raise TemplateError(str(error) or type(error).__name__, path) from None
+        raise TemplateError(_said(error), path) from None
 
     def fill(words: Words) -> str:
         try:
             return str(template.render(words))
         except (JinjaError, *_FAULTS) as error:
-            raise TemplateError(str(error), path) from None
+            raise TemplateError(_said(error), path) from None
 
     return fill
 
@@ -211,12 +237,12 @@ def _jinja_expression(text: str, known: frozenset[str], path: tuple[str | int, .
     try:
         expression = _environment().compile_expression(text, undefined_to_none=False)
     except (JinjaError, *_FAULTS) as error:
-        raise TemplateError(str(error) or type(error).__name__, path) from None
+        raise TemplateError(_said(error), path) from None
 
     def holds(words: Words) -> bool:
         try:
             return bool(expression(words))
         except (JinjaError, *_FAULTS) as error:
-            raise TemplateError(str(error), path) from None
+            raise TemplateError(_said(error), path) from None
 
     return holds

@@ -13,6 +13,7 @@ from renderer.problems import Path
 MAX_BYTES = 32 * 1024 * 1024
 _SUFFIXES = (".yaml", ".yml", ".json")
 CONFIG = "llmaz.yaml"
+MARK = "# Rendered by llmaz from "  # so begins every file that we write: it is output, and never input
 
 
 class File(NamedTuple):
@@ -49,12 +50,16 @@ class Strayed(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The files below `paths`, in order of their names; links that lead out of it; names that no header can hold."""
+    """The files below `paths`, in order of their names; links that lead out of it; names that no header can hold.
+
+    `around`: the files of the rest of the tree, of which only definitions count.
+    """
 
     base: str
     files: tuple[File, ...]
     strayed: tuple[Strayed, ...] = ()
     odd: tuple[str, ...] = ()
+    around: tuple[File, ...] = ()
 
 
 def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
@@ -114,6 +119,17 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
                 continue
             files.setdefault(file.key, file)
     return Tree(base, tuple(files[key] for key in sorted(files)), tuple(strayed), tuple(odd))
+
+
+def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[File, ...]:
+    """Every file of the tree that may be input and lies below none of the paths, links followed or not."""
+    roots = {os.path.realpath(path) for path in paths}
+    below, real_base = tuple(root.rstrip(os.sep) + os.sep for root in roots), os.path.realpath(base) + os.sep
+    return tuple(
+        file
+        for file in folder(base, (base,), ignore, output).files
+        if (real := real_base + file.key.replace("/", os.sep)) not in roots and not real.startswith(below)
+    )
 
 
 def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[File, bool]]:

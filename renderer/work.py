@@ -72,15 +72,19 @@ def share(
 
 def together(
     make: Callable[[Joint], Made], memo: resolve.Memo, scope: Scope, shares: Sequence[Any]
-) -> tuple[list[Made], list[Problem]]:
-    """What the apps of all shares need together, and what is wrong with it. `make` renders one file of it.
+) -> tuple[list[Made], list[str], list[Problem]]:
+    """What the apps of all shares need together, the files that are left alone, and what is wrong. `make` renders one
+    file.
 
-    Nothing when PATHS are a part of the tree only: shared files depend on all of it.
+    All are left alone when PATHS are a part of the tree only: shared files depend on all of it.
     """
-    wanted = set() if scope.prunes else {Wanted(*each) for made in shares for each in made["shared"]}
+    wanted = {Wanted(*each) for made in shares for each in made["shared"]}
+    crossed = resolve.crossed(memo.inputs, wanted)
     joints, problems = resolve.joints(memo, wanted)
     joint = [make(each) for each in joints]
-    return joint, problems + [each for made in joint for each in made.problems]
+    if scope.prunes:
+        return [], sorted(text.path for made in joint for text in made.texts), crossed + problems
+    return joint, [], crossed + problems + [each for made in joint for each in made.problems]
 
 
 def judged(options: Options, made: Sequence[Made]) -> list[Problem]:

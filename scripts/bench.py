@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures llmaz against plain file I/O, helm and kustomize, in one run on one machine: `make bench`.
 
-Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one
-and four accelerators, 20 namespaces), rendered with all checks on. Every figure is a median; targets are ratios
-within this run. helm renders the same manifests from one chart over one values file (compared object by object);
-kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
+Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and
+four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on. Every figure is a median;
+targets are ratios within this run. helm renders the same manifests from one chart over one values file (compared object
+by object); kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
 """
 
 from __future__ import annotations
@@ -114,9 +114,25 @@ spec:
 {scale}"""
 
 
+def config() -> str:
+    """RenderConfig: routes for all, each namespace on a Gateway of its own."""
+    names = [f"team-{i:02d}" for i in range(NAMESPACES)] + ["zznamespace"]
+    spread = "".join(f"      {name}: {{name: gw-{name}}}\n" for name in names)
+    return f"""apiVersion: renderer.llmaz.io/v1alpha1
+kind: RenderConfig
+metadata: {{name: config}}
+spec:
+  gateway:
+    mode: backend
+    perNamespace:
+{spread}"""
+
+
 def corpus(size: int) -> Path:
     folder = WORK / f"in-{size}"
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "llmaz.yaml").write_text(config())
     for i in range(size):
         each = model(i)
         path = folder / each.namespace / f"{each.app}.yaml"
@@ -237,6 +253,7 @@ def chart(size: int) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "templates").mkdir(parents=True)
     (folder / "Chart.yaml").write_text("apiVersion: v2\nname: bench\nversion: 0.1.0\n")
+    (folder / "llmaz.yaml").write_text(config())
     parts = []
     for gpus in (1, 4):
         for elastic in (True, False):
@@ -266,6 +283,7 @@ def chart(size: int) -> Path:
             condition = f"and (eq (int .gpus) {gpus}) (eq .elastic {str(elastic).lower()})"
             parts.append(f"{{{{- if {condition} }}}}\n---\n{text}\n{{{{- end }}}}")
     (folder / "shape.yaml").unlink()
+    (folder / "llmaz.yaml").unlink()
     (folder / "templates" / "all.yaml").write_text(
         "{{- range .Values.models }}\n" + "\n".join(parts) + "\n{{- end }}\n"
     )

@@ -26,6 +26,6 @@ find "$output" -name '*.yaml' | LC_ALL=C sort | while read -r file; do
   shown "$file"
 done
 
-kinds=$(find "$output" -name '*.yaml' -exec sed -n 's/^kind: //p' {} + | paste -s -d , - | sed 's/,/, /g')
+kinds=$(find "$output" -name '*.yaml' -exec sed -n 's/^kind: //p' {} + | awk '!seen[$0]++' | paste -s -d , - | sed 's/,/, /g')
 lines=$(find "$output" -name '*.yaml' -exec cat {} + | wc -l | tr -d ' ')
 title "So: $(wc -l <"$input" | tr -d ' ') lines about a model became $lines lines of plain Kubernetes ($kinds), ready to commit for Argo CD or Flux; nothing of llmaz runs in the cluster."

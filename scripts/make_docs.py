@@ -7,6 +7,7 @@ codes, which engines there are, what they load and from where, what they scale o
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias
 
 from click.testing import CliRunner
 
-from renderer import load, resolve
+from renderer import load, resolve, schema
 from renderer.cli import cli
 from renderer.problems import WORDINGS
 from renderer.resolve import engines
@@ -111,6 +112,50 @@ def backend_table() -> str:
     return "\n".join(rows)
 
 
+CALLED = {
+    "option": ("the public name, which it is told", "the public name"),
+    "directory": (
+        "the folder that it opens, named like the public name; without a loader the hub's id",
+        "the public name; without a loader the hub's id",
+    ),
+    "model": ("what it pulls or creates the model as", "that name"),
+}
+
+
+def called_table() -> str:
+    """One row a backend: what the engine calls the model, and so what the route makes of the public name."""
+    rows = ["| backend | the engine calls it | the route says |", "|---|---|---|"]
+    for name, spec in backends():
+        said = spec["engine"]["servedName"]
+        fixed = said.removeprefix("fixed:")
+        cells = CALLED.get(said) or (f"`{fixed}`, whatever it serves", f"`{fixed}`")
+        rows.append(f"| `{name}` | {cells[0]} | {cells[1]} |")
+    return "\n".join(rows)
+
+
+def gateway_table() -> str:
+    """One row a key of RenderConfig's `gateway`, from its schema."""
+    whole = schema.read("input/renderconfig")
+    gateway = whole["properties"]["spec"]["properties"]["gateway"]
+    rows = ["| key | default | what it says |", "|---|---|---|"]
+    for key, node in keys(gateway, whole):
+        if key != "perNamespace":
+            default = f"`{json.dumps(node['default']).strip(chr(34))}`" if "default" in node else "–"
+            rows.append(f"| `{key}` | {default} | {node['description']} |")
+    return "\n".join(rows)
+
+
+def keys(node: Spec, whole: Spec, path: str = "") -> Iterator[tuple[str, Spec]]:
+    """Every key of a schema, with its own schema, below which the schema names no further keys."""
+    for key, value in node["properties"].items():
+        here = f"{path}.{key}" if path else key
+        below = whole["$defs"][value["$ref"].removeprefix("#/$defs/")] if "$ref" in value else value
+        if "properties" in below:
+            yield from keys(below, whole, here)
+        else:
+            yield here, {**below, **value}
+
+
 # The tables of docs/engines/<engine>.md
 
 STYLES = {
@@ -120,6 +165,7 @@ STYLES = {
     "click": "`--option value` or `--option=value`, spelt out",
     "none": "there are no options",
 }
+ROUTED = 25  # DrainSleep with a route and without: gateway.dnsTTL + 5, 10
 NAMES = {
     "option": "the [served name](../config.md#extensions-of-llmazs-own-kinds), which it is told",
     "directory": "the name of the folder with the weights",
@@ -161,7 +207,8 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
     for config in spec["recommendedConfigs"]:
         asked = ", ".join(f"{key} {value}" for key, value in config["resources"]["requests"].items())
         yield f"requests, config {code(config['name'])}", asked
-    yield "grace period", f"{engine['drain']['seconds']} s"
+    short = engine["drain"]["seconds"]
+    yield "grace period", f"{short + ROUTED} s; {short} s without a route"
 
 
 def lines(listed: str) -> int:
@@ -245,7 +292,14 @@ def engine_table(name: str, kind: str) -> str:
     return "\n".join([*table, *(f"| {' | '.join(cells)} |" for cells in rows(spec))])
 
 
-TABLES = {"errors": error_table, "sources": source_table, "scales": scale_table, "backends": backend_table}
+TABLES = {
+    "errors": error_table,
+    "sources": source_table,
+    "scales": scale_table,
+    "backends": backend_table,
+    "called": called_table,
+    "gateway keys": gateway_table,
+}
 ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[str, ...]]]]] = {
     "facts": (("fact", "here"), facts),
     "images": (("accelerator", "image", "under `hardening: restricted`"), variants),

@@ -9,12 +9,13 @@ and `input-crds/` (llmaz's own CRDs). Results:
 
     schemas/output/<group or core>/<kind>_<version>.json   strict; what we emit and what `llmaz check` reads
     schemas/output/defaults.json   what LeaderWorkerSet's CRD sets inside lists of a pod template, by path
+    schemas/cel/<group>/<kind>_<version>.json      the CEL rules of a kind, and what they can see of an object
     schemas/output/merging.json    the keys by which a strategic merge finds the items of a pod's lists, by path
     schemas/input/<kind>.json      strict; what users and presets write; editors read them too
 
 All are JSON Schema draft-07, which editors, jsonschema, jsonschema-rs and kubeconform read alike. None has a `format`,
 since readers disagree about it: int32 and int64 became ranges, the others patterns or nothing. Annotations of ours:
-`x-means` says a pattern in words; `x-kubernetes-list-map-keys` and `x-kubernetes-validations` (CEL) are Kubernetes'.
+`x-means` says a pattern in words; `x-kubernetes-list-map-keys` is Kubernetes'.
 """
 
 from __future__ import annotations
@@ -28,9 +29,15 @@ import zipfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import jsonschema
 import yaml
+
+if TYPE_CHECKING:
+    from scripts.cel_reads import judged
+else:  # it runs as a script, with its folder on the path
+    from cel_reads import judged
 
 Node: TypeAlias = dict[str, Any]
 
@@ -131,7 +138,6 @@ PLAIN = (
     "type",
     "uniqueItems",
     "x-kubernetes-list-map-keys",
-    "x-kubernetes-validations",
 )
 RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 PATTERNS = {
@@ -340,7 +346,7 @@ def structural(raw: Node, *, number: bool = False) -> Node:
         node["properties"] = {key: structural(value, number=number) for key, value in raw["properties"].items()}
     for key in (*LISTED, "not"):
         if key in raw:
-            node[key] = [condition(part) for part in raw[key]] if key != "not" else condition(raw[key])
+            node[key] = [defaulted(condition(part), raw) for part in raw[key]] if key != "not" else condition(raw[key])
     if raw.get("x-kubernetes-int-or-string"):
         integer_or_string(node)
         if number and "pattern" in node:
@@ -380,6 +386,20 @@ def condition(raw: Node) -> Node:
     return node
 
 
+def defaulted(condition: Node, raw: Node) -> Node:
+    """The condition for an API server, which sets defaults before it asks: a field whose default does not meet it must
+    be there.
+    """
+    properties = raw.get("properties", {})
+    needed = [
+        field
+        for field, wanted in condition.get("properties", {}).items()
+        if "default" in properties.get(field, {})
+        and not jsonschema.Draft7Validator(wanted).is_valid(properties[field]["default"])
+    ]
+    return {**condition, "required": sorted({*condition.get("required", ()), *needed})} if needed else condition
+
+
 def integer_or_string(node: Node) -> None:
     """Turns the usual `anyOf: [integer, string]` into one `type`."""
     either = [{"type": "integer"}, {"type": "string"}]
@@ -397,7 +417,9 @@ def core_type(name: str) -> Node:
     if name == "quantity":
         return built_in("api.resource.Quantity")
     if name == "v1/ResourceList":
-        return {"type": "object", **form("amounts"), "additionalProperties": built_in("api.resource.Quantity")}
+        any_amount = {"type": "object", "additionalProperties": built_in("api.resource.Quantity")}
+        amounts: Node = merged(any_amount, form("amounts"))
+        return amounts
     group, _, rest = f"core/{name}".rpartition("core/")[2].rpartition("/")
     return built_in(f"{group.replace('/', '.') if '/' in group else 'core.' + group}.{rest}")
 
@@ -445,7 +467,7 @@ def patched(node: Node, raw: Node) -> Node:
     inner, keys = referred(raw), merge_keys(raw)
     if keys and "items" in node:
         return {"type": "array", "items": patch(inner, keys)}
-    if "properties" in node and inner:
+    if "properties" in node and inner and inner != "core.v1.EnvVarSource":  # an environment entry is replaced whole
         return patch(inner)
     if isinstance(node.get("additionalProperties"), dict):  # a map with keys of the user's own
         names = dict(node.get("propertyNames", {}))
@@ -555,6 +577,8 @@ def custom_kinds() -> Iterator[tuple[str, Node]]:
             for version in crd["spec"]["versions"]:
                 if not version["served"]:
                     continue
+                if rules_of := judged(version["schema"]["openAPIV3Schema"]):
+                    yield f"cel/{group}/{kind.lower()}_{version['name']}.json", rules_of
                 body = structural(version["schema"]["openAPIV3Schema"])
                 if kind == "LeaderWorkerSet":
                     template = body["properties"]["spec"]["properties"]["leaderWorkerTemplate"]["properties"]
@@ -641,7 +665,9 @@ def shorthand(node: Node) -> Node:
     if core := result.pop("core", None):
         result = {**core_type(core), **result}
     if name := result.pop("patch", None):
-        result = {**patch(f"core.{name.replace('/', '.')}"), **result}
+        whole = patch(f"core.{name.replace('/', '.')}")
+        del whole["properties"]["$patch"]  # the whole of it is neither deleted nor replaced
+        result = {**whole, **result}
     if word := result.pop("form", None):
         result = {**form(word), **result}
     for word, key, kind in (("list", "items", "array"), ("map", "additionalProperties", "object")):

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # Installs the Go programs that checks and benches use into .tools/, at the versions below.
 #
-#   scripts/tools.sh kubeconform helm kustomize lwscheck yamlread     (one or more of them)
+#   scripts/tools.sh kubeconform helm kustomize lwscheck yamlread kube-apiserver etcd     (one or more of them)
 #
-# Third-party tools come from the Go module proxy; lwscheck and yamlread are the mains of tests/go. What is there in the
-# right version is left alone. TOOLS_DIR says where else to put them. Needs Go, nothing else.
+# Third-party tools come from the Go module proxy; lwscheck and yamlread are the mains of tests/go; kube-apiserver and
+# etcd are built from what tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches). What is there in the right
+# version is left alone. TOOLS_DIR says where else to put them. Needs Go, nothing else.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 bin=${TOOLS_DIR:-$root/.tools}
 judges=$root/tests/go
+servers=$root/tests/apiserver
 go_needed=1.26
 
 export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0
@@ -70,7 +72,25 @@ ours() {
   cd "$root"
 }
 
-[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|lwscheck|yamlread ..."
+# Kubernetes' own servers, from the package given, of the versions that tests/apiserver/go.mod names.
+server() {
+  local hash version flags
+  version=$(cd "$servers" && go list -m -f '{{.Version}}' k8s.io/kubernetes) || die "cannot read $servers/go.mod"
+  flags="-s -w -X k8s.io/component-base/version.gitVersion=$version"
+  # not this script's own text: it changes often, and the server takes minutes
+  hash=$({
+    go env GOVERSION GOOS GOARCH
+    echo "$2 $flags"
+    cat "$servers/go.mod" "$servers/go.sum"
+  } | sha256 | cut -c1-16)
+  if [[ $(made_of "$bin/$1") == *"main.sources=$hash"* ]]; then return; fi
+  echo "tools.sh: $1 for Kubernetes $version (the first time it takes minutes)" >&2
+  cd "$servers"
+  go build -buildvcs=false -ldflags "$flags -X main.sources=$hash" -o "$bin/$1" "$2" || die "cannot build $1"
+  cd "$root"
+}
+
+[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|lwscheck|yamlread|kube-apiserver|etcd ..."
 command -v go >/dev/null || die "Go is not on the PATH; install Go $go_needed or newer (https://go.dev/dl) to get: $*"
 have=$(go env GOVERSION)
 [ "$(printf '%s\n' "$go_needed" "${have#go}" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$go_needed" ] ||
@@ -82,6 +102,8 @@ for name in "$@"; do
   case $name in
     kubeconform | helm | kustomize) third_party "$name" "$(package_of "$name")" ;;
     lwscheck | yamlread) ours "$name" ;;
+    kube-apiserver) server "$name" k8s.io/kubernetes/cmd/kube-apiserver ;;
+    etcd) server "$name" go.etcd.io/etcd/server/v3 ;;
     *) die "no tool is called '$name'" ;;
   esac
 done

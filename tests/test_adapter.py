@@ -107,7 +107,7 @@ def test_autoscalers_use_these_names(here: Path, llmaz: Llmaz) -> None:
     """What an HPA asks for is what the rules serve."""
     (here / "llmaz.yaml").write_text(
         "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\n"
-        "spec: {autoscaling: {metricSource: {type: prometheusAdapter}}}\n"
+        "spec: {autoscaling: {metricSource: {type: prometheusAdapter}}, gateway: {mode: off}}\n"
     )
     for name, engine in scaled().items():
         formats = engine["formats"]

@@ -30,6 +30,7 @@ kind: Playground
 metadata: {{name: chat}}
 spec:
   replicas: {replicas}
+  servedModelName: chat
   modelClaim: {{modelName: qwen3-0--6b-gguf}}
   backendRuntimeConfig: {{backendName: llamacpp}}
 """
@@ -197,10 +198,30 @@ def test_machines_get_all_on_stdout(
     if text:
         (here / path).write_text(text)
     done = llmaz(*command.split(), "--format", form, path)
-    assert count(done.out, form) == problems
+    stale = text == WARNED and "--check" in command
+    assert count(done.out, form) == problems + stale
     assert path in done.out
-    stale = "rendered/default/chat.yaml: missing\n" if text == WARNED and "--check" in command else ""
-    assert (done.code, done.err) == ((1 if stale else 0) if text == WARNED else 2, stale)
+    assert ("rendered/default/chat.yaml" in done.out) == stale
+    assert (done.code, done.err) == (int(stale) if text == WARNED else 2, "")
+
+
+def test_machines_hear_what_is_stale(here: Path, llmaz: Llmaz) -> None:
+    for name in ("a", "b", "c"):
+        (here / f"{name}.yaml").write_text(PLAYGROUND.format(replicas=1).replace("chat", name))
+    assert llmaz("render").code == 0
+    (here / "rendered/default/a.yaml").unlink()
+    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=2).replace("chat", "b"))
+    (here / "c.yaml").unlink()
+    done = llmaz("render", "--check", "--format", "json")
+    assert (done.code, done.err) == (1, "")
+    assert [(each["file"], each["code"], each["severity"]) for each in json.loads(done.out)] == [
+        ("rendered/default/a.yaml", "E127", "error"),
+        ("rendered/default/b.yaml", "E126", "error"),
+        ("rendered/default/c.yaml", "E128", "error"),
+    ]
+    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=-1).replace("chat", "b"))
+    done = llmaz("render", "--check", "--format", "json")
+    assert (done.code, [each["file"] for each in json.loads(done.out)]) == (2, ["b.yaml"])
 
 
 @pytest.mark.parametrize("form", ["json", "github", "sarif"])
@@ -229,7 +250,7 @@ def test_people_get_it_on_stderr(here: Path, llmaz: Llmaz) -> None:
     assert (done.code, done.out) == (0, "")
     assert [line.split(":")[0] for line in done.err.splitlines() if not line.startswith("    ")] == [
         *("chat.yaml", "chat.yaml"),
-        "1 app, 3 objects",
+        "1 app, 7 objects",
     ]
     strict = llmaz("validate", "--strict")
     assert strict.code == 2
@@ -254,8 +275,8 @@ def test_what_a_stale_folder_lacks(here: Path, llmaz: Llmaz) -> None:
         "rendered/default/c.yaml: to be deleted\n"
         "rendered/ is stale; run llmaz render\n",
     )
-    assert llmaz("render").err == "2 apps, 5 objects → rendered/: 1 new, 1 changed, 0 unchanged, 1 deleted\n"
-    assert llmaz("render", "--check").err == "2 apps, 5 objects: rendered/ is up to date\n"
+    assert llmaz("render").err == "2 apps, 13 objects → rendered/: 1 new, 1 changed, 0 unchanged, 1 deleted\n"
+    assert llmaz("render", "--check").err == "2 apps, 13 objects: rendered/ is up to date\n"
 
 
 def test_verbose_counts_what_was_left_alone(here: Path, llmaz: Llmaz) -> None:

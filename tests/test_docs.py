@@ -144,7 +144,7 @@ def test_every_block_is_tried() -> None:
     known = ("render", "output", "refused", "config", "file", "steps")
     left = [str(b) for b in ALL if b.language == "yaml" and b.mark.partition(":")[0] not in known]
     assert left == []
-    assert {block.language for block in ALL} <= {"yaml", "console", "sh"}
+    assert {block.language for block in ALL} <= {"yaml", "console", "sh", "mermaid"}
 
 
 @pytest.mark.parametrize("block", marked("render"), ids=str)
@@ -279,7 +279,7 @@ def test_the_complete_configuration(here: Path, llmaz: Llmaz) -> None:
     (block,) = marked("config")
     laid_out(block, here)
     done = llmaz("validate", "--strict")
-    assert (done.code, done.err) == (0, "1 app, 3 objects: valid\n")
+    assert (done.code, done.err) == (0, "1 app, 16 objects: valid\n")
     spec = yaml.safe_load(block.text)["spec"]
     for key, _ in leaves(*spec_of("RenderConfig")):
         node = spec

@@ -21,7 +21,7 @@ LINE = "# Rendered by llmaz from apps/chat.yaml. Do not edit.\n"
 def plan(name: str = "chat", namespace: str = "llm", file: str = "apps/chat.yaml") -> Plan:
     pod = Pod({}, {}, "default-scheduler", (Container("runner"),))
     said: tuple[Any, ...] = ({}, {}, 1, 1, "LeaderReady", "None", Rollout(), pod, Port("http", 8080), False, dict)
-    return Plan(name, namespace, file, *said)
+    return Plan(name, namespace, file, *said)._replace(app=name)
 
 
 def manifest(kind: str, name: str) -> Manifest:

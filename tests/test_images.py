@@ -8,7 +8,9 @@ import pytest
 
 from renderer import yamlio
 from renderer.api import Config
-from renderer.resolve.images import reference, tagged
+from renderer.load.rule import Rule
+from renderer.problems import Findings, Origin
+from renderer.resolve.images import judge, reference, tagged
 
 DIGEST = f"sha256:{'0' * 64}"
 MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/", "localhost:5000": "mirror.example/l"}
@@ -45,13 +47,55 @@ def test_a_mirror_of_another_registry_mirrors_nothing() -> None:
     assert made("org/engine:v1", mirrors={"org": "m"}) == "org/engine:v1"  # a user of docker.io, no registry
 
 
+SAME = (
+    *("busybox:1", "library/busybox:1", "docker.io/busybox:1", "docker.io/library/busybox:1"),
+    "index.docker.io/busybox:1",
+)
+
+
+@pytest.mark.parametrize("key", SAME)
+@pytest.mark.parametrize("image", SAME)
+def test_one_image_has_many_names(image: str, key: str) -> None:
+    assert made(image, digests={key: DIGEST}) == f"{image}@{DIGEST}"
+    for hub in ("docker.io", "index.docker.io"):
+        assert made(image, mirrors={hub: "m.example"}, digests={key: DIGEST}) == f"m.example/library/busybox:1@{DIGEST}"
+
+
+def judged(value: str, form: str) -> list[str]:
+    found = Findings()
+    judge(value, form, Origin(Rule("x")), found)
+    return [each.code for each in found.problems]
+
+
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        (
+            "image",
+            ["a", "a:v1", "a/b", "a.example:5000/b/c_d__e--f.g:v1", f"a@{DIGEST}", f"a:v1@{DIGEST}", "A.b/c"],
+            ["", "a b", ":1", "a:", "A", "a/B:1", "https://a/b:1", "a:v1:v2", "a@sha256:0", "a:v1 ", "a//b", "-a"],
+        ),
+        ("repository", ["a", "a/b", "a.example:5000/b"], ["a:v1", f"a@{DIGEST}", "a/", "a b", "a/B"]),
+        (
+            "tag",
+            ["v1", "1.2_3-A", DIGEST, f"v1@{DIGEST}"],
+            ["", "a/b:v1", "v1 ", "v1@sha256:0", "v1+cu", "é", "-v", "a" * 129],
+        ),
+    ],
+)
+def test_what_is_a_reference(form: str, good: list[str], bad: list[str]) -> None:
+    assert [value for value in good if judged(value, form)] == []
+    assert [value for value in bad if judged(value, form) != ["E298"]] == []
+
+
 @pytest.mark.parametrize(
     ("image", "expected"),
     [
         ("org/engine:v1", f"org/engine:v1@{DIGEST}"),
         ("org/engine:v2", "org/engine:v2"),
         ("org/engine", "org/engine"),
-        ("docker.io/org/engine:v1", "docker.io/org/engine:v1"),  # as written, or not at all
+        ("docker.io/org/engine:v1", f"docker.io/org/engine:v1@{DIGEST}"),  # the same image
+        ("ghcr.io/org/engine:v1", "ghcr.io/org/engine:v1"),
     ],
 )
 def test_digests(image: str, expected: str) -> None:

@@ -86,7 +86,7 @@ def test_the_copy_is_the_preset_less_the_line_for_editors(name: str, here: Path,
 def test_a_vendored_backend_renders_the_same_bytes(backend: str, here: Path, llmaz: Llmaz) -> None:
     """Everything that the backend's case tries, its option lists and warnings among them."""
     shutil.copytree(TESTS / "cases" / f"engine-{backend}" / "input", here, dirs_exist_ok=True)
-    args = ("render", "--stdout", "--set", "hardening=restricted")
+    args = ("render", "--stdout", "--set", "hardening=restricted", "--set", "gateway.mode=off")
     before = llmaz(*args)
     assert before.code == 0, before.err
     assert f"renderer.llmaz.io/backend: {backend}\n" in before.out
@@ -412,7 +412,7 @@ probes:
     path: /health
     everySeconds: 10
     failsAfterSeconds: 60
-gracePeriodSeconds: 130
+gracePeriodSeconds: 155
 """,
         "",
     )

@@ -44,7 +44,7 @@ def version(made: Engine) -> str:
 def ours(name: str, args: list[str]) -> str:
     """Our verdict of a line, in the words of the data: the first thing that is wrong with it."""
     made = prepared(name)
-    judge = engines.judge(Lists(), made, version(made))
+    judge = engines.judge(Lists(), made, version(made), Findings())
     assert judge is not None
     said = [code for _, code, _ in judged(judge, args, POSITIONAL.get(name, 0)) if code[1:] in CODES]
     return CODES[said[0][1:]] if said else "ok"
@@ -63,11 +63,13 @@ AS_GOOD = {
 
 
 # A dot on an option that is no JSON; -O without its number; a negative number with a dot, which is taken for a key of
-# JSON; nothing behind `--`; and a word that serve takes out of the line itself, by its whole name only.
+# JSON; a second model, which the preset reserves; nothing behind `--`; and a word that serve takes out of the line
+# itself, by its whole name only.
 KNOWN = [
     ["/models/m", "--enforce-eager.x", "1"],
     ["/models/m", "-O"],
     ["/models/m", "--gpu-memory-utilization", "-0.5", "--port", "8080"],
+    ["/models/m", "--model", "/other"],
     ["/models/m", "--"],
     ["/models/m", "--model-ty", "llm"],
 ]
@@ -94,7 +96,7 @@ def test_every_option_of_a_preset_is_one_of_its_engine(name: str) -> None:
     made, found = prepared(name), Findings()
     engines.judge_own(Lists(), made, found)
     assert found.problems == []
-    assert made.spec["options"]["style"] == "none" or engines.judge(Lists(), made, version(made)) is not None
+    assert made.spec["options"]["style"] == "none" or engines.judge(Lists(), made, version(made), found) is not None
 
 
 @pytest.mark.parametrize("folder", sorted(each.name for each in (ROOT / "examples").iterdir() if each.is_dir()))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from renderer.problems import Findings, Origin, Path
-from renderer.resolve.options import Layer, Style, merged, owned, style
+from renderer.resolve.options import Layer, Reserved, Style, merged, reserved, style
 
 # What a preset that says everything about its options says.
 FULL: dict[str, Any] = {
@@ -76,7 +76,7 @@ def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
         ("--json.c=3", "--json.a-b 1 --json.c=2", "--json.a-b 1"),
         ("--json.a_b 3", "--json.a-b 1 --json.c 2", "--json.c 2"),
         ("--json {}", "--json.a-b 1 --json.c 2 --quiet", "--quiet"),  # all of it at once
-        ("--json.c 3", "--json {} --quiet", "--json {} --quiet"),  # a part on top of the whole
+        ("--json.c 3", "--json {} --quiet", "--quiet"),  # a part on top of the whole
         # what only looks like an option
         ("--stop -1", "--stop 1 -2 --quiet", "--quiet"),
         ("-1", "-1 --quiet", "-1 --quiet"),
@@ -169,9 +169,55 @@ def test_a_group_and_its_layer_share_no_value() -> None:
 def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, str]]) -> None:
     found = Findings()
     options = reads(FULL, "--port 8080 --served-name x --quiet")
-    owned(options, {"--port": "one port", "--served-name": "one name"}, args.split(), Origin(Line(), ("args",)), found)
+    rules = {"--port": Reserved("one port"), "--served-name": Reserved("one name")}
+    reserved(options, rules, args.split(), Origin(Line(), ("args",)), found)
     assert [(each.line, each.message.split()[0]) for each in found.problems] == [
         (index, option) for index, option in expected
     ]
     assert {each.code for each in found.problems} <= {"E406"}
     assert {each.hint for each in found.problems} <= {"one port", "one name"}
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        ("--host 127.0.0.1", "E406"),
+        ("--host=localhost", "E406"),
+        ("--host LocalHost", "E406"),
+        ("--host [::1]", "E406"),
+        ("--host", ""),
+        ("--host 0.0.0.0", ""),
+        ("--host $(POD_IP)", ""),
+        ("--key x", "W235"),
+    ],
+)
+def test_only_such_a_value_is_meant(args: str, code: str) -> None:
+    found, options = Findings(), reads(FULL, "--host x --key x")
+    rules = {"--host": Reserved("loopback", ("127.*", "localhost", "::1")), "--key": Reserved("a key", warns=True)}
+    reserved(options, rules, args.split(), Origin(Line(), ("args",)), found)
+    assert [each.code for each in found.problems] == ([code] if code else [])
+
+
+# --- keys of JSON options
+
+
+@pytest.mark.parametrize(
+    ("user", "preset", "left"),
+    [
+        # the preset's keys follow the user's spelling
+        ("-j.c 1", "--json.a-b 1 --json.c 2", "-j.a-b 1"),
+        ("--js.c=1", "--json.a=1.5 --json.c=2", "--js.a=1.5"),
+        ("--json.c 1", "-j.a 1", "--json.a 1"),
+        ("-j.c 1 --json.d 2", "--json.a 1", "--json.a 1"),  # the last one counts anyway
+        # keys over a whole, which the parser would lose
+        ("--json.c 1", "--json {} --quiet", "--quiet"),
+        ("-j.c 1", "--json {}", ""),
+        # an option that is another name of one key leaves the spelling alone
+        ("--own-c 1", "--json.a 1 --json.c 2", "--json.a 1"),
+        # values with a dot are no keys
+        ("-j.c 1", "--context 4.5 --title -a.b", "--context 4.5 --title -a.b"),
+    ],
+)
+def test_keys_of_one_option_stand_behind_one_spelling(user: str, preset: str, left: str) -> None:
+    options = {**FULL, "aliases": {"-j": "--json", "--own-c": "--json.c"}}
+    assert after(user, preset, options) == left

@@ -73,10 +73,13 @@ def test_quantities_are_canonical() -> None:
 def test_the_flavor_is_over_both() -> None:
     preset = {"limits": {"nvidia.com/gpu": "1", "cpu": "8"}}
     user = {"requests": {"nvidia.com/gpu": "2", "cpu": "4"}, "limits": {"nvidia.com/gpu": "2"}}
-    assert fine(preset, user, {"nvidia.com/gpu": "4", "rdma/hca": "1"}) == {
+    made, said = of(preset, user, {"nvidia.com/gpu": "4", "rdma/hca": "1"})
+    assert made == {
         "limits": {"cpu": "8", "nvidia.com/gpu": "4", "rdma/hca": "1"},
         "requests": {"cpu": "4", "nvidia.com/gpu": "4", "rdma/hca": "1"},
     }
+    assert said == [("W215", "user", f"resources.{side}[nvidia.com/gpu]") for side in ("limits", "requests")]
+    assert fine({}, {"limits": {"nvidia.com/gpu": 4}}, {"nvidia.com/gpu": "4"})  # the same said twice
     assert fine({}, {}, {"nvidia.com/gpu": "1"}) == {
         "limits": {"nvidia.com/gpu": "1"},
         "requests": {"nvidia.com/gpu": "1"},
@@ -85,7 +88,9 @@ def test_the_flavor_is_over_both() -> None:
 
 def test_the_flavor_settles_what_would_contradict() -> None:
     both = {"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}
-    assert fine({}, both, {"cpu": "3"}) == {"limits": {"cpu": "3"}, "requests": {"cpu": "3"}}
+    made, said = of({}, both, {"cpu": "3"})
+    assert made == {"limits": {"cpu": "3"}, "requests": {"cpu": "3"}}
+    assert {code for code, _, _ in said} == {"W215"}
     assert fine(both, {}, {"cpu": "3"}) == {"limits": {"cpu": "3"}, "requests": {"cpu": "3"}}
 
 

@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from renderer import expand, parallel, tree
+from renderer.plan import Manifest, Plan
 from renderer.problems import Problem, RenderError
 from renderer.tree import MAX_BYTES
 
@@ -33,6 +34,7 @@ metadata:
   name: {name}
   namespace: {namespace}
 spec:
+  servedModelName: {name}.{namespace}
   modelClaim:
     modelName: {model}
   backendRuntimeConfig:
@@ -367,8 +369,12 @@ def test_another_layout_prunes_the_first(here: Path, llmaz: Llmaz) -> None:
     assert contents(here / "rendered").keys() == {
         "default/chat/leaderworkerset-chat.yaml",
         "default/chat/service-chat-lb.yaml",
+        "default/chat/service-chat-leaders.yaml",
+        "default/chat/backend-chat.yaml",
+        "default/chat/aiservicebackend-chat.yaml",
+        "default/chat/aigatewayroute-chat.yaml",
     }
-    assert llmaz("render").counts["gone"] == 2
+    assert llmaz("render").counts["gone"] == 6
     assert contents(here / "rendered").keys() == {"default/chat.yaml"}
 
 
@@ -496,6 +502,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, byte
     """An input of 2,000 files, and what it renders to."""
     folder = tmp_path_factory.mktemp("many")
     corpus(folder, FILES, 20)
+    write(folder / "llmaz.yaml", CONFIG.format(spec="{gateway: {mode: off}}"))  # more than one Gateway holds
     code, _, err = finished(process("render", "-o", "../whole", cwd=folder))
     assert code == 0, err
     good = contents(folder.parent / "whole")
@@ -636,10 +643,10 @@ def test_internal_fault(worth: int, here: Path, llmaz: Llmaz, monkeypatch: pytes
         write(here / f"{name}.yaml", playground(name))
     manifests = expand.manifests
 
-    def faulty(plan: object) -> object:
-        if getattr(plan, "name", "") == "sing":
+    def faulty(plans: Sequence[Plan]) -> list[Manifest]:
+        if plans[0].name == "sing":
             raise ZeroDivisionError("a fault of ours")
-        return manifests(plan)  # type: ignore[arg-type]
+        return manifests(plans)
 
     monkeypatch.setattr(expand, "manifests", faulty)
     monkeypatch.setattr(parallel, "WORTH", worth)

@@ -68,7 +68,7 @@ def models(text: str) -> list[str]:
 def test_a_whole_run_writes_and_prunes_them(here: Path, llmaz: Llmaz) -> None:
     tree(here)
     done = llmaz("render")
-    assert (done.counts["new"], done.counts["objects"]) == (5, 8)
+    assert (done.counts["new"], done.counts["objects"]) == (5, 16)
     made = texts(here / "rendered")
     assert made.keys() == {"team-a/chat-team-a.yaml", "team-b/chat-team-b.yaml", *SHARED}
     for path in SHARED:
@@ -93,7 +93,8 @@ def test_another_model_leaves_the_namespace_alone(here: Path, llmaz: Llmaz) -> N
     tree(here, FED)
     assert llmaz("render").code == 0
     before = texts(here / "rendered")
-    (here / "more.yaml").write_text(PLAYGROUND.format(name="more", namespace="team-a", model="m-team-b"))
+    more = PLAYGROUND.format(name="more", namespace="team-a", model="m-team-b") + "  servedModelName: more\n"
+    (here / "more.yaml").write_text(more)
     assert (llmaz("render").counts["new"], llmaz("render").counts["changed"]) == (1, 0)
     assert texts(here / "rendered")["team-a/_shared.yaml"] == before["team-a/_shared.yaml"]
 
@@ -167,6 +168,7 @@ def test_as_many_processes_as_may_be(here: Path, llmaz: Llmaz, monkeypatch: pyte
     (here / "llmaz.yaml").write_text(CONFIG.format(spec=f"{FED}, flavorPolicy: inftyai"))
     for i in range(40):
         app = PLAYGROUND.format(name=f"p-{i}", namespace=f"ns-{i % 3}", model=f"m-{i % 9}")
+        app += f"  servedModelName: p-{i}\n"
         (here / f"app-{i}.yaml").write_text(app + ("---\n" + MODEL.format(name=f"m-{i}") if i < 9 else ""))
     made = set()
     for count in (1, 2, 5):
@@ -265,7 +267,7 @@ def test_a_plan_names_what_it_shares() -> None:
         "namespace: x": set(),
     }.items():
         read = inputs(spec, MODEL.format(name="m"), app)
-        plan, problems = resolve.plan(resolve.memo(read), read.apps[0])
+        (plan,), problems = resolve.plan(resolve.memo(read), read.apps[0])
         assert problems == []
         assert plan is not None
         assert set(plan.shared) == expected
@@ -277,3 +279,39 @@ def test_a_rule_has_no_place() -> None:
     made = Gathering(config, None).inputs()
     (problem,) = resolve.joints(resolve.memo(made), ())[1]
     assert (problem.file, problem.line) == ("llmaz.yaml", 0)
+
+
+def test_what_we_wrote_is_never_input(here: Path, llmaz: Llmaz) -> None:
+    tree(here, f"{FED}, flavorPolicy: inftyai, passThrough: ['**/*.yaml']")
+    assert llmaz("render", "-o", "out/prod").code == 0
+    first = {path: text for path, (text, _) in texts(here / "out/prod").items()}
+    done = llmaz("render", "-o", "out/stage", "-v")
+    assert done.code == 0, done.err
+    assert {path: text for path, (text, _) in texts(here / "out/stage").items()} == first
+    assert done.err.endswith(f"left alone: {len(first)} documents of other kinds\n")
+
+
+@pytest.mark.parametrize("how", [(), ("--check",)])
+def test_a_part_of_the_tree_says_what_it_left_alone(how: tuple[str, ...], here: Path, llmaz: Llmaz) -> None:
+    tree(here)
+    assert llmaz("render").code == 0
+    line = "left alone, since other apps share them: rendered/_cluster.yaml, rendered/team-a/_shared.yaml; "
+    done = llmaz("render", *how, "team-a")
+    assert (done.code, done.err.splitlines()[0]) == (0, line + "run llmaz render without PATHS")
+    assert "left alone" not in llmaz("render", *how).err
+
+
+def test_a_part_of_the_tree_is_rendered_as_the_whole_would(here: Path, llmaz: Llmaz) -> None:
+    tree(here)
+    (here / "models").mkdir()
+    for team in ("team-a", "team-b"):
+        model, _, app = (here / team / "chat.yaml").read_text().partition("---\n")
+        (here / "models" / f"{team}.yaml").write_text(model)
+        (here / team / "chat.yaml").write_text(app)
+    assert llmaz("render").code == 0
+    for paths in (["team-a"], ["team-a/chat.yaml", "team-b"], ["models"]):
+        done = llmaz("render", "--check", *paths)
+        assert done.code == 0, done.err
+    (here / "llmaz.yaml").unlink()
+    done = llmaz("render", "-o", "out", "team-a")
+    assert (done.code, done.err.count("[E203]")) == (2, 1)  # without a tree of ours, PATHS are all there is

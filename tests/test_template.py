@@ -421,3 +421,36 @@ def test_jinja_is_imported_only_when_it_is_needed() -> None:
         "assert 'jinja2' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parent.parent)
+
+
+# --- text where text is wanted, and what is too much
+
+
+def test_a_word_is_text_below_a_key_of_texts() -> None:
+    tree = {
+        "command": ["{{ Port }}", "a{{ TP }}"],
+        "value": "{{ TP }}",
+        "seconds": "{{ DrainSleep }}",
+        "on": "{{ Skip }}",
+    }
+    filler = compiled({"exec": tree}, WORDS, (), frozenset({"command", "value"}))
+    assert filler is not None
+    assert filler(VALUES) == {
+        "exec": {"command": ["8080", "a4"], "value": "4", "seconds": 10, "on": False},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(" * 5000 + "TP" + ")" * 5000, "it is nested too deep"),
+        ("not " * 5000 + "TP", "it is nested too deep"),
+        ("-" * 5000 + "TP", "it is nested too deep"),
+        ("TP < " + "9" * 5000, "a number has too many digits"),
+    ],
+    ids=["brackets", "not", "minus", "digits"],
+)
+def test_too_much_is_an_error_of_the_template(text: str, said: str) -> None:
+    for refused in (condition, lambda text, known: compiled("a {{ " + text + " }}", known)):
+        with pytest.raises(TemplateError, match=said):
+            refused(text, WORDS)

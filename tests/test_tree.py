@@ -181,3 +181,18 @@ def test_globs(pattern: str, matches: list[str], others: list[str]) -> None:
     compiled = tree.glob(pattern)
     assert [path for path in matches if not compiled.fullmatch(path)] == []
     assert [path for path in others if compiled.fullmatch(path)] == []
+
+
+def test_what_lies_around_a_part(here: Path) -> None:
+    for name in ("a/x.yaml", "a/b/y.yaml", "ab/z.yaml", "w.yaml", "out/o.yaml", "docs/d.yaml", ".git/g.yaml"):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text("")
+    (here / "link").symlink_to("a")
+
+    def around(*paths: str) -> list[str]:
+        return [file.key for file in tree.around(str(here), paths, ["docs/**"], "out")]
+
+    assert around("a") == ["ab/z.yaml", "w.yaml"]
+    assert around("link") == ["ab/z.yaml", "w.yaml"]  # what it leads to is no second definition
+    assert around("a/x.yaml", "w.yaml") == ["a/b/y.yaml", "ab/z.yaml"]
+    assert around(".") == []

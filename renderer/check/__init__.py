@@ -1,4 +1,4 @@
-"""5: objects against the rules of the cluster that takes them: schemas, LWS's webhook, HPA, and each other.
+"""5: objects against the rules of the cluster that takes them: schemas, CEL, LWS's webhook, HPA, and each other.
 
 For objects of ours a finding points back at the input field that caused it; `llmaz check` runs the same rules over any
 manifests, and points at their own lines.
@@ -10,9 +10,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from renderer import schema
-from renderer.api import Scope
+from renderer.api import Inputs, Scope
+from renderer.check.cel import cel_rules
+from renderer.check.chain import Key, Outside, View, judged, kind_of, known, outside, whole
 from renderer.check.finding import Body, Finding, placed
 from renderer.check.hpa import hpa_rules
 from renderer.check.lws import lws_pods, lws_webhook
@@ -22,6 +25,8 @@ from renderer.plan import Manifest
 from renderer.problems import Origin, Path, Problem, RenderError, problem
 from renderer.tree import File
 from renderer.yamlio import Document
+
+__all__ = ["Outside", "around", "documents", "folder", "manifests", "outside", "writable"]
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
     "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (lws_webhook, lws_pods),
@@ -33,24 +38,53 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
 }
 
 
-def manifests(made: Sequence[Manifest]) -> list[Problem]:
-    """Everything that is wrong with one app's objects, at the input's places."""
+def around(inputs: Inputs) -> Outside:
+    """What rendered objects may refer to: what RenderConfig declares, and gateway objects of others in the tree that
+    are well, but not where a Gateway of ours will stand beside them.
+    """
+    made = outside(inputs.config)
+    if not inputs.around:
+        return made
+    ours = {namespace for namespace, _ in made.gateways} if inputs.config.get("gateway", "create") else set()
+    bodies = [
+        body
+        for body in inputs.around
+        if _key(body)
+        and body["metadata"].get("namespace") not in ours
+        and schema.exists(_schema(body["apiVersion"], body["kind"]))
+        and not any(one(body))
+    ]
+    return known(bodies, made)
+
+
+def manifests(made: Sequence[Manifest], outside: Outside | None = None) -> list[Problem]:
+    """Everything that is wrong with one app's objects, at the input's places; the chain from Gateway to pod too, where
+    somebody knows what is `outside`.
+    """
     problems = []
     for manifest in made:
         for code, path, words in one(manifest.body):
             problems.append(placed(manifest, code, path, words))
-    for index, code, path, words in together([manifest.body for manifest in made]):
+    bodies = [manifest.body for manifest in made]
+    for index, code, path, words in together(bodies):
         problems.append(placed(made[index], code, path, words))
+    for index, code, path, words in judged(View(bodies, outside)) if outside and not problems else ():
+        if code[0] != "N":
+            problems.append(placed(made[index], code, path, words))
     return problems
 
 
-def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
+def documents(
+    read: Sequence[Document], outside: Outside | None = None, *, alone: bool = False
+) -> tuple[list[Problem], list[str]]:
     """Everything that is wrong with hand-written manifests, at their own places; and the kinds that no schema of ours
-    knows.
+    knows. `outside`: what they may refer to besides; `alone`: each object as if there were no other.
     """
     problems: list[Problem] = []
     bodies: list[Body] = []
-    whole: list[Document] = []
+    good: list[Document] = []
+    strange: list[Document] = []  # of kinds that nobody here knows
+    broken: set[Key] = set()
     unknown = []
     for document in read:
         value = document.value
@@ -63,6 +97,8 @@ def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
             continue
         if not schema.exists(_schema(value["apiVersion"], value["kind"])):
             unknown.append(f"{value['apiVersion']}/{value['kind']}")
+            if _key(value):
+                strange.append(document)
             continue
         found = [
             problem(code, document.origin(*path, key=bool(words.get("key"))), **words)
@@ -71,23 +107,40 @@ def documents(read: Sequence[Document]) -> tuple[list[Problem], list[str]]:
         problems += found
         if not found:
             bodies.append(value)
-            whole.append(document)
+            good.append(document)
+        elif key := _key(value):
+            broken.add(key)
+    if alone:
+        return problems, unknown
     seen: dict[tuple[str, str, str, str], Document] = {}
-    for document, body in zip(whole, bodies, strict=True):
+    for document, body in zip(good, bodies, strict=True):
         metadata = body["metadata"]
-        key = (
+        same = (
             body["apiVersion"].rpartition("/")[0],
             body["kind"],
             metadata.get("namespace", ""),
             metadata.get("name", ""),
         )
-        if (first := seen.setdefault(key, document)) is not document:
+        if (first := seen.setdefault(same, document)) is not document:
             file, line, _ = first.origin("metadata", "name").place
             problems.append(
-                problem("E201", document.origin("metadata", "name"), kind=key[1], name=key[3], file=file, line=line)
+                problem("E201", document.origin("metadata", "name"), kind=same[1], name=same[3], file=file, line=line)
             )
-    problems += [problem(code, whole[index].origin(*path), **words) for index, code, path, words in together(bodies)]
+    problems += [problem(code, good[index].origin(*path), **words) for index, code, path, words in together(bodies)]
+    places = [*good, *strange]
+    around = (outside or Outside())._replace(present=frozenset(broken))
+    for index, code, path, words in whole([each.value for each in places], around):
+        problems.append(problem(code, places[index].origin(*path), **words))
     return problems, unknown
+
+
+def _key(value: Mapping[str, Any]) -> Key | None:
+    """Kind, namespace and name of an object that no schema vouches for; None when it does not say them."""
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        return None
+    namespace = metadata.get("namespace") or ""
+    return kind_of(value["apiVersion"], value["kind"]), str(namespace), metadata["name"]
 
 
 @cache
@@ -109,6 +162,7 @@ def one(body: Body, raw: Callable[[Path], str | None] = lambda path: None) -> It
         return
     for rule in RULES.get(name, ()):
         yield from rule(body)
+    yield from cel_rules(name, body)
 
 
 def folder(scope: Scope, states: Mapping[str, str]) -> list[Problem]:

@@ -15,6 +15,10 @@ def hpa_rules(body: Body) -> Iterator[Finding]:
     low, high = spec.get("minReplicas", 1), spec["maxReplicas"]
     if low > high:
         yield "E530", ("spec", "minReplicas"), {"what": f"minReplicas {low} is above maxReplicas {high}"}
+    of = spec["scaleTargetRef"]
+    group, slash, _ = of.get("apiVersion", "").partition("/")
+    if not (group and slash) and of["kind"] != "ReplicationController":  # the only one that scales without a group
+        yield "E572", ("spec", "scaleTargetRef", "apiVersion"), {"kind": of["kind"]}
     for i, metric in enumerate(spec.get("metrics") or ()):
         source = metric["type"][:1].lower() + metric["type"][1:]
         target, allowed = metric[source]["target"], _TARGETS[source]

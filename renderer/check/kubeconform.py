@@ -22,7 +22,7 @@ def kubeconform(program: str, made: Sequence[tuple[Sequence[Manifest], Sequence[
     """What kubeconform says of our files, at the input's places. `made`: an app's manifests, and the (path, text)
     that hold them.
     """
-    if not made:
+    if not any(texts for _, texts in made):
         return []
     inside: dict[str, Sequence[Manifest]] = {}
     with tempfile.TemporaryDirectory() as scratch:

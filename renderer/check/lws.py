@@ -57,10 +57,10 @@ def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
         )
 
 
-def _share(value: int | str, replicas: int, *, up: bool) -> int | None:
+def _share(value: float | str, replicas: int, *, up: bool) -> int | None:
     """A number of groups, or a percentage of them, rounded; None above 100 %."""
-    if isinstance(value, int):
-        return value
+    if not isinstance(value, str):
+        return int(value)  # 1.0 is a whole number too
     percent = int(value.removesuffix("%"))
     if percent > 100:
         return None

@@ -11,7 +11,7 @@ from renderer.problems import Path
 
 
 def pod(spec: Body) -> Iterator[Finding]:
-    """Unique names, mounts with a volume, probes on a port that is there, requests within limits."""
+    """Unique names, mounts with a volume, probes on a port that is there, requests within limits, time to sleep."""
     volumes = _unique(spec.get("volumes") or (), "name")
     if isinstance(volumes, int):
         yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": spec["volumes"][volumes]["name"]}
@@ -25,6 +25,19 @@ def pod(spec: Body) -> Iterator[Finding]:
             names.add(container["name"])
             for code, below, words in _container(container, volumes):
                 yield code, (*path, *below), words
+            if "lifecycle" in container:
+                yield from _sleeps(spec, container["lifecycle"], path)
+
+
+def _sleeps(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:
+    """A hook may sleep as long as the pod's grace period, even the one after the start."""
+    grace = spec.get("terminationGracePeriodSeconds", 30)
+    for hook in ("postStart", "preStop"):
+        seconds = ((lifecycle.get(hook) or {}).get("sleep") or {}).get("seconds", 0)
+        if seconds > grace:
+            said: Path = ("terminationGracePeriodSeconds",)
+            where = said if said[0] in spec else (*path, "lifecycle", hook, "sleep", "seconds")
+            yield "E527", where, {"hook": hook, "seconds": seconds, "grace": grace}
 
 
 def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from renderer import tree, yamlio
-from renderer.api import Inputs, Options, Scope
+from renderer.api import Config, Inputs, Options, Scope
 from renderer.load.gathering import Gathering
 from renderer.load.presets import PRESETS, Refused, named, preset, preset_names, shipped
 from renderer.load.reading import plain
@@ -23,6 +23,7 @@ __all__ = [
     "inputs",
     "manifests",
     "named",
+    "near",
     "nothing",
     "override",
     "preset",
@@ -51,19 +52,27 @@ def scope(options: Options) -> Scope:
     around = os.path.realpath(wanted) + os.sep
     if options.compares and any((os.path.realpath(path) + os.sep).startswith(around) for path in paths):
         raise RenderError([problem("E143", Origin(Rule(folder)))])
-    files = tree.folder(base, paths, made.get("ignore") or (), folder)
+    ignore = made.get("ignore") or ()
+    files = tree.folder(base, paths, ignore, folder)
     keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]
-    return Scope(options, made, config_path, files, folder, () if "." in keys else tuple(keys), tuple(problems))
+    part = () if "." in keys else tuple(keys)
+    if part and config_path:
+        files = files._replace(around=tree.around(base, paths, ignore, folder))
+    return Scope(options, made, config_path, files, folder, part, tuple(problems))
 
 
 def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
-    """Every document of ours in the tree, and what is wrong with them; what is wrong is left out of the Inputs."""
-    files = scope.tree.files
-    with Team(lambda part: ([plain(file) for file in part], lambda _: None), files) as team:
+    """Every document of ours in the tree, and what is wrong with them; what is wrong is left out of the Inputs.
+
+    Where PATHS are a part of the tree, the rest of it brings models and runtimes, and nothing else.
+    """
+    files = [*((file, False) for file in scope.tree.files), *((file, True) for file in scope.tree.around)]
+    with Team(lambda part: ([plain(file, outside=out) for file, out in part], lambda _: None), files) as team:
         read = [each for part in team.results() for each in part]
     gathering = Gathering(scope.config, scope.config_path)
-    for file, (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
-        gathering.add(file, data, foreign, values, [Problem(*each) for each in problems], unreadable)
+    for (file, out), (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
+        found = [Problem(*each) for each in problems]
+        gathering.add(file, data, foreign, values, found, unreadable, outside=out)
     gathering.problems += [problem("E121", Origin(Rule(link.name)), target=link.target) for link in scope.tree.strayed]
     gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
     made = gathering.inputs()
@@ -103,6 +112,14 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
     if not documents and not problems:
         problems = [problem("E125", Origin(Rule(path)), files=_files(len(files))) for path in paths]
     return documents, problems
+
+
+def near(paths: Sequence[str]) -> tuple[Config, list[Problem]]:
+    """RenderConfig of the nearest `llmaz.yaml` at or above the paths, an empty one where there is none, and what is
+    wrong with it. Raises RenderError for one that is no YAML.
+    """
+    _, path = tree.base_of(paths)
+    return config(path, os.path.relpath(path) if path else "")
 
 
 def _files(count: int) -> str:

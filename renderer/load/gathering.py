@@ -9,6 +9,7 @@ from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel
 from renderer.load.kinds import KINDS
 from renderer.load.lists import Lists
 from renderer.load.presets import Shelf, preset
+from renderer.load.reading import FOREIGN
 from renderer.problems import Problem, problem
 from renderer.tree import File
 from renderer.yamlio import Document
@@ -23,29 +24,44 @@ class Gathering:
         self.config, self.config_path = config, config_path
         self.problems: list[Problem] = []
         self.apps: dict[tuple[str, str], App] = {}
+        self.own: list[OpenModel | BackendRuntime] = []
         self.models: dict[str, OpenModel] = {}
         self.runtimes: dict[str, BackendRuntime] = {}
         self.broken: dict[tuple[str, str], Document] = {}
         self.named: dict[tuple[str, str], tuple[str, Document]] = {}
         self.unreadable = False
         self.foreign = 0
+        self.around: list[Any] = []
         self.namespace = config.get("namespace") or "default"
 
     def add(
-        self, file: File, data: bytes, foreign: int, values: list[Any], problems: list[Problem], unreadable: bool
+        self,
+        file: File,
+        data: bytes,
+        foreign: int,
+        values: list[Any],
+        problems: list[Problem],
+        unreadable: bool,
+        *,
+        outside: bool = False,
     ) -> None:
+        """One file's share. `outside`: it lies outside PATHS, so what it defines can be used, and is not looked at
+        for its own sake.
+        """
         self.problems += problems
         self.foreign += foreign
         self.unreadable |= unreadable
         for document, (_, value, kind, good) in zip(
             yamlio.documents(file.name, data, (each[:2] for each in values)), values, strict=True
         ):
-            if good:
-                self._document(file, document, kind)
+            if kind == FOREIGN:
+                self.around.append(value)
+            elif good:
+                self._document(file, document, kind, outside)
             elif isinstance(value, dict):
                 self._broken(file, document, str(value.get("kind")))
 
-    def _document(self, file: File, document: Document, kind: str) -> None:
+    def _document(self, file: File, document: Document, kind: str, outside: bool) -> None:
         value = document.value
         metadata = value["metadata"]
         name = metadata["name"]
@@ -56,10 +72,12 @@ class Gathering:
                 self.apps[namespace, name] = app
         elif kind == "OpenModel":
             if self._first(document, kind, name):
-                self.models[name] = OpenModel(name, value["spec"], document)
+                self.models[name] = model = OpenModel(name, value["spec"], document)
+                self.own += [] if outside else [model]
         elif kind == "BackendRuntime":
             if self._first(document, kind, name):
-                self.runtimes[name] = BackendRuntime(name, value["spec"], document)
+                self.runtimes[name] = runtime = BackendRuntime(name, value["spec"], document)
+                self.own += [] if outside else [runtime]
         elif self.config_path is None:
             self.problems.append(problem("E217", document.origin("kind")))
         elif file.path != self.config_path:
@@ -106,10 +124,11 @@ class Gathering:
             loaders=Shelf({}, "loaders", lambda d: d.value["spec"]),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
             option_files=Lists(),
-            own=(*self.models.values(), *self.runtimes.values()),
+            own=tuple(sorted(self.own, key=lambda each: isinstance(each, BackendRuntime))),
             broken=self.broken,
             unreadable=self.unreadable,
             foreign=self.foreign,
+            around=tuple(self.around),
         )
 
 

@@ -18,11 +18,15 @@ KINDS = {
     "RenderConfig": "renderer.llmaz.io/v1alpha1",
 }
 _LATER = ("ModelRoute", "InferenceModel")
-# Where a plain `off` is that word, not false (contract, 1a).
+# Where a plain `off` is that word, not false (contract, 1a); `*` stands for every key.
 _WORDS: dict[str, tuple[Path, ...]] = {
     "Playground": (("spec", "hardening"), ("spec", "gateway", "mode")),
     "Service": (("spec", "hardening"), ("spec", "gateway", "mode")),
-    "RenderConfig": (("spec", "hardening"), ("spec", "gateway", "mode")),
+    "RenderConfig": (
+        ("spec", "hardening"),
+        ("spec", "gateway", "mode"),
+        ("spec", "gateway", "perNamespace", "*", "mode"),
+    ),
 }
 
 
@@ -125,8 +129,13 @@ def _drop_nulls(value: Any) -> bool:
     return any([bool(empty), *map(_drop_nulls, value.values())])
 
 
-def _restore_word(document: Document, value: Any, path: Path) -> None:
-    for part in path[:-1]:
+def _restore_word(document: Document, value: Any, path: Path, done: Path = ()) -> None:
+    for i, part in enumerate(path[:-1]):
+        if part == "*":
+            for key in value if isinstance(value, dict) else ():
+                _restore_word(document, value[key], path[i + 1 :], (*done, *path[:i], key))
+            return
         value = value.get(part) if isinstance(value, dict) else None
-    if isinstance(value, dict) and value.get(path[-1]) is False and (document.raw(path) or "").lower() == "off":
+    off = isinstance(value, dict) and value.get(path[-1]) is False
+    if off and (document.raw((*done, *path)) or "").lower() == "off":
         value[path[-1]] = "off"

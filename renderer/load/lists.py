@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from renderer.api import BackendRuntime
+from renderer.api import BackendRuntime, UnreadableList
 from renderer.load.presets import PRESETS
 
 _VERSION = re.compile(r"[a-z]?\d+(\.\d+)*")
@@ -31,13 +31,18 @@ class Lists:
         return found
 
     def lines(self, runtime: BackendRuntime, path: str) -> list[str] | None:
-        """The lines of a file less comments; None when there is none."""
+        """The lines of a file less comments; None when there is none. Raises UnreadableList."""
         for base in self._folders(runtime):
+            place = os.path.join(base, path)
+            if not os.path.isfile(place):
+                continue  # a pipe would never end
             try:
-                with open(os.path.join(base, path), encoding="utf-8") as file:
+                with open(place, encoding="utf-8") as file:
                     return [line for line in file.read().splitlines() if line.strip() and line[0] != "#"]
-            except (OSError, UnicodeDecodeError):
+            except OSError:
                 continue
+            except UnicodeDecodeError as error:
+                raise UnreadableList(f"{path}: not valid UTF-8, byte {error.start}") from None
         return None
 
     def _folders(self, runtime: BackendRuntime) -> list[str]:

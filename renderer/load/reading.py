@@ -7,8 +7,8 @@ from typing import Any
 from renderer import yamlio
 from renderer.load.kinds import check, kind_of
 from renderer.load.rule import Rule
-from renderer.problems import Origin, at_hand, problem
-from renderer.tree import MAX_BYTES, File
+from renderer.problems import Origin, Problem, at_hand, problem
+from renderer.tree import MARK, MAX_BYTES, File
 
 # What says that a file may be ours: also with its apiVersion missing or misspelt, or in another encoding.
 _SIGNS = (
@@ -18,32 +18,58 @@ _SIGNS = (
     b"inference.llmaz",
     *("llmaz.io/".encode(encoding) for encoding in ("utf-16-le", "utf-16-be")),
 )
+DEFINITIONS = ("OpenModel", "BackendRuntime")  # what apps in other files use
+AROUND = ("gateway.networking.k8s.io", "gateway.envoyproxy.io")  # what routes refer to, in files of others
+FOREIGN = "~"  # stands where the kind of ours would
+_AROUND = tuple(f"{group}/".encode() for group in AROUND)
+_MARK = MARK.encode()
+_DEFINED = tuple(kind.encode() for kind in DEFINITIONS)
 
 
-def plain(file: File) -> Any:
-    """A file's bytes, the number of foreign documents in it, ours by index, problems, and whether it is unreadable."""
+def plain(file: File, *, outside: bool = False) -> Any:
+    """A file's bytes, the number of foreign documents in it, ours by index, problems, and whether it is unreadable.
+
+    `outside`: it lies outside PATHS, so only its models and runtimes count, and what is wrong with these.
+    """
     with at_hand(file.name):
-        return _read(file)
+        return _read(file, outside)
 
 
-def _read(file: File) -> Any:
+def _read(file: File, outside: bool) -> Any:
     try:
         data = file.read()
     except OSError as error:
         return b"", 0, [], [tuple(problem("E120", Origin(Rule(file.name)), what=error.strerror or error))], True
-    if len(data) <= MAX_BYTES and not any(sign in data for sign in _SIGNS):
-        return b"", 1, [], [], False
+    ours = any(sign in data for sign in (_DEFINED if outside else _SIGNS)) and not data.startswith(_MARK)
+    around = not ours and any(sign in data for sign in _AROUND) and not data.startswith(_MARK)
+    if not ours and not around and (outside or len(data) <= MAX_BYTES):
+        return b"", int(not outside), [], [], False
     documents, problems = yamlio.parse(file.name, data)
-    values = []
+    if around and problems:
+        return b"", int(not outside), [], [], False  # not ours to judge
+    values: list[tuple[int, Any, str, bool]] = []
     foreign = 0
     unreadable = bool(problems)
     for document in documents:
-        kind = kind_of(document, problems)
-        if kind is None:
-            foreign += 1
+        unkind: list[Problem] = []
+        kind = kind_of(document, unkind)
+        if kind is None or (outside and _kind(document.value) not in DEFINITIONS):
+            foreign += not outside
+            if _group(document.value) in AROUND:
+                values.append((document.index, document.value, FOREIGN, False))
             continue
+        problems += unkind
         found = check(document, kind) if kind else []
         values.append((document.index, document.value, kind, bool(kind) and not found))
         said = {(each.line, each.field) for each in problems}  # what a tag made of a value, say, fits nowhere
         problems += [each for each in found if (each.line, each.field) not in said]
     return data if values else b"", foreign, values, [tuple(each) for each in problems], unreadable
+
+
+def _group(value: Any) -> Any:
+    version = value.get("apiVersion") if isinstance(value, dict) else None
+    return version.partition("/")[0] if isinstance(version, str) else ""
+
+
+def _kind(value: Any) -> Any:
+    return value.get("kind") if isinstance(value, dict) else None

@@ -30,6 +30,28 @@ def lb_service(plan: Plan) -> Iterator[Manifest]:
     )
 
 
+def leaders_service(plan: Plan) -> Iterator[Manifest]:
+    """One where a route leads to the workload: headless, so that the DNS knows every leader that is ready."""
+    if not plan.host:
+        return
+    yield Manifest(
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": f"{plan.name}-leaders", "namespace": plan.namespace, "labels": plan.labels},
+            "spec": {
+                "clusterIP": "None",
+                "selector": {
+                    "leaderworkerset.sigs.k8s.io/name": plan.name,
+                    "leaderworkerset.sigs.k8s.io/worker-index": "0",
+                },
+                "ports": [_port(plan.port.name, plan.port.number)],
+            },
+        },
+        lambda: named(plan),
+    )
+
+
 _PORTS: dict[tuple[str, int], Shared] = {}
 
 

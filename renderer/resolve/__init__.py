@@ -8,29 +8,69 @@ Kubernetes takes).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
-from renderer.plan import Plan
+from renderer.plan import Plan, Wanted
 from renderer.problems import Findings, Origin, Path, Problem, Stop, failing
-from renderer.resolve import claims, engines, names, playground, resources, scaling, service
+from renderer.resolve import (
+    annotated,
+    claims,
+    engines,
+    flavors,
+    names,
+    playground,
+    resources,
+    routing,
+    scaling,
+    service,
+    variants,
+)
 from renderer.resolve.joint import joints
-from renderer.resolve.memo import Memo, engine, memo, weights
+from renderer.resolve.memo import Memo, door, engine, memo, weights
+from renderer.resolve.routing import crossed
 from renderer.resolve.scaling import adapted, queue_metric
 
 
-def plan(memo: Memo, app: App) -> tuple[Plan | None, list[Problem]]:
-    """Everything decided for one Playground or Service, and what is wrong with it; None when something stands in the
-    way.
+def plan(memo: Memo, app: App) -> tuple[tuple[Plan, ...], list[Problem]]:
+    """Everything decided for one Playground or Service, one Plan a workload, and what is wrong with it; none when
+    something stands in the way.
     """
     found = Findings()
     try:
-        made = (playground if app.kind == "Playground" else service).plan(memo, app, found)
+        made = [_workload(memo, each, found) for each in variants.variants(memo.inputs, app, found)]
+        made = _routed(memo, app, made, found)
     except Stop:
-        return None, found.problems
-    return None if failing(found.problems) else made, found.problems
+        return (), found.problems
+    return () if failing(found.problems) else tuple(made), found.problems
+
+
+def _workload(memo: Memo, app: App, found: Findings) -> Plan:
+    return playground.plan(memo, app, found) if app.kind == "Playground" else service.plan(memo, app, found)
+
+
+def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Plan]:
+    """The workloads with what leads to them."""
+    here, last = door(memo, app.namespace), plans[-1]
+    mode = routing.mode(app, here)
+    if mode == "pool":
+        own = app.origin("spec", "gateway", "mode") if "gateway" in app.spec else here.at("mode")
+        found.stop("E216", own, value=mode)
+    if mode == "off":
+        return plans
+    route = routing.route(app, here, memo.inputs.models[last.model], last.serves, plans, found)
+    made = [each._replace(host=routing.host(here, each.name)) for each in plans]
+    made[-1] = made[-1]._replace(route=route, shared=(*last.shared, *routing.wanted(here, route)))
+    return made
+
+
+def needs(plans: Sequence[Plan]) -> tuple[Wanted, ...]:
+    """What the workloads of an app need together with others, and what all must know of it."""
+    wanted = tuple(each for plan in plans for each in plan.shared)
+    route = plans[-1].route
+    return (*wanted, routing.claimed(route)) if route else wanted
 
 
 def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
@@ -52,6 +92,10 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
         if seen.setdefault(flavor["name"], i) != i:
             found.add("W207", at.at("inferenceConfig", "flavors", i, "name"), name=flavor["name"])
+        here = at.at("inferenceConfig", "flavors", i)
+        flavors.unknown(memo.catalog, flavor, here, found)
+        flavors.misspelt(flavor.get("params") or {}, here.at("params"), found)
+    annotated.judge_model(item, found)
     names.family(item, found)
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
@@ -100,4 +144,16 @@ def _names(spec: Any) -> Iterator[tuple[Path, str]]:
             yield path, value
 
 
-__all__ = ["Memo", "adapted", "checked", "clashes", "dangling", "joints", "memo", "plan", "queue_metric"]
+__all__ = [
+    "Memo",
+    "adapted",
+    "checked",
+    "clashes",
+    "crossed",
+    "dangling",
+    "joints",
+    "memo",
+    "needs",
+    "plan",
+    "queue_metric",
+]

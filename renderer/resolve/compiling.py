@@ -15,20 +15,34 @@ from typing import Any
 from renderer import quantity, template
 from renderer.api import BackendRuntime, OptionFiles, Spec
 from renderer.problems import Findings, Origin, Path, Stop, guess
-from renderer.resolve import normal, options
-from renderer.resolve.engines import CONSTANT, WORDS, Derived, Engine, File, Recommended, Step, version
+from renderer.resolve import images, normal, options
+from renderer.resolve.engines import (
+    WORDS,
+    Derived,
+    Engine,
+    File,
+    Recommended,
+    Step,
+    constant,
+    expressed,
+    known_options,
+    version,
+)
 from renderer.resolve.environment import merge_env
-from renderer.resolve.options import Listed, Style
+from renderer.resolve.options import Listed, Reserved, Style
 from renderer.template import Filler, TemplateError, Words
 
+_TEXTS = frozenset({"command", "value"})  # of hooks, probes and variables: text, though a word of theirs is a number
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
+_CONFIG = "config"  # the volume of its files
 _OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
 
 class _Preset:
     """One runtime while it is compiled: where it stands, and whether its strings are templates."""
 
-    def __init__(self, runtime: BackendRuntime, found: Findings) -> None:
+    def __init__(self, runtime: BackendRuntime, constant: Words, found: Findings) -> None:
+        self.constant = constant
         self.own: Spec = runtime.spec.get("engine") or {}
         self.at = Origin(runtime.document, ("spec",))
         self.found = found
@@ -38,9 +52,9 @@ class _Preset:
         filler = None
         if self.own:
             try:
-                filler = template.compiled(value, WORDS, path)
-                if filler and template.words_of(value) <= CONSTANT.keys():
-                    value, filler = filler(CONSTANT), None
+                filler = template.compiled(value, WORDS, path, _TEXTS)
+                if filler and template.words_of(value) <= self.constant.keys():
+                    value, filler = filler(self.constant), None
             except TemplateError:
                 for error in _broken(value, path):
                     self.found.add("E420", self.at.at(*error.path), what=error, hint=hint(error))
@@ -62,19 +76,24 @@ class _Preset:
             return lambda words: False
 
 
-def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings) -> Engine:
-    """The runtime, compiled. Raises Stop when one of its templates is broken."""
-    spec, preset = runtime.spec, _Preset(runtime, found)
+def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: int = 10) -> Engine:
+    """The runtime, compiled for apps that drain alike. Raises Stop when one of its templates is broken."""
+    spec, preset = runtime.spec, _Preset(runtime, constant(drain), found)
     own, at = preset.own, preset.at
     configs = _configs(spec, preset)
-    listed = options.listed(files, runtime, version(own, spec["version"]))
+    if isinstance(said := expressed((own.get("options") or {}).get("version", "")), str):
+        found.add("E424", at.at("engine", "options", "version"), what=said)
+    listed = known_options(files, runtime, version(own, spec["version"]), found)
     reads = _style(spec, own, listed)
     if listed is None and "list" in own.get("options", {}) and not files.versions(runtime, own["options"]["list"]):
         found.add("E423", at.at("engine", "options", "list"), name=own["options"]["list"])
+    _images(spec, at, found)
     given = [normal.entry(each, at.at("envs", i), found) for i, each in enumerate(spec.get("envs") or ())]
+    sizes = frozenset(reads.name(option) for _, option in _derived_from(own, "TP"))
     made = Engine(
         runtime=runtime,
         spec=own,
+        constant=preset.constant,
         origin=at,
         configs=configs,
         command=preset.strings(("command",), spec.get("command") or []),
@@ -92,9 +111,12 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings) -> Engi
         holding={},
         files=_files(preset),
         steps=_steps(preset),
-        volumes=tuple((each["name"], each["mountPath"]) for each in own.get("volumes") or ()),
+        volumes=_volumes(preset),
         style=reads,
-        owned=_owned(reads, spec) if own else {},
+        reserved=_reserved(reads, spec, own),
+        sizes=sizes,
+        sharing=sizes.union(*(reads.groups.get(group, ()) for group, _ in _derived_from(own, "TP"))),
+        filed=_filed(reads, spec, own),
         owned_env=_owned_env(given) if own else {},
         judges={},
         judged={},
@@ -102,6 +124,16 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings) -> Engi
     if found.problems:
         raise Stop
     return made
+
+
+def _images(spec: Spec, at: Origin, found: Findings) -> None:
+    """An error for each image and tag of the runtime that is none."""
+    variants = (spec.get("engine") or {}).get("variants") or ()
+    places = [(spec, at), *((each, at.at("engine", "variants", i)) for i, each in enumerate(variants))]
+    for each, where in places:
+        for key, form in (("image", "repository"), ("version", "tag")):
+            if key in each:
+                images.judge(each[key], form, where.at(key), found)
 
 
 def _style(spec: Spec, own: Spec, listed: Listed | None) -> Style:
@@ -128,6 +160,10 @@ def _derived(preset: _Preset) -> tuple[Derived, ...]:
     derived = []
     for i, entry in enumerate(preset.own.get("derived") or ()):
         path: Path = ("engine", "derived", i)
+        groups = (preset.own.get("options") or {}).get("groups") or {}
+        if "group" in entry and entry["group"] not in groups:
+            meant = guess(entry["group"], list(groups)) or "add it there"
+            preset.found.add("E426", preset.at.at(*path, "group"), name=entry["group"], hint=meant)
         derived.append(
             Derived(
                 preset.when(path, entry),
@@ -153,10 +189,43 @@ def _files(preset: _Preset) -> tuple[File, ...]:
     return tuple(files)
 
 
+_VOLUMES = re.compile(r"model-volume|dshm|(?:model-host|model-image|writable)(?:-\d+)?|[a-z]+-credentials")
+_CONTAINERS = re.compile(r"model-runner|model-loader(?:-\d+)?")
+
+
+def _volumes(preset: _Preset) -> tuple[tuple[str, str], ...]:
+    """Its volumes, by name and mount path, of which none is there twice, or the renderer's."""
+    entries = preset.own.get("volumes") or ()
+    names = _names(preset, "volumes", _VOLUMES, {_CONFIG} if preset.own.get("files") else set())
+    paths: set[str] = set()
+    for i, entry in enumerate(entries):
+        path = entry["mountPath"].rstrip("/")
+        if path in paths:
+            preset.found.add("E294", preset.at.at("engine", "volumes", i, "mountPath"), name=path)
+        paths.add(path)
+    return tuple((name, each["mountPath"]) for name, each in zip(names, entries, strict=True))
+
+
+def _names(preset: _Preset, field: str, ours: re.Pattern[str], more: set[str]) -> list[str]:
+    """The names in a list of `spec.engine`; an error for one that is there twice, or the renderer's own."""
+    names: list[str] = []
+    for i, entry in enumerate(preset.own.get(field) or ()):
+        name, at = entry["name"], preset.at.at("engine", field, i, "name")
+        if name in names:
+            preset.found.add("E294", at, name=name)
+        elif ours.fullmatch(name) or name in more:
+            preset.found.add("E299", at, what=f"'{name}' is a name of the renderer's own", hint="take another name")
+        names.append(name)
+    return names
+
+
 def _steps(preset: _Preset) -> tuple[Step, ...]:
     steps = []
+    _names(preset, "initContainers", _CONTAINERS, set())
     for i, entry in enumerate(preset.own.get("initContainers") or ()):
         path: Path = ("engine", "initContainers", i)
+        if "image" in entry:
+            images.judge(entry["image"], "image", preset.at.at(*path, "image"), preset.found)
         steps.append(
             Step(
                 preset.when(path, entry),
@@ -206,14 +275,42 @@ _OWNED = {  # words whose options and variables are the renderer's, and what to 
 }
 
 
-def _owned(reads: Style, spec: Spec) -> Mapping[str, str]:
-    """Options whose preset value is the port or the served name: the renderer's."""
-    owned = {}
-    for config in spec.get("recommendedConfigs") or ():
+def _reserved(reads: Style, spec: Spec, own: Spec) -> Mapping[str, Reserved]:
+    """Options whose preset value is the port or the served name, the renderer's; and those that the preset names."""
+    reserved = {}
+    for entry in (own.get("options") or {}).get("reserved") or ():
+        rule = Reserved(entry["why"], tuple(entry.get("values") or ()), bool(entry.get("warns")))
+        reserved.update(dict.fromkeys([reads.name(option) for option in entry["options"]], rule))
+    for config in (spec.get("recommendedConfigs") or ()) if own else ():
         for option, value in itertools.pairwise(config.get("args") or ()):
-            if (word := value.strip("{} ").lstrip(".")) in _OWNED and value.startswith("{{"):
-                owned[reads.name(option)] = _OWNED[word]
-    return owned
+            if (word := _bare(value)) in _OWNED:
+                reserved[reads.name(option)] = Reserved(_OWNED[word])
+    return reserved
+
+
+def _bare(value: str) -> str:
+    """The word that the value is, in braces; '' for anything else."""
+    return value.strip("{} ").lstrip(".") if value.startswith("{{") else ""
+
+
+def _derived_from(own: Spec, word: str) -> Iterator[tuple[str, str]]:
+    """Group and option of what `derived` gives the word."""
+    for entry in own.get("derived") or ():
+        for option, value in itertools.pairwise(entry.get("args") or ()):
+            if _bare(value) == word:
+                yield entry.get("group", ""), option
+
+
+def _filed(reads: Style, spec: Spec, own: Spec) -> Mapping[str, str]:
+    """The options whose value in a config is one of the preset's files that tell of the draft model, and its path."""
+    files = own.get("files") or ()
+    paths = {entry["path"] for entry in files if "DraftModelPath" in template.words_of(entry["content"])}
+    return {
+        reads.name(option): value
+        for config in (spec.get("recommendedConfigs") or ())
+        for option, value in itertools.pairwise(config.get("args") or ())
+        if value in paths
+    }
 
 
 def _owned_env(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from renderer.api import BackendRuntime, Inputs, OptionFiles, Spec
+from renderer.api import BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess
 from renderer.resolve import options
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.judging import Judge, Said, judged
-from renderer.resolve.options import Style
+from renderer.resolve.options import Listed, Reserved, Style
 from renderer.template import Filler, Words
 
 WORDS = frozenset(
@@ -38,10 +39,15 @@ WORDS = frozenset(
         "Anonymous",
     ]
 )
-DRAIN_SLEEP = 10
+_MOST_FAILURES = 2**31 - 1
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
-CONSTANT: Words = {"Port": PORT, "DrainSleep": DRAIN_SLEEP}  # the words that are alike for all apps of a run
+
+
+def constant(drain: int) -> Words:
+    """The words that are alike for all apps of a run which drain alike."""
+    return {"Port": PORT, "DrainSleep": drain}
+
 
 
 class Derived(NamedTuple):
@@ -82,12 +88,14 @@ class Recommended(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `owned` and `owned_env`:
-    options and variables that are the renderer's, and what to do instead; `volumes`: name and path of each.
+    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `reserved` and
+    `owned_env`: options and variables that are not for users to set, and what to do instead; `volumes`: name and path
+    of each.
     """
 
     runtime: BackendRuntime
     spec: Spec
+    constant: Words  # the words that are alike for all apps
     origin: Origin
     configs: Mapping[str, Recommended]
     command: Callable[[Words], list[str]]
@@ -101,7 +109,10 @@ class Engine(NamedTuple):
     steps: tuple[Step, ...]
     volumes: tuple[tuple[str, str], ...]
     style: Style
-    owned: Mapping[str, str]
+    reserved: Mapping[str, Reserved]
+    sizes: frozenset[str]  # the options that take the tensor parallel size
+    sharing: frozenset[str]  # and all that share accelerators out
+    filed: Mapping[str, str]  # options that name the preset's file with the draft model in it, and its path
     owned_env: Mapping[str, str]
     judges: dict[str, Judge | None]  # a memory, by version
     judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
@@ -202,25 +213,47 @@ def _variants(runtime: BackendRuntime) -> list[Spec]:
     return (runtime.spec.get("engine") or {}).get("variants") or []
 
 
+def expressed(pattern: str) -> re.Pattern[str] | str:
+    """The regular expression, or what is wrong with it."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        return str(error)
+    except (RecursionError, OverflowError, MemoryError):
+        return "it is nested too deep"
+
+
 def version(spec: Spec, tag: str) -> str:
     """The engine's version that an image tag says, by `options.version` of a `spec.engine`; '' when it says none.
 
-    A pattern without a group is the version itself: so a custom image says it.
+    A pattern without a group is the version itself: so a custom image says it. One that is broken says none.
     """
     pattern = (spec.get("options") or {}).get("version")
     if not pattern or not tag:
         return ""
-    expression = re.compile(pattern)
+    expression = expressed(pattern)
+    if isinstance(expression, str):
+        return ""
     if not expression.groups:
         return str(pattern)
     match = expression.search(tag)
     return match.group(1) or "" if match else ""
 
 
-def judge(files: OptionFiles, engine: Engine, version: str) -> Judge | None:
+def called(engine: Engine, served: str, words: Words) -> str:
+    """What the engine calls the model: its `servedName` (design/presets.md)."""
+    kind = str(engine.spec.get("servedName", "option"))
+    if kind.startswith("fixed:"):
+        return kind.removeprefix("fixed:")
+    if kind == "model" or (kind == "directory" and words["Skip"] and words["Source"] == "hub"):
+        return str(words["ModelName" if kind == "model" else "ModelPath"])
+    return served
+
+
+def judge(files: OptionFiles, engine: Engine, version: str, found: Findings) -> Judge | None:
     """Who judges the options of this version; None when nobody knows them."""
     if version not in engine.judges:
-        listed, name = options.listed(files, engine.runtime, version), engine.runtime.name
+        listed, name = known_options(files, engine.runtime, version, found), engine.runtime.name
         if listed is None:
             made = None
         elif (engine.spec.get("options") or {}).get("uncertain"):
@@ -233,11 +266,20 @@ def judge(files: OptionFiles, engine: Engine, version: str) -> Judge | None:
     return engine.judges[version]
 
 
+def known_options(files: OptionFiles, runtime: BackendRuntime, version: str, found: Findings) -> Listed | None:
+    """The options of this version; None, and maybe an error, when nobody knows them."""
+    try:
+        return options.listed(files, runtime, version)
+    except UnreadableList as error:
+        found.add("E425", Origin(runtime.document, ("spec", "engine", "options", "list")), what=error)
+        return None
+
+
 def judge_own(files: OptionFiles, engine: Engine, found: Findings) -> None:
     """What the engine of its own version would not take of a runtime's arguments."""
     own, runtime = engine.spec, engine.runtime
     version_ = version(own, runtime.spec["version"])
-    made = judge(files, engine, version_) if version_ else None
+    made = judge(files, engine, version_, found) if version_ else None
     if made is None:
         return
     lines = [
@@ -253,10 +295,13 @@ def judge_own(files: OptionFiles, engine: Engine, found: Findings) -> None:
 
 def startup(engine: Engine, probe: Body, weights_gib: float) -> Body:
     """The startup probe with a budget that grows with the weights: ceil(max(seconds, perGiB × GiB) / period)
-    failures.
+    failures, as many as an int32 holds.
     """
     budget = engine.spec.get("startup")
     if not budget or not probe or not weights_gib:
         return probe
+    period = probe.get("periodSeconds") or 10  # Kubernetes takes 0 for its default
+    if not isinstance(period, int) or period < 0:
+        return probe  # the probe itself is wrong, and its schema says so
     seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
-    return {**probe, "failureThreshold": int(-(-seconds // probe.get("periodSeconds", 10)))}
+    return {**probe, "failureThreshold": math.ceil(min(seconds / period, _MOST_FAILURES))}

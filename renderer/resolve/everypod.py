@@ -39,6 +39,8 @@ def everypod(config: Config, found: Findings) -> EveryPod:
         for key, value in spec.items()
         if value and key != "env"
     }
+    if "imagePullSecrets" in made:
+        made["imagePullSecrets"] = list(union(made["imagePullSecrets"]))
     env = []
     for i, each in enumerate(spec.get("env") or ()):
         before = len(found.problems)
@@ -70,7 +72,9 @@ def union(*lists: Iterable[Body]) -> tuple[Body, ...]:
     """The items of all lists in their order, none twice."""
     made: list[Body] = []
     for each in lists:
-        made += [item for item in each if item not in made]
+        for item in each:
+            if item not in made:
+                made.append(item)
     return tuple(made)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from renderer.api import App, Inputs, Spec
-from renderer.problems import Findings, quoted
-from renderer.resolve.claims import Claimed
+from renderer.problems import Findings
+from renderer.resolve.claims import Claim, Claimed
 from renderer.resolve.engines import Engine
 from renderer.resolve.sources import PULLED, Weights
 
@@ -22,6 +22,24 @@ _SOURCES = {
 }
 
 
+def fit(
+    inputs: Inputs, app: App, engine: Engine, claim: Claim, weights: Sequence[Weights], skip: bool, found: Findings
+) -> None:
+    """An error for each model that the engine cannot take, and for two that it cannot take together."""
+    before = len(found.problems)
+    for each, its in zip(claim.models, weights, strict=True):
+        fits(inputs, app, engine, each, its, skip, found)
+    why = (engine.spec.get("unsupported") or {}).get("mixed")
+    if why and claim.draft and weights[0].format != weights[1].format and len(found.problems) == before:
+        words = {"app": _app(app), "backend": engine.runtime.name, "hint": why}
+        main, draft = weights[0].format, weights[1].format
+        found.add("E415", app.origin(*claim.models[1].path), **words, main=main, draft=draft)
+
+
+def _app(app: App) -> str:
+    return f"{app.kind} {app.namespace}/{app.name}"
+
+
 def fits(
     inputs: Inputs, app: App, engine: Engine, claimed: Claimed, weights: Weights, skip: bool, found: Findings
 ) -> None:
@@ -32,7 +50,7 @@ def fits(
         code, field, words = refused
         inside = (field,) if field and not claimed.model.ours else ()
         origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*inside)
-        found.add(code, origin, backend=engine.runtime.name, app=f"{app.kind} {app.namespace}/{app.name}", **words)
+        found.add(code, origin, backend=engine.runtime.name, app=_app(app), **words)
 
 
 def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, Any]] | None:
@@ -48,13 +66,15 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
         return "E404", "", {"source": _SOURCES[kind], "hint": said.get(kind) or takes}
     if form not in formats:
         able = [other for other, its in _others(inputs, name) if form in (its.get("formats") or [form])]
-        hints = [said.get(form), f"engines for {form}: {', '.join(able)}" if able else None]
+        hints = [said.get(form), f"for {form} set backendName: {_either(able)}" if able else None]
         return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
     whole = form in spec.get("oneFile", ()) and kind != PULLED
     if whole and not weights.one_file:
         return "E405", "", {"hint": said.get("directory") or "name one file"}
     if whole and _PART.search(weights.filename or weights.address):
         return "E408", field, {}
+    if weights.one_file and not whole and "file" in said:
+        return "E413", field, {"name": weights.filename, "hint": said["file"]}
     if skip and kind == "hub" and weights.filename:
         return "E409", field, {"name": weights.filename}
     if skip and kind == "hub" and weights.hub not in spec.get("hubs", [weights.hub]):
@@ -70,6 +90,7 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
             other
             for other, its in _others(inputs, name)
             if weights.scheme in (its.get("stream") or {}).get("schemes", ())
+            and form in its["stream"].get("formats", ())
         ]
         return "E411", "", {"scheme": weights.scheme, "hint": _unskip(able)}
     return None
@@ -77,7 +98,13 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
 
 def _unskip(able: list[str]) -> str:
     """What to do where an engine cannot load weights itself."""
-    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {quoted(able)}" if able else "")
+    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {_either(able)}" if able else "")
+
+
+def _either(names: list[str]) -> str:
+    """`'a', 'b' or 'c'`."""
+    quoted = [f"'{name}'" for name in names]
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def _others(inputs: Inputs, name: str) -> Iterator[tuple[str, Spec]]:

@@ -100,6 +100,7 @@ def catalog(config: Config, found: Findings) -> dict[str, Flavor | None]:
             spec.get("runtimeClassName") or "",
         )
         made[name] = flavor if len(found.problems) == before else None
+        misspelt(spec.get("params") or {}, at.at("params"), found)
     return made
 
 
@@ -243,18 +244,60 @@ def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin | Plac
     for name, value in limits.items():
         entry = _entry(inputs, name)
         if entry is None and "/" in name:
-            found.add("W209", origin.at(name), name=name)
-        if entry is None or entry["count"] == "none" or value == "0":
+            found.add("W209", origin.at(name), name=name, hint=_meant(inputs, name))
+        if entry is None or entry["count"] == "none":
             continue
-        if not value.isdecimal():  # canonical: a whole number has no suffix below a thousand
+        if value == "0":
+            found.add("W237", origin.at(name), name=name)
+            continue
+        amount, part = divmod(quantity.nanos(value), 10**9)
+        if part:
             found.stop("E250", origin.at(name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
-        amount = int(value)
         if made.resource:
             found.stop("E251", origin.at(name), names=quoted([made.resource, name]))
         if entry["count"] == "one" and amount > 1:
             found.stop("E252", origin.at(name), name=name, value=value)
         made = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
     return made
+
+
+def _meant(inputs: Inputs, resource: str) -> str:
+    """What to do about a resource that nobody knows."""
+    from difflib import get_close_matches  # nearly no run needs it
+
+    known = [row["name"] for row in inputs.accelerators if "name" in row]
+    if close := get_close_matches(resource, known, n=1, cutoff=0.85):
+        return f"did you mean '{close[0]}'?"
+    return "if it is an accelerator, use a BackendRuntime without spec.engine"
+
+
+def unknown(catalog: Mapping[str, Flavor | None], spec: Spec, at: Origin, found: Findings) -> None:
+    """A warning for a flavor of which neither the model nor the cluster's catalog, where there is one, says what it
+    brings.
+    """
+    name = spec["name"]
+    if catalog and name not in catalog and "limits" not in spec:
+        hint = guess(name, list(catalog)).removeprefix("known: ")
+        meant = hint.startswith("did you mean")
+        hint = hint if meant else f"write limits, {{}} for none; in the catalog are {hint}"
+        found.add("W213", at.at("name"), name=name, hint=hint)
+
+
+_PARAMS = ("TP", "PP", "MAX-MODEL-LEN", "INSTANCE-TYPE")
+
+
+def misspelt(params: Mapping[str, str], at: Origin, found: Findings) -> None:
+    """A warning for each param that is nearly one of ours; others are the user's own."""
+    for name in params:
+        if name not in _PARAMS and (meant := _param(name.upper().replace("_", "-").replace(".", "-"))):
+            found.add("W214", at.at(name, key=True), name=name, meant=meant)
+
+
+def _param(word: str) -> str:
+    from difflib import get_close_matches  # nearly no run needs it
+
+    long = [each for each in _PARAMS if len(each) > 2]
+    return word if word in _PARAMS else next(iter(get_close_matches(word, long, n=1, cutoff=0.85)), "")
 
 
 def accelerates(inputs: Inputs, resource: str) -> bool:
@@ -283,8 +326,8 @@ def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, 
     origin = place.params_origin or Origin(model.document)
     for name in ("TP", "PP"):
         value = place.params.get(name)
-        if value is not None and not (value.isascii() and value.isdigit() and int(value) > 0):
-            found.stop("E253", origin.at(name), name=name, value=value)
+        if value is not None and not (_whole(value) and int(value) > 0):
+            found.stop("E253", origin.at(name), name=name, value=value[:60])
     if int(place.params.get("PP", 1)) > 1:
         found.stop("E254", origin.at("PP"), value=place.params["PP"])
     size = int(place.params["TP"]) if "TP" in place.params else accelerator.number if accelerator.group else 1
@@ -294,14 +337,19 @@ def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, 
     return size
 
 
+def _whole(value: str) -> bool:
+    """Whether it is a whole number that any engine could mean."""
+    return value.isascii() and value.isdigit() and len(value) < 16
+
+
 def max_model_len(place: Placement, model: OpenModel, found: Findings) -> int:
     """`params.MAX-MODEL-LEN` as a number of tokens, 0 without it."""
     value = place.params.get("MAX-MODEL-LEN", "0")
-    if not (value.isascii() and value.isdigit()):
+    if not _whole(value):
         found.stop(
             "E253",
             (place.params_origin or Origin(model.document)).at("MAX-MODEL-LEN"),
             name="MAX-MODEL-LEN",
-            value=value,
+            value=value[:60],
         )
     return int(value)

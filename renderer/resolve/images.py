@@ -1,26 +1,95 @@
-"""Every image that we write, as RenderConfig wants it fetched."""
+"""Every image that we write: whether it is a reference at all, and as RenderConfig wants it fetched."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
 from renderer.api import Config
+from renderer.problems import Findings, Origin
+
+_HUB = "docker.io"
+_HUBS = (_HUB, "index.docker.io")  # one registry
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_HOST = r"(?:[A-Za-z0-9]|[A-Za-z0-9][-A-Za-z0-9]*[A-Za-z0-9])"
+# As kubelet and the runtimes read it: the first part is a registry where it looks like a host.
+_REPOSITORY = rf"(?:{_HOST}(?:\.{_HOST})*(?::[0-9]+)?/)?{_PART}(?:/{_PART})*"
+_DIGEST = r"sha256:[0-9a-f]{64}"
+_TAG = r"\w[\w.-]{0,127}"
+_FORMS = {
+    "image": (
+        re.compile(rf"(?:{_REPOSITORY})(?::{_TAG})?(?:@{_DIGEST})?", re.ASCII),
+        "no image reference",
+        "write it as registry/repository:tag, the repository in small letters",
+    ),
+    "repository": (
+        re.compile(_REPOSITORY, re.ASCII),
+        "no repository of images",
+        "write it as registry/repository, in small letters; the tag stands under version",
+    ),
+    "tag": (
+        re.compile(rf"{_TAG}(?:@{_DIGEST})?|{_DIGEST}", re.ASCII),
+        "no tag of an image",
+        "write the tag alone, as v1.2.3: letters, digits, '-', '_' and '.'; or a digest, as sha256:…",
+    ),
+}
+
+
+def judge(value: str, form: str, origin: Origin, found: Findings) -> None:
+    """An error when the value is no `image`, no `repository` (an image without its tag), or no `tag`."""
+    if not _fits(value, form):
+        _, what, hint = _FORMS[form]
+        found.add("E298", origin, value=value, what=what, hint=hint)
+
+
+@lru_cache(maxsize=4096)
+def _fits(value: str, form: str) -> bool:
+    return bool(_FORMS[form][0].fullmatch(value))
 
 
 def reference(config: Config, image: str) -> str:
     """The image by RenderConfig's mirror and digest, where it has one for it; else as it is.
 
-    A digest is looked up by the reference as written (`repository:tag`), before the mirror; the tag stays, for people.
+    A digest is looked up by the reference before the mirror (`repository:tag`, with its registry or without where that
+    is Docker Hub's); the tag stays, for people.
     """
     digests, mirrors = config.get("images", "digests"), config.get("images", "mirrors")
     if not digests and not mirrors:
         return image
-    digest = (digests or {}).get(image)
-    if mirrors:
-        head, slash, rest = image.partition("/")
-        registry = head if slash and ("." in head or ":" in head or head == "localhost") else "docker.io"
-        path = rest if registry == head else image if slash else f"library/{image}"
-        if registry in mirrors:
-            image = f"{mirrors[registry].rstrip('/')}/{path}"
-    return f"{image}@{digest}" if digest and "@" not in image else image
+    registry, path = _parts(image)
+    digest = _pinned(digests, registry, path) if digests and "@" not in image else ""
+    mirror = next((mirrors[each] for each in _names(registry) if each in mirrors), "") if mirrors else ""
+    if mirror:
+        image = f"{mirror.rstrip('/')}/{path}"
+    return f"{image}@{digest}" if digest else image
+
+
+def _parts(image: str) -> tuple[str, str]:
+    """Registry and path; those of Docker Hub in full, as its own registry has them."""
+    head, slash, rest = image.partition("/")
+    if slash and head not in _HUBS and ("." in head or ":" in head or head == "localhost" or head != head.lower()):
+        return head, rest
+    path = rest if slash and head in _HUBS else image
+    return _HUB, path if "/" in path else f"library/{path}"
+
+
+def _names(registry: str) -> tuple[str, ...]:
+    return _HUBS if registry == _HUB else (registry,)
+
+
+def _pinned(digests: Mapping[str, str], registry: str, path: str) -> str:
+    """The digest of an image, however its key spells it; '' without one."""
+    return next((digests[key] for key in _spellings(registry, path) if key in digests), "")
+
+
+def _spellings(registry: str, path: str) -> Iterator[str]:
+    if registry != _HUB:
+        yield f"{registry}/{path}"
+        return
+    for each in (path, path.removeprefix("library/")):
+        yield each
+        yield from (f"{hub}/{each}" for hub in _HUBS)
 
 
 def tagged(image: str, tag: str) -> str:

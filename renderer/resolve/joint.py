@@ -5,12 +5,14 @@ A Plan only names what its app needs of them (Wanted), since each process plans 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
 
-from renderer.plan import Joint, Wanted
-from renderer.problems import Findings, Problem
-from renderer.resolve import monitoring, openmodels
-from renderer.resolve.memo import Memo
+from renderer.plan import Gate, Joint, Packed, Wanted
+from renderer.problems import Findings, Origin, Path, Problem
+from renderer.resolve import gateways, monitoring, openmodels, routing
+from renderer.resolve.memo import Memo, door
 
 _MODEL, _MONITOR = openmodels.KIND, monitoring.KIND
 
@@ -21,15 +23,77 @@ def joints(memo: Memo, wanted: Iterable[Wanted]) -> tuple[list[Joint], list[Prob
     """
     inputs, found = memo.inputs, Findings()
     monitoring.settings(inputs, found)
-    asked: dict[str, dict[str, list[Wanted]]] = {}
-    for each in sorted(wanted):
+    gates = _gates(memo, wanted := sorted(wanted))
+    asked: dict[str, dict[str, list[Wanted]]] = {each.namespace: {} for each in gates}
+    if gates:
+        asked[""] = {}
+    for each in wanted:
         asked.setdefault(each.namespace, {}).setdefault(each.kind, []).append(each)
     made = [
         Joint(
             namespace,
             models=tuple([openmodels.model(inputs, memo.catalog, each.name, found) for each in kinds.get(_MODEL, ())]),
             monitor=monitoring.monitor(inputs) if _MONITOR in kinds else None,
+            classes=() if namespace else tuple({each.class_name: each for each in reversed(gates)}.values()),
+            gates=tuple(each for each in gates if each.namespace == namespace),
         )
         for namespace, kinds in sorted(asked.items())
     ]
-    return made, found.problems
+    return made + _packed(memo, wanted, found), found.problems
+
+
+def _packed(memo: Memo, wanted: Iterable[Wanted], found: Findings) -> list[Joint]:
+    """The routes that hold several models, a file each."""
+    asked: dict[tuple[str, str], list[Wanted]] = {}
+    for each in wanted:
+        if each.kind == routing.ROUTE:
+            asked.setdefault((each.namespace, each.name), []).append(each)
+    made = []
+    for (namespace, name), facts in asked.items():
+        here, count = door(memo, namespace), len(facts)
+        if count > routing.MOST_RULES:
+            fits = _fitting(here, [each for other in asked if other[0] == namespace for each in asked[other]])
+            words = {"name": name, "namespace": namespace, "count": count, "most": routing.MOST_RULES, "fits": fits}
+            found.add("E628", here.at("routeBuckets"), **words)
+            continue
+        route = Packed(
+            name=name,
+            namespace=namespace,
+            gateway=here.gateway,
+            hostnames=tuple(here.get("hostnames")),
+            rules=tuple(routing.rules(facts)),
+            origins=partial(_at, here),
+        )
+        made.append(Joint(namespace, part=name.replace("llmaz", "routes"), routes=route))
+    return made
+
+
+def _at(here: gateways.Door) -> Mapping[Path, Origin]:
+    return {(): here.at("routeLayout")}
+
+
+def _fitting(here: gateways.Door, facts: list[Wanted]) -> int:
+    """The next number of buckets that holds all of a namespace's models."""
+    models = [each[0] for each in routing.rules(facts)]
+    buckets = int(here.get("routeBuckets"))
+    while True:
+        buckets += 1
+        wider = here._replace(said={**here.said, "routeBuckets": buckets})
+        if max(Counter(routing.packed(wider, each) for each in models).values()) <= routing.MOST_RULES:
+            return buckets
+
+
+def _gates(memo: Memo, wanted: Iterable[Wanted]) -> list[Gate]:
+    """The Gateways that RenderConfig makes, with the namespaces of their routes."""
+    routes: dict[tuple[str, str], list[str]] = {}
+    grants: dict[tuple[str, str], list[str]] = {}
+    for each in wanted:
+        if each.kind in (routing.GATEWAY, routing.GRANT):
+            kept = routes if each.kind == routing.GATEWAY else grants
+            kept.setdefault((each.namespace, each.name), []).append(each.fact)
+    made = gateways.gates(memo.inputs.config, Findings())
+    return [
+        gateways.gate(door, tuple(routes.get(key, ())), tuple(grants.get(key, ())))
+        for key, door in sorted(made.items())
+        if door.get("create")
+    ]

@@ -13,6 +13,7 @@ from renderer.problems import guess
 from renderer.resolve.options import Listed, Option, Style
 
 _LONG = 60
+_DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _STRAY = "write --option and its value as two items of the list"
 Said = tuple[int, str, dict[str, Any]]  # the argument's index, a code, the words of its wording
 
@@ -34,11 +35,12 @@ def judged(judge: Judge, args: Sequence[str], values: int = 0) -> tuple[Said, ..
 
 def _blanks(judge: Judge, args: Sequence[str]) -> tuple[Said, ...]:
     """The image's entrypoint takes these apart."""
-    return tuple((i, "E436", {"arg": _short(token)}) for i, token in enumerate(args) if len(token.split()) > 1)
+    apart = [(i, token) for i, token in enumerate(args) if token and token.split() != [token]]
+    return tuple((i, "E436", {"arg": _short(token)}) for i, token in apart)
 
 
 def _walked(judge: Judge, args: Sequence[str], values: int) -> Iterator[Said]:
-    style, seen = judge.style, dict[str, int]()
+    style, seen, ways = judge.style, dict[str, int](), dict[str, str]()
     i = 0
     while i < len(args):
         token, here = args[i], i
@@ -63,7 +65,9 @@ def _walked(judge: Judge, args: Sequence[str], values: int) -> Iterator[Said]:
             continue
         spelt, dotted = style.head(token)
         key = option.name + dotted
-        if key in seen and not option.repeats:
+        if style.dotted and (other := _other_way(spelt, dotted, option.name, ways)):
+            yield here, "W232", {"of": judge.of, "option": spelt + dotted, "other": other}
+        elif key in seen and not option.repeats:
             code = "E434" if style.duplicates == "error" else "W434"
             yield here, code, {"of": judge.of, "option": spelt + dotted, "first": seen[key] + 1}
         seen[key] = here
@@ -79,6 +83,15 @@ def _walked(judge: Judge, args: Sequence[str], values: int) -> Iterator[Said]:
         if not enough:
             yield here, f"{judge.prefix}433", {"of": judge.of, "option": spelt}
         i += took
+
+
+def _other_way(spelt: str, dotted: str, name: str, ways: dict[str, str]) -> str:
+    """How the same option was given before, if as a whole while here is a key of it, or under another spelling; notes
+    how it is given here.
+    """
+    way = f"{spelt}.…" if dotted else name
+    before = ways.setdefault(name, way)
+    return before if way != before else ""
 
 
 def _option(judge: Judge, token: str) -> tuple[Option | None, tuple[str, dict[str, Any]] | None]:
@@ -119,6 +132,16 @@ def _meant(listed: Listed, head: str) -> str:
 
 def _stray(judge: Judge, args: Sequence[str], at: int) -> str:
     """What to do about a value that no option takes."""
+    word = args[at].lstrip(_DASHES)
+    name = word.partition("=")[0].partition(" ")[0]
+    if judge.style.underscores:
+        name = name.replace("_", "-")
+    if not args[at].startswith("--") and f"--{name}" in judge.listed.options:
+        return f"did you mean '--{name}'?"
+    if not args[at].startswith("--") and word != args[at]:
+        meant = _meant(judge.listed, f"--{name}")
+        if meant.startswith("did you mean"):
+            return meant
     before, _ = _option(judge, args[at - 1]) if at and judge.style.is_option(args[at - 1]) else (None, None)
     if before is not None and before.arity == "0":
         return f"{args[at - 1]} takes no value"

@@ -5,14 +5,15 @@ What a loader needs is its preset's data (presets/loaders); here is only how it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
 from renderer.plan import Body, Container
-from renderer.problems import Findings, Origin, RenderError
-from renderer.resolve import images, normal, security
+from renderer.problems import Findings, Origin
+from renderer.resolve import images, normal, resources, security
 from renderer.resolve.sources import HOME, Weights
 from renderer.template import Filler
 from renderer.yamlio import Shared
@@ -86,8 +87,21 @@ class Loader(NamedTuple):
     sources: Mapping[str, _Source]
 
 
+def settings(config: Config, found: Findings) -> None:
+    """What is wrong with RenderConfig's `loaders`, each at its place, whether an app has that loader or not."""
+    for name, mine in (config.get("loaders") or {}).items():
+        at = config.origin("loaders", name)
+        for key, form in (("image", "repository"), ("version", "tag")):
+            if key in mine:
+                images.judge(mine[key], form, at.at(key), found)
+        user = resources.Side(mine.get("resources") or {}, at.at("resources"))
+        resources.merged(resources.Side({}, at), user, {}, found)
+        for i, entry in enumerate(mine.get("env") or ()):
+            normal.entry(entry, at.at("env", i), found)
+
+
 def ready(inputs: Inputs, name: str) -> Loader:
-    """The loader preset of that name; RenderConfig's schema has vouched for what it says of it."""
+    """The loader preset of that name; what is wrong with RenderConfig's words on it, `settings` says."""
     preset, config = inputs.loaders[name], inputs.config
     secured = preset.get("security") or {}
     mine = config.get("loaders", name) or {}
@@ -105,14 +119,21 @@ def ready(inputs: Inputs, name: str) -> Loader:
         image=images.reference(config, image),
         command=tuple(preset.get("command") or ()),
         args=tuple(_part(each if isinstance(each, dict) else {"value": each}, "") for each in preset.get("args") or ()),
-        config_env=tuple(normal.entry(each, env_at, Findings()) for each in mine.get("env") or ()),
-        resources=_resources(
-            mine.get("resources") or preset.get("resources") or {}, config.origin("loaders", name, "resources")
-        ),
+        config_env=tuple(_env(mine.get("env") or (), env_at)),
+        resources=_resources(mine.get("resources") or preset.get("resources") or {}),
         security=security.context(secured, read_only=bool(secured.get("readOnlyRoot"))),
         knows_user="user" in secured,
         sources=sources,
     )
+
+
+def _env(entries: Sequence[Body], origin: Origin) -> Iterator[Body]:
+    """The entries, normal; without wrong ones."""
+    for entry in entries:
+        found = Findings()
+        made = normal.entry(entry, origin, found)
+        if not found.problems:
+            yield made
 
 
 def _part(entry: Spec, name: str) -> _Part:
@@ -150,18 +171,16 @@ def _secret(config: Config, entry: Spec) -> str:
     return str(chosen or entry.get("name") or f"{entry['secret']}-access-secret")
 
 
-def _resources(spec: Spec, origin: Origin) -> Body:
-    """Canonical. Raises RenderError for what is no quantity."""
-    found = Findings()
+def _resources(spec: Spec) -> Body:
+    """Canonical; without what is no quantity, and without requests where one is above its limit."""
     sides: dict[str, dict[str, str]] = {}
     for side in ("limits", "requests"):
         for name, value in (spec.get(side) or {}).items():
-            try:
+            with suppress(ValueError):
                 sides.setdefault(side, {})[name] = quantity.canonical(value)
-            except ValueError:
-                found.add("E305", origin.at(side, name), value=value)
-    if found.problems:
-        raise RenderError(found.problems)
+    limits, requests = sides.get("limits", {}), sides.get("requests", {})
+    if any(quantity.nanos(requests[name]) > quantity.nanos(limits[name]) for name in requests.keys() & limits.keys()):
+        del sides["requests"]
     shared: Body = template.shared(sides)
     return shared
 

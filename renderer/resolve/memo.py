@@ -8,30 +8,44 @@ from typing import NamedTuple
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.plan import Body, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
-from renderer.resolve import claims, compiling, engines, everypod, flavors, loading, names, openmodels, pods, sources
+from renderer.resolve import (
+    annotated,
+    claims,
+    compiling,
+    engines,
+    everypod,
+    flavors,
+    gateways,
+    loading,
+    names,
+    openmodels,
+    pods,
+    sources,
+)
 from renderer.schema import spec_default
 from renderer.yamlio import Shared
-
-SKIP = "llmaz.io/skip-model-loader"
 
 
 class Memo(NamedTuple):
     """One run's memory: what is worked out once for all apps."""
 
     inputs: Inputs
-    engines: dict[str, tuple[engines.Engine | None, list[Problem]]]
+    engines: dict[tuple[str, int], tuple[engines.Engine | None, list[Problem]]]
+    doors: dict[str, gateways.Door]
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
     loaders: dict[str, loading.Loader]
     every: everypod.EveryPod
     catalog: Mapping[str, flavors.Flavor | None]
-    problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods` and `flavors`
+    problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods`, `flavors` and `loaders`
 
 
 def memo(inputs: Inputs) -> Memo:
     """An empty memory for these inputs."""
     found = Findings()
     every, catalog = everypod.everypod(inputs.config, found), flavors.catalog(inputs.config, found)
-    return Memo(inputs, {}, {}, {}, every, catalog, tuple(found.problems))
+    loading.settings(inputs.config, found)
+    gateways.gates(inputs.config, found)
+    return Memo(inputs, {}, {}, {}, {}, every, catalog, tuple(found.problems))
 
 
 def backend(memo: Memo) -> str:
@@ -52,16 +66,26 @@ def weights(memo: Memo, model: OpenModel) -> tuple[sources.Weights | None, list[
     return known
 
 
-def engine(memo: Memo, runtime: BackendRuntime) -> tuple[engines.Engine | None, list[Problem]]:
+def engine(
+    memo: Memo, runtime: BackendRuntime, drain: int = 10
+) -> tuple[engines.Engine | None, list[Problem]]:
     """The runtime compiled, None when a template of it is broken; and what is wrong with it."""
-    known = memo.engines.get(runtime.name)
+    known = memo.engines.get((runtime.name, drain))
     if known is None:
         found = Findings()
         try:
-            made: engines.Engine | None = compiling.engine(memo.inputs.option_files, runtime, found)
+            made: engines.Engine | None = compiling.engine(memo.inputs.option_files, runtime, found, drain)
         except Stop:
             made = None
-        known = memo.engines[runtime.name] = made, found.problems
+        known = memo.engines[runtime.name, drain] = made, found.problems
+    return known
+
+
+def door(memo: Memo, namespace: str) -> gateways.Door:
+    """What the models of a namespace are reached through."""
+    known = memo.doors.get(namespace)
+    if known is None:
+        known = memo.doors[namespace] = gateways.door(memo.inputs.config, namespace)
     return known
 
 
@@ -101,10 +125,9 @@ def _unheeded(claim: claims.Claim, ready: list[sources.Weights], found: Findings
 def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
     """The claim worked out. Raises Stop when there is no model to go on with."""
     inputs = memo.inputs
-    mode = (app.spec.get("gateway") or {}).get("mode", "off")
-    if mode != "off":
-        found.add("E216", app.origin("spec", "gateway", "mode"), value=mode)
     claim = claims.claim(inputs, app, found)
+    if app.flavor:
+        claim = claim._replace(flavors=(app.flavor,))
     ready = []
     for each in claim.models:
         made, problems = weights(memo, each.model)
@@ -113,11 +136,13 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
     place = flavors.placement(inputs, memo.catalog, app, claim, found)
     if len(ready) < len(claim.models):
         raise Stop
-    skip = app.annotations.get(SKIP) == "true"
+    if app.annotations:
+        annotated.judge_app(app, found)
+    skip = app.annotations.get(annotated.SKIP) == "true"
     names.family(claim.main, found)
     labels = Shared(
         {
-            "app.kubernetes.io/name": app.name,
+            "app.kubernetes.io/name": app.label,
             "app.kubernetes.io/component": "inference-server",
             "app.kubernetes.io/part-of": "llmaz",
             "app.kubernetes.io/managed-by": "llmaz-renderer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from renderer.api import App, OpenModel
+from renderer.api import App, OpenModel, Spec
 from renderer.problems import Findings, Origin
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -61,3 +61,25 @@ def family(model: OpenModel, found: Findings) -> None:
     value = model.spec["familyName"]
     if len(value) > _DNS_LABEL or not _VALUE.fullmatch(value):
         found.add("E284", Origin(model.document, ("spec", "familyName")), value=value)
+
+
+# host/namespace/name:tag, in parts that begin with a letter or digit, so that no program takes one for an option
+_PULLED = re.compile(r"[A-Za-z0-9_][\w.:@-]*(?:/[A-Za-z0-9_][\w.:@-]*){0,3}", re.ASCII)
+
+
+def pullable(name: str) -> bool:
+    """Whether an engine that pulls and keeps models by name can call one so."""
+    return bool(_PULLED.fullmatch(name))
+
+
+def served(backend: str, engine: Spec, name: str, origin: Origin, found: Findings) -> None:
+    """An error for a served name that a backend cannot have; its `engine.servedName` says how it gets one."""
+    kind, hint = engine.get("servedName", "option"), ""
+    if kind == "directory" and ("/" in name or name in (".", "..")):
+        hint = "there it is the name of a folder: leave out '/', and '.' alone"
+    elif kind == "model" and not pullable(name):
+        hint = "write it as name or name:tag, of letters, digits, '-', '_' and '.'"
+    elif kind == "option" and name.startswith("-"):
+        hint = "there it is the value of an option: begin with a letter or digit"
+    if hint:
+        found.add("E414", origin, name=name, backend=backend, hint=hint)

@@ -5,13 +5,15 @@ How a line is read is the preset's data (`engine.options`, design/presets.md); w
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from renderer.api import BackendRuntime, OptionFiles, Spec
+from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
 from renderer.problems import Findings, Origin
 
+_LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?")  # of a list of options
 _NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash
 
 
@@ -24,6 +26,16 @@ class Option(NamedTuple):
     name: str
     arity: str
     repeats: bool
+
+
+class Reserved(NamedTuple):
+    """What is not for users to set: why, or what to do instead. `values`: globs, only such a value is meant; `warns`:
+    it may be wanted.
+    """
+
+    why: str
+    values: tuple[str, ...] = ()
+    warns: bool = False
 
 
 class Listed(NamedTuple):
@@ -109,22 +121,29 @@ def style(options: Spec, configs: Iterable[Sequence[str]], listed: Listed | None
     used = {token.partition("=")[0].partition(".")[0] for args in configs for token in args if token.startswith("-")}
     used |= {member for members in groups.values() for member in members}
     mine = {spelled[word]: word for word in used if word in spelled}
+    dotted = bool(options.get("dotted"))
     spelled = {spelling: mine.get(name, name) for spelling, name in spelled.items()} | (options.get("renamed") or {})
     return Style(
         kind=options.get("style", "none"),
         underscores=bool(options.get("underscores")),
-        dotted=bool(options.get("dotted")),
+        dotted=dotted,
         duplicates=options.get("duplicates", "last"),
         splits=bool(options.get("splits")),
         spelled=spelled,
         groups={name: frozenset(spelled.get(each, each) for each in members) for name, members in groups.items()},
-        known=frozenset(word for word in used if word.startswith("--") and word not in spelled).union(spelled.values()),
+        # An alias may stand for one key of an option, which nobody writes as an option of its own.
+        known=frozenset(word for word in used if word.startswith("--") and word not in spelled).union(
+            name for name in spelled.values() if not (dotted and "." in name)
+        ),
         names={},
     )
 
 
 def listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> Listed | None:
-    """The options of a version, of the nearest older one where nobody has listed its own; None without any."""
+    """The options of a version, of the nearest older one where nobody has listed its own; None without any.
+
+    Raises UnreadableList.
+    """
     options = (runtime.spec.get("engine") or {}).get("options") or {}
     path = options.get("list")
     if not path or not version:
@@ -136,18 +155,20 @@ def listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> Listed 
     nearest = max(fitting, key=_order)
     found: dict[str, Option] = {}
     for line in files.lines(runtime, versions[nearest]) or ():
-        spellings, arity, *more = line.split()
-        names = spellings.split(",")
-        found |= dict.fromkeys(names, Option(names[0], arity, "repeat" in more))
+        if (entry := _LINE.fullmatch(line.strip())) is None:
+            raise UnreadableList(f"{versions[nearest]}: '{line.strip()[:60]}' is no '--name[,-n] ARITY [repeat]'")
+        names = entry[1].split(",")
+        found |= dict.fromkeys(names, Option(names[0], entry[2], bool(entry[3])))
     own = options.get("removed") if versions[nearest] == path else None
     gone = files.lines(runtime, own or versions[nearest].removesuffix(".txt") + ".removed.txt") or []
     removed = {word: instead for word, _, instead in (line.partition(" ") for line in gone)}
     return Listed(nearest, found, {**removed, **(options.get("renamed") or {})})
 
 
-def _order(version: str) -> tuple[int, ...]:
-    """Versions in their order: the numbers in them."""
-    return tuple(int(number) for number in re.findall(r"\d+", version))
+def _order(version: str) -> tuple[tuple[int, str], ...]:
+    """Versions in their order: the numbers in them, however long."""
+    numbers = [number.lstrip("0") for number in re.findall(r"[0-9]+", version)]
+    return tuple((len(number), number) for number in numbers)
 
 
 class Layer(NamedTuple):
@@ -164,14 +185,46 @@ def merged(style: Style, layers: Sequence[Layer]) -> tuple[str, ...]:
         return tuple(token for layer in filled for token in layer.args)
     kept: list[Sequence[str]] = []
     later: set[str] = set()
+    keyed: dict[str, str] = {}
     for layer in reversed(filled):
         if layer.group and later & style.groups.get(layer.group, frozenset()):
             continue
         names = {name for token in layer.args if (name := style.name(token))}
         again = {name for name in names if name in later or (style.dotted and name.partition(".")[0] in later)}
-        kept.append(_without(style, layer.args, again) if again else layer.args)
+        again |= names & keyed.keys()
+        args = _without(style, layer.args, again) if again else layer.args
+        kept.append(_respelt(style, args, keyed) if keyed else args)
         later |= names
+        keyed = {**spellings(style, layer.args), **keyed} if style.dotted else keyed
     return tuple(token for args in reversed(kept) for token in args)
+
+
+def spellings(style: Style, args: Sequence[str]) -> dict[str, str]:
+    """The options that are given by keys (`--option.key`), and how their last key spells them.
+
+    A parser gathers the keys of each spelling for itself, and the last spelling, or the keys where the option is given
+    as a whole too, count alone.
+    """
+    found = {}
+    for token in args:
+        if token[:1] == "-" and "." in token:
+            head, tail = style.head(token)
+            if tail and (name := style.name(token)):
+                found[name.partition(".")[0]] = head
+    return found
+
+
+def _respelt(style: Style, args: Sequence[str], keyed: Mapping[str, str]) -> Sequence[str]:
+    """The arguments with the keys of each option behind the spelling that a later layer has for it."""
+    mine = spellings(style, args)
+    if all(keyed.get(name, head) == head for name, head in mine.items()):
+        return args
+    out = []
+    for token in args:
+        head, tail = style.head(token) if token[:1] == "-" and "." in token else ("", "")
+        spelt = keyed.get(style.name(token).partition(".")[0], head) if tail else head
+        out.append(token if spelt == head else spelt + token[token.index(".") :])
+    return out
 
 
 def _without(style: Style, args: Sequence[str], dropped: set[str]) -> list[str]:
@@ -185,11 +238,21 @@ def _without(style: Style, args: Sequence[str], dropped: set[str]) -> list[str]:
     return out
 
 
-def owned(style: Style, renderer: Mapping[str, str], args: Sequence[str], origin: Origin, found: Findings) -> None:
-    """An error for each option in `args` that the renderer sets; `renderer`: option → what to do instead."""
+def reserved(style: Style, rules: Mapping[str, Reserved], args: Sequence[str], origin: Origin, found: Findings) -> None:
+    """An error, or a warning, for each option in `args` that is not for users to set; `rules`: by the option's name."""
     for i, token in enumerate(args):
-        if (name := style.name(token)) in renderer:
-            found.add("E406", origin.at(i), option=token.partition("=")[0], hint=renderer[name])
+        rule = rules.get(style.name(token))
+        if rule is None:
+            continue
+        glued = "=" in token and style.kind != "exact"
+        value = token.partition("=")[2] if glued else "".join(args[i + 1 : i + 2])
+        if rule.values and not any(fnmatch.fnmatchcase(value.strip("[]").lower(), each) for each in rule.values):
+            continue
+        option = token.partition("=")[0] + (f" {value}" if rule.values else "")
+        if rule.warns:
+            found.add("W235", origin.at(i), option=option, why=rule.why)
+        else:
+            found.add("E406", origin.at(i), option=option, hint=rule.why)
 
 
 def owned_env(

@@ -16,6 +16,7 @@ from renderer.api import Config, Spec
 from renderer.plan import Body, Container, Pod
 from renderer.problems import Findings, Origin, Path, guess
 from renderer.resolve import everypod, images, normal, pods, resources
+from renderer.resolve.loading import VOLUME
 
 _POD = {
     "schedulerName": "scheduler_name",
@@ -156,7 +157,9 @@ def _container(config: Config, group: str, old: Container, patch: Spec, at: Orig
         context = before["securityContext"]
         before["securityContext"] = {key: context[key] for key in context if key != "allowPrivilegeEscalation"}
     merged = _merged_map(before, fields, _lists()["spec"][group], at, found)
+    _handlers(before, merged, patch, at, found)
     if "image" in patch:
+        images.judge(patch["image"], "image", at.at("image"), found)
         merged["image"] = images.reference(config, patch["image"])
     if "resources" in merged:
         sides = merged["resources"].items()
@@ -165,6 +168,69 @@ def _container(config: Config, group: str, old: Container, patch: Spec, at: Orig
         }
     made: Container = _changed(old, pods.FIELDS, merged, fields, ("spec", group, "[]"))
     return made
+
+
+_HANDLERS = ("exec", "grpc", "httpGet", "sleep", "tcpSocket")  # of a probe, and of a step of lifecycle
+
+
+def _handlers(before: Body, merged: Body, patch: Spec, at: Origin, found: Findings) -> None:
+    """An error where the patch puts a second handler beside ours: a merge leaves both, and one may be given."""
+    steps: list[Path] = [("startupProbe",), ("readinessProbe",), ("livenessProbe",)]
+    steps += [("lifecycle", "postStart"), ("lifecycle", "preStop")]
+    for path in steps:
+        ours, made, said = (_below(each, path) for each in (before, merged, patch))
+        new = [key for key in _HANDLERS if key in said and key not in ours]
+        old = [key for key in _HANDLERS if key in made and key in ours and key not in said]
+        if new and old:
+            what = f"'{old[0]}' is there already, and stays beside '{new[0]}'"
+            found.add("E299", at.at(*path, new[0], key=True), what=what, hint=f"write $patch: replace in {path[-1]}")
+
+
+def _below(value: Any, path: Path) -> Body:
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+# What a patched pod lacks
+
+
+def judge(before: Pod, after: Pod, patch: Spec, restricted: bool, at: Origin, found: Findings) -> None:
+    """Warnings for what the patch leaves without its other half: a volume that nobody fills any more; under restricted
+    a container that may be root.
+    """
+    steps = {each.name for each in after.init_containers}
+    for loader in before.init_containers:
+        mounted = {each["name"] for each in loader.mounts if each["name"] == VOLUME}
+        if loader.name not in steps and mounted and _empty(after, VOLUME):
+            found.add("W218", _said(patch, "initContainers", loader.name, at), loader=loader.name, volume=VOLUME)
+    if not restricted:
+        return
+    known = {each.name for each in (*before.init_containers, *before.containers)}
+    groups = (("initContainers", after.init_containers), ("containers", after.containers))
+    for group, containers in groups:
+        for each in containers:
+            if each.name not in known and not _unprivileged(after, each):
+                found.add("W219", _said(patch, group, each.name, at), name=each.name)
+
+
+def _said(patch: Spec, group: str, name: str, at: Origin) -> Origin:
+    """Where the patch speaks of a container."""
+    for i, each in enumerate((patch.get("spec") or {}).get(group) or ()):
+        if each["name"] == name:
+            return at.at("spec", group, i, "name")
+    return at
+
+
+def _empty(pod: Pod, volume: str) -> bool:
+    return any(each["name"] == volume and "emptyDir" in each for each in pod.volumes)
+
+
+def _unprivileged(pod: Pod, container: Container) -> bool:
+    """Whether PodSecurity restricted takes it, as far as the patch has to see to that."""
+    mine = container.security
+    dropped = (mine.get("capabilities") or {}).get("drop") or ()
+    return bool(mine.get("runAsNonRoot", pod.security.get("runAsNonRoot"))) and "ALL" in dropped
 
 
 # Between our tuples and the API's maps

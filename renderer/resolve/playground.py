@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from renderer import quantity
-from renderer.api import App, Spec
+from renderer.api import App, OpenModel, Spec
 from renderer.plan import Body, Container, Plan, Pod, Port, Rollout
 from renderer.problems import Findings, Origin, Path, Stop
 from renderer.resolve import (
@@ -16,6 +17,7 @@ from renderer.resolve import (
     everypod,
     fitting,
     flavors,
+    given,
     images,
     monitoring,
     names,
@@ -25,12 +27,13 @@ from renderer.resolve import (
     pods,
     preparing,
     resources,
+    routing,
     scaling,
 )
-from renderer.resolve.engines import CONSTANT, DRAIN_SLEEP, PORT
+from renderer.resolve.engines import PORT
 from renderer.resolve.environment import merge_env
 from renderer.resolve.judging import judged
-from renderer.resolve.memo import Claimed, Memo, backend, claimed, engine, hardened_at
+from renderer.resolve.memo import Claimed, Memo, backend, claimed, door, engine, hardened_at
 from renderer.resolve.sources import PULLED, Weights
 from renderer.template import TemplateError, Words
 from renderer.yamlio import Shared
@@ -79,12 +82,14 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     pod, line, config = _pod(memo, app, base, run, found)
     pod = monitoring.watched(memo.inputs, pod, run.engine)
     scaler = scaling.scaler(memo.inputs, app, run.engine, run.config, found)
+    monitoring.readable(run.engine.spec, pod, scaler, app.origin("spec", "elasticConfig", key=True), found)
     return Plan(
         name=app.name,
+        app=app.label,
         namespace=app.namespace,
         file=app.file,
         labels=base.labels,
-        annotations=_annotations(app, base.weights[0], run),
+        annotations=_annotations(memo, app, base, run, found),
         replicas=count,
         size=1,
         startup_policy="LeaderReady",
@@ -93,6 +98,9 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         worker=pod,
         config=config,
         port=_PORT,
+        model=base.claim.main.name,
+        serves=run.served,
+        called=engines.called(run.engine, run.served, run.words),
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
         shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, pod)),
@@ -109,7 +117,9 @@ def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
         origin = memo.inputs.config.origin("backend")
     else:
         origin = app.origin("spec")
-    made, problems = engine(memo, engines.runtime(memo.inputs, name or backend(memo), origin, found))
+    here = door(memo, app.namespace)
+    drain = routing.drain(here, routing.mode(app, here))
+    made, problems = engine(memo, engines.runtime(memo.inputs, name or backend(memo), origin, found), drain)
     found.problems += problems
     if made is None:
         raise Stop
@@ -125,7 +135,7 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
     claim, place = base.claim, base.kit.placement
     if notice := engine.spec.get("notice"):
         origin = at.at("backendName") if "backendName" in user else app.origin("spec")
-        found.add("W230", origin, backend=engine.runtime.name, notice=notice)
+        found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
     config = engines.recommended(engine, claim.draft, user, at, found)
     merged = resources.merged(
         resources.Side(config.spec.get("resources") or {}, config.origin.at("resources")),
@@ -136,18 +146,51 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
     held, size, length = flavors.Accelerator(), 1, 0
     variant: Spec = {}
     if engine.templated:
+        before = len(found.problems)
+        fitting.fit(inputs, app, engine, claim, base.weights, base.skip, found)
+        if _unreadable(found, before):
+            raise Stop  # what its pod gets is nobody's question yet
         limited = place.limits_origin if place.limits and place.limits_origin else at.at("resources", "limits")
         held = flavors.accelerator(inputs, merged.get("limits") or {}, limited, found)
         variant = engines.variant(inputs, engine, held, place.given, app.origin(*claim.models[0].path), found)
         size = flavors.parallel_size(held, place, claim.main, found)
         length = flavors.max_model_len(place, claim.main, found)
-        for each, weights in zip(claim.models, base.weights, strict=True):
-            fitting.fits(inputs, app, engine, each, weights, base.skip, found)
+    if user.get("version"):
+        images.judge(user["version"], "tag", at.at("version"), found)
     tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
     # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
-    served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or base.weights[0].name
+    served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or claim.main.name
     words = _words(engine, base, variant, size, served, length)
+    if engine.templated and engines.called(engine, served, words) == served:
+        names.served(engine.runtime.name, engine.spec, served, _named(app, claim.main), found)
+    _fixed(app, engine, variant, tag, found)
     return _Run(engine, config, user, merged, held, variant, tag, served, words)
+
+
+def _unreadable(found: Findings, before: int) -> bool:
+    """Whether the engine cannot take the weights, or a limit is no quantity, so that nobody knows the accelerators."""
+    return len(found.problems) > before or any(
+        each.code in ("E250", "E305") and ".limits" in each.field for each in found.problems
+    )
+
+
+def _named(app: App, model: OpenModel) -> Origin:
+    """Who says the served name."""
+    here = app.origin("spec", "servedModelName")
+    return here if "servedModelName" in app.spec else Origin(model.document, ("spec", "servedModelName"))
+
+
+_MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
+
+
+def _fixed(app: App, engine: engines.Engine, variant: Spec, tag: str, found: Findings) -> None:
+    """A warning for a tag that is moved from image to image."""
+    if not _MOVING.match(tag) or "sha256:" in tag:
+        return
+    own = variant.get("version") or engine.runtime.spec["version"]
+    said = app.origin(*_BACKEND, "version") if tag != own else Origin(engine.runtime.document, ("spec", "version"))
+    hint = "" if _MOVING.match(own) else f", such as {own}"
+    found.add("W238", said, tag=tag, hint=f"name a fixed one{hint}, or a digest")
 
 
 def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, served: str, length: int) -> Words:
@@ -171,7 +214,7 @@ def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, serv
         "MaxModelLen": length,
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
-        **CONSTANT,
+        **engine.constant,
     }
 
 
@@ -218,7 +261,7 @@ def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tup
         lifecycle=lifecycle,
     )
     drain = run.engine.spec.get("drain")
-    grace = drain["seconds"] + DRAIN_SLEEP - 10 if drain else GRACE
+    grace = drain["seconds"] + run.engine.constant["DrainSleep"] - 10 if drain else GRACE
     security = run.variant.get("security") or run.engine.spec.get("security") or {}
     kit = base.kit
     if run.engine.templated and base.weights[0].kind == PULLED and not kit.loads:
@@ -241,9 +284,12 @@ def _patched(memo: Memo, app: App, base: Claimed, run: _Run, pod: Pod, found: Fi
         made = made._replace(rest=rest)
     index, said = patching.runner(app.spec)
     before, after = (each.containers[0].resources.get("limits") or {} for each in (pod, made))
-    for name in (said.get("resources") or {}).get("limits") or {}:
-        if run.engine.templated and before.get(name) != after.get(name) and flavors.accelerates(inputs, name):
-            found.add("W212", at.at("spec", "containers", index, "resources", "limits", name), name=name)
+    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    for name in changed if run.engine.templated else ():
+        if flavors.accelerates(inputs, name):
+            where, limits = at.at("spec", "containers", index, "resources"), said["resources"].get("limits") or {}
+            found.add("W212", where.at("limits", name) if name in limits else where, name=name)
+    patching.judge(pod, made, app.spec["podTemplate"], base.hardening == "restricted", at, found)
     if run.engine.owned_env:
         env = at.at("spec", "containers", index, "env")
         options.owned_env(run.engine.owned_env, said.get("env") or (), env, found)
@@ -273,9 +319,7 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
         if entry.args:
             layers.append(options.Layer([str(arg) for arg in entry.args(words)], entry.group))
         if entry.envs:
-            derived_env += [
-                {**each, "value": str(each["value"])} if "value" in each else each for each in entry.envs(words)
-            ]
+            derived_env += entry.envs(words)
         shm = entry.shared_memory or shm
     if engine.owned_env:
         options.owned_env(engine.owned_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
@@ -283,12 +327,20 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
         everywhere = memo.inputs.config.get("pods", "env", default=())
         options.owned_env(engine.owned_env, everywhere, memo.inputs.config.origin("pods", "env"), found)
     _judge(memo, app, base, run, model_args, own_args, found)
-    if engine.owned:
-        if own_args:
-            options.owned(engine.style, engine.owned, own_args, app.origin(*_BACKEND, "args"), found)
-        if model_args:
-            options.owned(engine.style, engine.owned, model_args, _of_model(base, engine, "args"), found)
+    theirs = (
+        given.Given(model_args, _of_model(base, engine, "args")),
+        given.Given(own_args, app.origin(*_BACKEND, "args")),
+    )
+    if engine.style.read and (model_args or own_args):
+        given.judge(engine, theirs, base.claim.draft, found)
+    if engine.style.splits:
+        paths = [
+            (weights.path, app.origin(*each.path) if each.model.ours else weights.origin)
+            for each, weights in zip(base.claim.models, base.weights, strict=True)
+        ]
+        given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
     args = options.merged(engine.style, [*layers, options.Layer(model_args), options.Layer(own_args)])
+    given.shared_out(engine, run.held, words["TP"], theirs, args, base.kit.placement, found)
     env: Sequence[Body] = tuple(engine.envs(words))
     model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
     if derived_env or model_env or own_env or memo.every.env:
@@ -316,11 +368,12 @@ def _judge(
         return
     # Nobody knows what an image of the podTemplate holds.
     version = "" if "image" in patching.runner(app.spec)[1] else engines.version(engine.spec, run.tag)
-    judge = engines.judge(memo.inputs.option_files, engine, version) if version else None
+    judge = engines.judge(memo.inputs.option_files, engine, version, found) if version else None
     if judge is None:
-        if version and "list" in (engine.spec.get("options") or {}):
+        own = "version" in run.user and ":" not in run.tag and "image" not in patching.runner(app.spec)[1]
+        if (version or own) and "list" in (engine.spec.get("options") or {}):
             place = at.at("version") if "version" in run.user else at.at("backendName")
-            found.add("W231", place, backend=engine.runtime.name, version=version)
+            found.add("W231", place, backend=engine.runtime.name, version=version or run.tag)
         return
     for args, origin in ((model_args, _of_model(base, engine, "args")), (own_args, at.at("args"))):
         if not args:
@@ -340,8 +393,9 @@ def _normal(entries: Sequence[Body], origin: Origin, found: Findings) -> list[Bo
     return [normal.entry(each, origin.at(i), found) for i, each in enumerate(entries)]
 
 
-def _annotations(app: App, main: Weights, run: _Run) -> Body:
+def _annotations(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> Body:
     """What people read off the LeaderWorkerSet, each where it is known."""
+    main = base.weights[0]
     annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
     version = engines.version(run.engine.spec, run.tag)
     if version and "image" not in patching.runner(app.spec)[1]:
@@ -349,8 +403,22 @@ def _annotations(app: App, main: Weights, run: _Run) -> Body:
     if main.revision:
         annotations["renderer.llmaz.io/model-revision"] = main.revision
     if run.engine.templated or app.spec.get("servedModelName"):
-        annotations["renderer.llmaz.io/served-model-name"] = run.served
+        annotations["renderer.llmaz.io/served-model-name"] = _asked_for(memo, app, base, run, found)
     return annotations
+
+
+def _asked_for(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> str:
+    """What clients send as the model: the public name where a route turns it into the engine's, or where the engine
+    does not care, else what the engine calls it.
+    """
+    called, here = engines.called(run.engine, run.served, run.words), door(memo, app.namespace)
+    minds = run.engine.spec.get("servedName") in ("directory", "model")
+    if called == run.served or not minds or routing.mode(app, here) != "off":
+        return run.served
+    if "servedModelName" in app.spec or "servedModelName" in base.claim.main.spec:
+        place = _named(app, base.claim.main)
+        found.add("W233", place, backend=run.engine.runtime.name, name=called)
+    return called
 
 
 def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line, pod: Pod) -> Mapping[Path, Origin]:

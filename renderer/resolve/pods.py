@@ -211,6 +211,10 @@ def handwritten(
             "securityContext",
         )
     }
+    for group in ("initContainers", "containers"):
+        for i, each in enumerate(own[group] or ()):
+            if "image" in each:
+                images.judge(each["image"], "image", origin.at("spec", group, i, "image"), found)
     every = kit.every
     labels = {**every.labels, **metadata.pop("labels", {})}
     annotations = {**every.annotations, **metadata.pop("annotations", {})}

@@ -52,6 +52,11 @@ def merged(preset: Side, user: Side, flavor: Mapping[str, str], found: Findings)
             limits[name] = request
         else:
             found.add("E261", preset.origin.at("requests", name), name=name, request=request, limit=limit)
+    for side, given in mine.items():
+        for name in given:
+            if name in flavor and sides[side].get(name, flavor[name]) != flavor[name]:
+                words = {"name": name, "value": sides[side][name], "limit": flavor[name]}
+                found.add("W215", user.origin.at(side, name), **words)
     limits.update(flavor)
     requests.update(flavor)
     return {side: ordered(values) for side, values in sides.items() if values}

@@ -32,8 +32,10 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
     policy, groups = own.get("restartPolicy", _POLICY), own.get("subGroupPolicy") or {}
     revision, served = base.weights[0].revision, spec.get("servedModelName")
+    public = served or base.claim.main.spec.get("servedModelName") or base.claim.main.name
     return Plan(
         name=app.name,
+        app=app.label,
         namespace=app.namespace,
         file=app.file,
         labels=base.labels,
@@ -50,6 +52,9 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         leader=leader,
         worker=worker,
         port=_port(leader or worker),
+        model=base.claim.main.name,
+        serves=public,
+        called=public,  # what its template serves is its author's business
         disruptable=count >= 2,
         shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, leader or worker)),
         sub_groups={"subGroupPolicyType": "LeaderWorker", **groups} if groups else {},

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from renderer.api import Inputs, OpenModel, Spec, minor
 from renderer.problems import Findings, Origin, guess
+from renderer.resolve.names import pullable
 
 HOME = "/workspace/models/"
 PULLED = "ollama"  # the one scheme, and kind of source, that is named after an engine: it pulls the weights itself
@@ -117,7 +118,7 @@ def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, found: Findings
     scheme, rest = uri.split("://")
     scheme = scheme.lower()
     if scheme == PULLED:
-        if not rest or rest != rest.strip() or rest.startswith("/"):
+        if not pullable(rest):
             found.stop("E245", at, value=uri)
         return Weights(PULLED, "", uri, rest, "gguf", False, at, scheme=scheme)
     if scheme == "host":

@@ -40,6 +40,7 @@ GROUP = {"LWS_LEADER_ADDRESS": "chat-0.chat.llm", "LWS_GROUP_SIZE": "2", "LWS_WO
 REFUSED = {
     "tests/cases/strings/": "is about strings, not about options",
     "tests/cases/options-not-checked/expected/default/nightly.yaml": "has a version that we do not know",
+    "tests/cases/options-not-checked/expected/default/own-image-by-template.yaml": "has an image that we do not know",
 }
 
 

@@ -1,0 +1,218 @@
+"""AIServiceBackend, Backend, Service, pods: where a request ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from renderer.check.chain.references import granted
+from renderer.check.chain.view import View
+from renderer.check.finding import Body, Finding
+from renderer.problems import Path
+
+_SET = "leaderworkerset.sigs.k8s.io/name"
+_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+
+
+class Pods(NamedTuple):
+    """Pods that a workload makes: their labels, and the ports of their containers by number and name."""
+
+    labels: Mapping[str, str]
+    ports: frozenset[int | str]
+
+
+def ai_service_backend(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Its Backend is there."""
+    reference = body["spec"]["backendRef"]
+    if reference.get("kind") == "Backend":
+        space = reference.get("namespace") or namespace
+        if view.find("Backend", space, reference["name"]) is None:
+            yield view.missing("Backend", space, reference["name"], ("spec", "backendRef", "name"))
+
+
+def backend(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """It leads somewhere: a Service of the cluster exists and has the port, and its pods listen there."""
+    spec = body["spec"]
+    endpoints = spec.get("endpoints")
+    if not endpoints:
+        if spec.get("type") != "DynamicResolver":
+            yield "E593", ("spec",), {"name": name}
+        return
+    for i, endpoint in enumerate(endpoints):
+        if fqdn := endpoint.get("fqdn"):
+            host, port = fqdn["hostname"], fqdn["port"]
+            parts = host.split(".", 3)
+            if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.outside.domain):
+                path: Path = ("spec", "endpoints", i, "fqdn")
+                service = view.find("Service", parts[1], parts[0])
+                if service is None:
+                    # LWS makes a Service of its own name.
+                    if view.find("LeaderWorkerSet", parts[1], parts[0]) is None:
+                        yield view.missing("Service", parts[1], parts[0], (*path, "hostname"))
+                elif service:
+                    yield from reached(view, service, parts[1], port, (*path, "port"))
+
+
+def reached(
+    view: View, service: Body, namespace: str, port: int, path: Path, *, by_name: bool = True
+) -> Iterator[Finding]:
+    """Whether a Service leads this port to pods that listen.
+
+    `by_name`: it is resolved as a host name, so that a headless one gives the pods themselves, on any port.
+    """
+    spec, name = service["spec"], service["metadata"]["name"]
+    if spec.get("type") == "ExternalName":
+        return
+    headless = by_name and spec.get("clusterIP") == "None"
+    target = None  # the pods' port, a number or a name, that the Service leads this one to
+    for each in spec.get("ports") or ():
+        if each["port"] == port and each.get("protocol", "TCP") == "TCP":
+            target = each.get("targetPort", port)
+            break
+    selector = spec.get("selector")
+    pods = view_pods(view, namespace, selector) if selector else ()
+    listened = listening(pods)
+    if target is None and not (headless and port in listened):
+        ports = [each["port"] for each in spec.get("ports") or () if each.get("protocol", "TCP") == "TCP"]
+        yield "E591", path, {"name": name, "port": port, "ports": ", ".join(map(str, ports)) or "none"}
+        return
+    if selector and not pods:
+        yield from view.noted("N581", ("Service", namespace, name), path, name=name)
+    # Without a proxy between, the port that is asked is the pod's.
+    wanted = port if headless or target is None else target
+    if listened and wanted not in listened:
+        if selector and _INDEX in selector and target is not None and target not in listened:
+            return  # E553 says so of the Service
+        yield "E592", path, {"what": f"Service '{name}'", "port": wanted, "ports": listed(listened)}
+
+
+def listening(pods: Sequence[Pods]) -> frozenset[int | str]:
+    """The ports, by number and name, that any of the pods listens on; none where nobody says."""
+    return pods[0].ports if len(pods) == 1 else frozenset(port for each in pods for port in each.ports)
+
+
+def listed(ports: frozenset[int | str]) -> str:
+    """Ports in words, numbers first."""
+    return ", ".join(str(each) for each in sorted(ports, key=lambda each: (isinstance(each, str), each)))
+
+
+def view_pods(view: View, namespace: str, selector: Mapping[str, str]) -> list[Pods]:
+    """The pods of the set that a selector takes, one for each template."""
+    if workload := selector.get(_SET):
+        found = view.find("LeaderWorkerSet", namespace, workload)
+        made = list(_group(workload, found)) if found else []
+    else:
+        key, value = next(iter(selector.items()))
+        made = view.once("pods", _labelled).get((namespace, key, value), [])
+        others = view.outside.others
+        if others is not None:
+            return [each for each in made if _taken(selector, each)] + view_pods(others, namespace, selector)
+    return [each for each in made if _taken(selector, each)]
+
+
+def _taken(selector: Mapping[str, str], pods: Pods) -> bool:
+    labels = pods.labels
+    return all(labels.get(key) == value for key, value in selector.items())
+
+
+def _group(name: str, body: Body) -> Iterator[Pods]:
+    """Leader and workers of a LeaderWorkerSet, with the labels that its controller adds."""
+    template = body["spec"]["leaderWorkerTemplate"]
+    leader = template.get("leaderTemplate") or template["workerTemplate"]
+    yield _pods(leader, {_SET: name, _INDEX: "0"})
+    if template.get("size", 1) > 1:
+        yield _pods(template["workerTemplate"], {_SET: name, _INDEX: "1"})
+
+
+def _pods(template: Body, more: Mapping[str, str] = {}) -> Pods:
+    spec = template["spec"]
+    ports: set[int | str] = set()
+    for container in (*spec["containers"], *(spec.get("initContainers") or ())):
+        for port in container.get("ports") or ():
+            ports.add(port["containerPort"])
+            if "name" in port:
+                ports.add(port["name"])
+    return Pods({**((template.get("metadata") or {}).get("labels") or {}), **more}, frozenset(ports))
+
+
+def _labelled(view: View) -> dict[tuple[str, str, str], list[Pods]]:
+    """All pods of the set by namespace and each label."""
+    made: dict[tuple[str, str, str], list[Pods]] = {}
+    for (kind, namespace, name), body in view.objects.items():
+        if not body:
+            continue
+        if kind == "LeaderWorkerSet":
+            several = list(_group(name, body))
+        elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
+            several = [_pods(body["spec"]["template"])] if "template" in body["spec"] else []
+        elif kind == "Pod":
+            several = [_pods(body)]
+        else:
+            continue
+        for pods in several:
+            for key, value in pods.labels.items():
+                made.setdefault((namespace, key, value), []).append(pods)
+    return made
+
+
+def behind(view: View, route: str, reference: Body, path: Path) -> tuple[Body | None, list[Finding]]:
+    """The Backend behind an AIServiceBackend that a rule of a route (of namespace `route`) names, and what is wrong on
+    the way.
+    """
+    name, space = reference["name"], reference.get("namespace") or route
+    found = view.find("AIServiceBackend", space, name)
+    if found is None:
+        return None, [view.missing("AIServiceBackend", space, name, (*path, "name"))]
+    wrong: list[Finding] = []
+    if space != route:
+        wrong += granted(view, "AIGatewayRoute", route, ("AIServiceBackend", space, name), (*path, "namespace"))
+    if not found:
+        return None, wrong
+    next_ = found["spec"]["backendRef"]
+    space = next_.get("namespace") or space
+    if space != route:
+        # The HTTPRoute that is made of the route names the Backend itself.
+        wrong += granted(view, "HTTPRoute", route, ("Backend", space, next_["name"]), (*path, "namespace"))
+    return view.find("Backend", space, next_["name"]), wrong
+
+
+def mixed(backends: Sequence[Body], path: Path) -> Iterator[Finding]:
+    """What makes Envoy Gateway split the backends of one rule, so that the AI gateway's filter misses them."""
+    specs = [each["spec"] for each in backends]
+    by_name = [any("fqdn" in endpoint for endpoint in spec.get("endpoints") or ()) for spec in specs]
+    if any(by_name) and not all(by_name):
+        yield (
+            "E594",
+            path,
+            {
+                "what": "backends of host names beside backends of addresses",
+                "hint": "give all Backends of the rule fqdn, or all of them ip",
+            },
+        )
+    tls = [spec.get("tls") or {} for spec in specs]
+    automatic = [bool(each.get("autoSNIFromEndpointHostname")) for each in tls]
+    if any(automatic) and not all(automatic):
+        yield (
+            "E594",
+            path,
+            {
+                "what": "autoSNIFromEndpointHostname on some backends only",
+                "hint": "write tls.sni: <hostname> in those Backends instead",
+            },
+        )
+    spoken = {_version(spec, each) for spec, each in zip(specs, tls, strict=True)} - {0}
+    if len(spoken) > 1:
+        yield (
+            "E594",
+            path,
+            {"what": "backends that force HTTP/1 beside others that force HTTP/2", "hint": "let all speak one of them"},
+        )
+
+
+def _version(spec: Body, tls: Mapping[str, Any]) -> int:
+    """1 or 2 where a Backend forces that version of HTTP, else 0."""
+    protocols = {each.rpartition("/")[2] for each in spec.get("appProtocols") or ()}
+    offered = tls.get("alpnProtocols") or ()
+    if "h2c" in protocols or list(offered) == ["h2"]:
+        return 2
+    return 1 if protocols & {"ws", "wss"} or (offered and "h2" not in offered) else 0

@@ -1,0 +1,30 @@
+"""`flavorPolicy: variants`: one workload for each flavor, behind one route (contract, section 4.7)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from renderer.api import App, Inputs
+from renderer.problems import Findings, Stop
+from renderer.resolve import claims, flavors
+
+VARIANTS = "variants"
+
+
+def variants(inputs: Inputs, app: App, found: Findings) -> tuple[App, ...]:
+    """The app for each flavor of its claim, as `<name>-<flavor>`; itself where one workload is all there is."""
+    if flavors.policy(inputs, app) != VARIANTS:
+        return (app,)
+    with suppress(Stop):  # what is wrong with the claim is said where it is worked out
+        claim = claims.claim(inputs, app, Findings())
+        known = flavors.names(claim.main)
+        chosen = claim.flavors or known
+        if len(chosen) > 1 and set(chosen) <= set(known):
+            made = tuple(app._replace(name=f"{app.name}-{each}", of=app.name, flavor=each) for each in chosen)
+            taken = {each.name: each for each in inputs.apps if each.namespace == app.namespace}
+            for each in made:
+                if other := taken.get(each.name):
+                    file, line, _ = other.origin("metadata", "name").place
+                    found.add("E627", app.origin("metadata", "name"), name=each.name, file=file, line=line)
+            return made
+    return (app,)

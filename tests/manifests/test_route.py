@@ -1,0 +1,84 @@
+"""From a public name to the leaders: route, backends, policies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from renderer.manifests.backend import ai_service_backend, backend
+from renderer.manifests.route import ai_gateway_route, packed_routes, rights, traffic_policy
+from renderer.manifests.service import leaders_service
+from renderer.plan import Joint, Packed, Plan, Route, Target
+from renderer.problems import Origin
+from tests.manifests.conftest import Input
+
+
+@pytest.fixture
+def route(source: Input) -> Route:
+    places = ("name", "namespace", "model", "gateway", "auth", "hostnames", "request", "allowed")
+    return Route(
+        name="chat",
+        namespace="llm",
+        labels={"app.kubernetes.io/name": "chat"},
+        model="chat-1.5",
+        gateway=("llmaz-system", "llmaz-gateway"),
+        hostnames=(),
+        targets=(Target("chat", 1, "chat-1.5"),),
+        request="300s",
+        owned_by="llmaz",
+        origins=lambda: {(): Origin(source), **{(place,): Origin(source, (place,)) for place in places}},
+    )
+
+
+def test_nothing_without_a_route(plan: Plan) -> None:
+    for build in (leaders_service, backend, ai_service_backend, ai_gateway_route, traffic_policy, rights):
+        assert list(build(plan)) == []
+    assert list(packed_routes(Joint("llm"))) == []
+
+
+def test_the_chain_holds_together(plan: Plan, route: Route) -> None:
+    plan = plan._replace(host="chat-leaders.llm.svc.cluster.local", route=route)
+    bodies = [
+        manifest.body
+        for build in (leaders_service, backend, ai_service_backend, ai_gateway_route)
+        for manifest in build(plan)
+    ]
+    service, envoy, ai, made = bodies
+    assert service["metadata"]["name"] == "chat-leaders"
+    assert service["spec"]["clusterIP"] == "None"
+    endpoint = envoy["spec"]["endpoints"][0]["fqdn"]
+    assert endpoint == {"hostname": "chat-leaders.llm.svc.cluster.local", "port": service["spec"]["ports"][0]["port"]}
+    assert ai["spec"]["backendRef"]["name"] == envoy["metadata"]["name"]
+    (rule,) = made["spec"]["rules"]
+    assert rule["backendRefs"] == [{"name": "chat", "weight": 1, "priority": 0, "modelNameOverride": "chat-1.5"}]
+    assert rule["matches"] == [{"headers": [{"type": "Exact", "name": "x-ai-eg-model", "value": "chat-1.5"}]}]
+    assert "hostnames" not in made["spec"]
+    assert "modelsCreatedAt" not in rule
+
+
+def test_who_may_call_repeats_the_authentication(plan: Plan, route: Route) -> None:
+    asked: dict[str, Any] = {"apiKeyAuth": {"credentialRefs": []}}
+    (made,) = rights(
+        plan._replace(route=route._replace(allowed=("b", "a"), tenant="x-team", authentication=asked))
+    )
+    assert made.body["spec"] == {
+        "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "chat"}],
+        **asked,
+        "authorization": {
+            "defaultAction": "Deny",
+            "rules": [{"action": "Allow", "principal": {"headers": [{"name": "x-team", "values": ["b", "a"]}]}}],
+        },
+    }
+    assert made.origin(("spec", "authorization", "rules")).path[:1] == ("allowed",)
+
+
+def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: Route, source: Input) -> None:
+    assert list(ai_gateway_route(plan._replace(route=route._replace(packed="llmaz-3")))) == []
+    rules = (("a", (Target("x", 1, "a"),), "1s", "me", ""), ("b", (Target("y", 2, "b"),), "2s", "me", "2026"))
+    packed = Packed("llmaz-3", "llm", ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
+    (made,) = packed_routes(Joint("llm", routes=packed))
+    spec = made.body["spec"]
+    assert [rule["matches"][0]["headers"][0]["value"] for rule in spec["rules"]] == ["a", "b"]
+    assert spec["hostnames"] == ["h.example"]
+    assert [rule.get("modelsCreatedAt") for rule in spec["rules"]] == [None, "2026"]

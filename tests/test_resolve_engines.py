@@ -1,0 +1,89 @@
+"""What an engine knows of itself: lists of options, versions, the time that a start may take."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from renderer import load
+from renderer.api import BackendRuntime, UnreadableList
+from renderer.load.lists import Lists
+from renderer.problems import Findings
+from renderer.resolve import engines, options
+from renderer.resolve.compiling import engine
+from renderer.resolve.engines import Engine
+from renderer.yamlio import Document, parse
+
+
+def runtime(folder: Path, listed: str) -> BackendRuntime:
+    """A runtime in that folder with a list of options."""
+    documents, _ = parse(str(folder / "own.yaml"), f"engine: {{options: {{style: argparse, list: {listed}}}}}".encode())
+    document: Document = documents[0]
+    return BackendRuntime("own", document.value, document, ours=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"--foo\n", "no '--name"),
+        (b"--foo x\n", "no '--name"),
+        (b"--foo 1 twice\n", "no '--name"),
+        (b"foo 1\n", "no '--name"),
+        (b"--foo, 1\n", "no '--name"),
+        (b"--caf\xe9 1\n", "not valid UTF-8"),
+    ],
+)
+def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, said: str) -> None:
+    (tmp_path / "own-1.txt").write_bytes(text)
+    with pytest.raises(UnreadableList, match=said):
+        options.listed(Lists(), runtime(tmp_path, "own-1.txt"), "1")
+
+
+def test_a_pipe_is_no_list(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "own-1.txt")
+    assert Lists().lines(runtime(tmp_path, "own-1.txt"), "own-1.txt") is None
+
+
+def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
+    for version in ("9", "10", "0100"):
+        (tmp_path / f"own-{version}.txt").write_text(f"--of-{version} 0\n")
+    own = runtime(tmp_path, "own-9.txt")
+    found = {asked: options.listed(Lists(), own, asked) for asked in ("8", "09", "99", "9" * 5000)}
+    assert {asked[:3]: made and made.version for asked, made in found.items()} == {
+        "8": None,
+        "09": "9",
+        "99": "10",
+        "999": "0100",
+    }
+
+
+def prepared() -> Engine:
+    document = load.preset("backends/vllm")
+    return engine(Lists(), BackendRuntime("any", document.value["spec"], document, ours=True), Findings())
+
+
+@pytest.mark.parametrize(
+    ("period", "budget", "weights", "failures"),
+    [
+        (10, {"seconds": 1800, "perGiB": 10}, 15, 180),
+        (10, {"seconds": 1800, "perGiB": 10}, 181, 181),
+        (10, {"seconds": 0, "perGiB": 10}, 0.01, 1),
+        (7, {"seconds": 15}, 1, 3),
+        (0, {"seconds": 1800}, 1, 180),  # Kubernetes' default
+        (10, {"seconds": 1, "perGiB": 1e308}, 1e300, 2**31 - 1),
+        ("x", {"seconds": 1800}, 1, 5),
+        (-1, {"seconds": 1800}, 1, 5),
+    ],
+)
+def test_the_time_that_a_start_may_take(period: Any, budget: dict[str, float], weights: float, failures: int) -> None:
+    made = prepared()._replace(spec={"startup": budget})
+    probe = engines.startup(made, {"periodSeconds": period, "failureThreshold": 5}, weights)
+    assert probe["failureThreshold"] == failures
+
+
+def test_a_version_by_a_broken_expression_is_none() -> None:
+    assert engines.version({"options": {"version": "v(["}}, "v1") == ""
+    assert engines.expressed("(" * 20_000 + ")" * 20_000) == "it is nested too deep"

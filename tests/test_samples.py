@@ -1,0 +1,147 @@
+"""What we render has, field by field, what makes the samples route that were tried with real controllers.
+
+tests/chain/samples/ holds them; tests/samples/ the same models and settings as input. Each difference stands here and,
+with its reason, in the table of docs/routing.md.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import pytest
+import yaml
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "routing.md"
+Leaves: TypeAlias = dict[str, Any]
+LABEL = "metadata.labels.app.kubernetes.io/"
+GONE = None  # the side has no such field, or object
+
+
+class Difference(NamedTuple):
+    """One field, or a whole object where `field` is empty, in the words of both sides. The object's name is empty where
+    all of the kind differ alike.
+    """
+
+    kind: str
+    name: str
+    field: str
+    sample: Any
+    ours: Any
+
+
+SELECTOR = "spec.listeners.0.allowedRoutes.namespaces.selector."
+EXPRESSION = f"{SELECTOR}matchExpressions.0."
+REMOVED = "spec.headers.earlyRequestHeaders.remove"
+SERVICE = "spec.provider.kubernetes.envoyService.name"
+BOTH = [
+    Difference("EnvoyProxy", "llmaz-gateway", SERVICE, GONE, "llmaz-system-llmaz-gateway"),
+    Difference("Gateway", "llmaz-gateway", f"{SELECTOR}matchLabels.llmaz.io/gateway", "llmaz-gateway", GONE),
+    Difference("Gateway", "llmaz-gateway", f"{EXPRESSION}key", GONE, "kubernetes.io/metadata.name"),
+    Difference("Gateway", "llmaz-gateway", f"{EXPRESSION}operator", GONE, "In"),
+    Difference("Gateway", "llmaz-gateway", f"{EXPRESSION}values.0", GONE, "llm"),
+    Difference("Namespace", "", "", ..., GONE),
+]
+DIFFERENCES = {
+    "1-backend": [
+        *BOTH,
+        Difference("ClientTrafficPolicy", "llmaz-gateway", f"{REMOVED}.0", GONE, "x-ai-eg-model"),
+        Difference("ClientTrafficPolicy", "llmaz-gateway", f"{REMOVED}.1", GONE, "x-tenant-id"),
+        Difference(
+            "AIGatewayRoute",
+            "llama-3-1-8b",
+            "spec.rules.0.backendRefs.0.modelNameOverride",
+            "llama-3-1-8b",
+            "meta-llama/Llama-3.1-8B-Instruct",
+        ),
+    ],
+    "5-auth-limits": [
+        *BOTH,
+        Difference("Secret", "", "", ..., GONE),
+        Difference("SecurityPolicy", "qwen3-8b", "spec.apiKeyAuth.credentialRefs.0.namespace", GONE, "llmaz-system"),
+        Difference("ReferenceGrant", "llmaz-gateway", "", GONE, ...),
+        Difference("AIGatewayRoute", "", "spec.llmRequestCosts.0.metadataKey", "llm_total_token", GONE),
+        Difference("AIGatewayRoute", "", "spec.llmRequestCosts.0.type", "TotalToken", GONE),
+        Difference("BackendTrafficPolicy", "qwen3-8b", "", ..., GONE),
+    ],
+}
+# Fields that the page explains together.
+PARTS = ("listeners.allowedRoutes.namespaces.selector", "headers.earlyRequestHeaders.remove", "llmRequestCosts")
+# What a sample leaves out because it is about the chain alone: the workloads, and the address inside the cluster.
+WORKLOADS = {"LeaderWorkerSet", "PodDisruptionBudget"}
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every field below a value that holds no further fields, by its path."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not inner:
+        yield path, value
+    for key, each in inner:
+        yield from leaves(each, f"{path}.{key}" if path else str(key))
+
+
+def objects(text: str) -> dict[tuple[str, str, str], Leaves]:
+    """Objects of the chain by kind, namespace and name; our labels aside, which every object has."""
+    made = {}
+    for body in yaml.safe_load_all(text):
+        kind, meta = body["kind"], body["metadata"]
+        if kind in WORKLOADS or (kind == "Service" and meta["name"].endswith("-lb")):
+            continue
+        fields = {path: value for path, value in leaves(body) if not path.startswith(LABEL)}
+        made[kind, meta.get("namespace", ""), meta["name"]] = fields
+    return made
+
+
+def found(sample: str, rendered: str) -> Iterator[Difference]:
+    """Every difference, a field each; a whole object where one side lacks it (`...` is the side that has it)."""
+    files = sorted((HERE / "chain" / "samples" / sample).glob("*.yaml"))
+    theirs, ours = objects("---\n".join(file.read_text("utf-8") for file in files)), objects(rendered)
+    assert len(theirs) > 10
+    for key in sorted(theirs | ours):
+        kind, _, name = key
+        if key not in theirs or key not in ours:
+            yield Difference(kind, name, "", ... if key in theirs else GONE, ... if key in ours else GONE)
+            continue
+        one, other = theirs[key], ours[key]
+        for field in sorted(one | other):
+            if field not in one or field not in other or one[field] != other[field]:
+                yield Difference(kind, name, field, one.get(field), other.get(field))
+
+
+def known(each: Difference, listed: Difference) -> bool:
+    return listed in (each, each._replace(name=""))
+
+
+@pytest.mark.parametrize("sample", DIFFERENCES)
+def test_we_render_what_routes(sample: str, here: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(HERE / "samples" / sample, here, dirs_exist_ok=True)
+    done = llmaz("render", "--stdout")
+    assert done.code == 0, done.err
+    differences, listed = list(found(sample, done.out)), DIFFERENCES[sample]
+    assert [each for each in differences if not any(known(each, other) for other in listed)] == []
+    assert [each for each in listed if not any(known(other, each) for other in differences)] == [], "these agree now"
+
+
+def test_every_difference_is_explained() -> None:
+    """docs/routing.md has a row for each, by kind and field, and none for what is no difference."""
+    (part,) = re.findall(r"<!-- differences -->\n(.*?)<!-- /differences -->", PAGE.read_text("utf-8"), re.DOTALL)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines()[2:]]
+    assert all(len(row) == 4 and all(row) for row in rows)
+    wanted = {(each.kind, short(each.field)) for listed in DIFFERENCES.values() for each in listed}
+    assert {(row[0].strip("`"), row[1].strip("`")) for row in rows} == wanted
+
+
+def short(field: str) -> str:
+    """A field as the page says it: the part that differs, without numbers of list items; `all of it` for objects."""
+    words = re.sub(r"\.\d+(?=\.|$)", "", field).removeprefix("spec.")
+    for begin in PARTS:
+        if words.startswith(begin):
+            return begin
+    return words or "all of it"
