@@ -489,7 +489,7 @@ def _fault(error: Exception) -> NoReturn:
         if isinstance(inner, KeyboardInterrupt):
             click.echo(_INTERRUPT, err=True)
             _exit(_INTERRUPTED)
-        inner = inner.__cause_ or inner.__context__
+        inner = inner.__cause__ or inner.__context__
     if os.environ.get("LLMAZ_DEBUG"):
         traceback.print_exception(error)
     at_hand, cause = (
