@@ -1,0 +1,217 @@
+"""Asks a real API server, and LeaderWorkerSet's real webhook, about our manifests: `python -m tests.apiserver`.
+
+Without more words it asks about three things, and prints a line for each:
+
+    goldens     every object of every golden and example must be accepted
+    generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
+    mutated     of hundreds of spoilt manifests `llmaz check` and the server must think alike, differences.yaml aside
+
+Files and folders as arguments are asked about instead. A line for each object that is refused has the server's own
+words. The last line is `N objects, M refused`. Exit status 1 when M is above 0 or the two do not think alike, 2 when
+nothing could be judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.apiserver.generated import Batch, batches
+from tests.apiserver.judge import Judge, Manifest, Refusal, manifests
+from tests.apiserver.mutated import differences, verdicts
+from tests.apiserver.server import CannotJudge, running
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDENS = ("tests/cases/*/expected", "examples/*/expected", "examples/*/rendered")
+INPUTS = 2000
+SPOILT = 2000
+MOST = 0.9  # of the made-up inputs must render
+KUSTOMIZATION = "kustomization.yaml"  # kustomize reads it, no cluster does
+
+
+class Score(NamedTuple):
+    """What came of one question. `disagreements`: where the server and we think differently, without a reason."""
+
+    objects: int
+    refused: int
+    disagreements: int = 0
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """The exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.apiserver", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders to ask about")
+    parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the three questions")
+    parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    start = time.monotonic()
+    try:
+        with running(options.tools) as client:
+            say(f"API server with our CRDs: ready after {time.monotonic() - start:.0f} s")
+            judge = Judge(client, options.tools / "lwscheck")
+            prove(judge)
+            if options.paths:
+                scores = [about_files(judge, "files", options.paths)]
+            else:
+                wanted = [options.only] if options.only else list(QUESTIONS)
+                scores = [QUESTIONS[name](judge) for name in wanted]
+    except CannotJudge as error:
+        sys.stderr.write(f"cannot judge: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; the servers are stopped\n")
+        return 130
+    objects, refused, disagreements = (sum(column) for column in zip(*scores, strict=True))
+    if disagreements:
+        say(f"{disagreements} manifests on which `llmaz check` and the server disagree without a reason")
+    say(f"{objects} objects, {refused} refused")
+    return 1 if refused or disagreements else 0
+
+
+def prove(judge: Judge) -> None:
+    """Raises CannotJudge unless each judge says no to what is wrong, and yes to what is right."""
+    pod = {"containers": [{"name": "a", "image": "a", "args": ["--port", "80"]}]}
+    doubled = {"containers": [*pod["containers"], *pod["containers"]]}
+
+    def lws(spec: object, size: int = 1) -> Manifest:
+        template = {"size": size, "workerTemplate": {"spec": spec}, "leaderTemplate": {"spec": spec}}
+        rollout = {"maxUnavailable": 0, "maxSurge": 0} if size > 1 else {"maxUnavailable": 1, "maxSurge": 0}
+        spec = {
+            "leaderWorkerTemplate": {**template, "restartPolicy": "RecreateGroupOnPodRestart"},
+            "networkConfig": {"subdomainPolicy": "Shared"},
+            "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdateConfiguration": rollout},
+        }
+        return Manifest("proof", {**LWS_HEAD, "metadata": {"name": "proof", "namespace": "default"}, "spec": spec})
+
+    for manifest, who in (
+        (lws(pod), ""),
+        (lws({**pod, "nodeNmae": "a"}), "API server"),
+        (lws(doubled), "API server, of spec.leaderWorkerTemplate.leaderTemplate"),
+        (lws(pod, size=2), "LeaderWorkerSet webhook"),
+    ):
+        said = judge.refusals([manifest])
+        if who not in ([each.who for each in said] or [""]) or (said and not who):
+            raise CannotJudge(f"the judges are not to be trusted: {who or 'nobody'} should refuse, but {said}")
+
+
+LWS_HEAD = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet"}
+
+
+def about_goldens(judge: Judge) -> Score:
+    """All goldens and all examples."""
+    folders = [folder for pattern in GOLDENS for folder in sorted(ROOT.glob(pattern))]
+    if not folders:
+        raise CannotJudge("there are no goldens")
+    return about_files(judge, "goldens", folders)
+
+
+def about_files(judge: Judge, what: str, paths: Sequence[Path]) -> Score:
+    """Each object of the files."""
+    start = time.monotonic()
+    found = list(yaml_files(paths))
+    wanted = [each for path in found if path.name != KUSTOMIZATION for each in manifests(shown(path), read(path))]
+    if not wanted:
+        raise CannotJudge("there is no object in any file")
+    refused = report(judge.refusals(wanted))
+    skipped = sum(path.name == KUSTOMIZATION for path in found)
+    say(
+        f"{what}: {len(wanted)} objects in {len(found) - skipped} files, {refused} refused; {skipped} {KUSTOMIZATION}"
+        f" skipped ({time.monotonic() - start:.0f} s)"
+    )
+    return Score(len(wanted), refused)
+
+
+def yaml_files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.exists():
+            raise CannotJudge(f"{path} is not there")
+        yield from [path] if path.is_file() else sorted(path.rglob("*.yaml"))
+
+
+def read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def report(refusals: Sequence[Refusal]) -> int:
+    """Prints them; how many objects they are."""
+    for refusal in refusals:
+        say(f"  {refusal}")
+    return len({id(refusal.manifest) for refusal in refusals})
+
+
+def about_generated(judge: Judge) -> Score:
+    """Whatever is rendered of made-up inputs. Inputs that are refused are no fault, as long as they are few."""
+    start = time.monotonic()
+    inputs = rendered = objects = refused = 0
+    codes: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for batch in batches(INPUTS):
+        wanted = [each for text in batch.texts for each in manifests(f"batch {batch.number}, {text.path}", text.text)]
+        refusals = judge.refusals(wanted)
+        refused += report(refusals)
+        if refusals:
+            say(f"  batch {batch.number} is kept in {kept(batch)}")
+        inputs, rendered, objects = inputs + batch.inputs, rendered + batch.rendered, objects + len(wanted)
+        codes += batch.codes
+        kinds.update(each.body["kind"] for each in wanted)
+    say(
+        f"generated: {inputs} inputs, {rendered} rendered"
+        f" (the others: {', '.join(f'{code} {count}' for code, count in codes.most_common()) or 'none'});"
+        f" {objects} objects, {refused} refused ({time.monotonic() - start:.0f} s)"
+    )
+    say(f"  {', '.join(f'{kind} {count}' for kind, count in kinds.most_common())}")
+    if rendered < inputs * MOST:
+        raise CannotJudge(
+            f"only {rendered} of {inputs} made-up inputs are valid: the generator fell behind the renderer"
+        )
+    return Score(objects, refused)
+
+
+def kept(batch: Batch) -> str:
+    """A folder with the batch's input, for whoever looks into a refusal."""
+    folder = Path(tempfile.mkdtemp(prefix=f"llmaz-batch-{batch.number}-"))
+    for name, text in batch.files.items():
+        (folder / name).write_text(text, "utf-8")
+    return str(folder)
+
+
+def about_mutated(judge: Judge) -> Score:
+    """Whether we and the server think alike of spoilt manifests; what is refused here is meant to be."""
+    start = time.monotonic()
+    reasons = differences()
+    found = verdicts(judge, SPOILT)
+    different = [verdict for verdict in found if not verdict.alike]
+    unexplained = [each for each in different if not any(reason.explains(each) for reason in reasons)]
+    for verdict in unexplained:
+        say(f"  {verdict}")
+    explained, alike = len(different) - len(unexplained), len(found) - len(different)
+    fine = sum(verdict.alike and not verdict.ours for verdict in found)
+    say(
+        f"mutated: {len(found)} spoilt manifests; alike on {alike} ({fine} accepted by both), different for a reason of"
+        f" differences.yaml on {explained}, without one on {len(unexplained)} ({time.monotonic() - start:.0f} s)"
+    )
+    return Score(0, 0, len(unexplained))
+
+
+QUESTIONS = {"goldens": about_goldens, "generated": about_generated, "mutated": about_mutated}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

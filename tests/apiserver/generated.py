@@ -1,0 +1,83 @@
+"""What `llmaz render` makes of made-up inputs, in batches: each is a repository with a RenderConfig of its own."""
+
+from __future__ import annotations
+
+import gc
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from renderer import pipeline, yamlio
+from renderer.api import Options
+from renderer.emit import Text
+from renderer.problems import Problem, failing
+from tests.apiserver.inputs import Input, Node, configs, drawn, inputs, numbered
+
+SIZE = 20  # inputs under one RenderConfig
+
+
+class Batch(NamedTuple):
+    """`files`: name → text of the input. `rendered`: how many of the inputs held. `texts`: what came of those.
+    `codes`: why the others did not, one code each.
+    """
+
+    number: int
+    files: dict[str, str]
+    inputs: int
+    rendered: int
+    texts: Sequence[Text]
+    codes: Counter[str]
+    examples: dict[str, Problem]
+
+
+def batches(count: int) -> Iterator[Batch]:
+    """All of them; `count` inputs in total."""
+    made = drawn(inputs, count)
+    parts = [made[start : start + SIZE] for start in range(0, count, SIZE)]
+    for number, (part, config) in enumerate(zip(parts, drawn(configs, len(parts)), strict=True)):
+        yield rendered(number, part, config)
+
+
+def rendered(number: int, made: Sequence[Input], config: Node) -> Batch:
+    """One batch. What is wrong with the RenderConfig itself is wrong with each of its inputs."""
+    files = {"llmaz.yaml": dumped([config])}
+    authenticated = "auth" in config["spec"].get("gateway", {})
+    for index, each in enumerate(made):
+        files[f"{index}.yaml"] = dumped(numbered(each, index, authenticated=authenticated))
+    with repository(files):
+        done = pipeline.render(Options(texts=True))
+    gc.unfreeze()
+    gc.enable()  # the program turns it off, since it lives for seconds only
+    wrong: dict[str, Problem] = {}
+    for problem in done.problems:
+        if failing([problem]):
+            wrong.setdefault(problem.file, problem)
+    apps = [name for name in files if name != "llmaz.yaml"]
+    held = [] if "llmaz.yaml" in wrong else [name for name in apps if name not in wrong]
+    sound = {f"# Rendered by llmaz from {name}. Do not edit." for name in [*held, "llmaz.yaml"]}
+    texts = [text for text in done.texts if text.text.partition("\n")[0] in sound] if held else []
+    codes = Counter(problem.code for problem in wrong.values())
+    return Batch(number, files, len(apps), len(held), texts, codes, {each.code: each for each in wrong.values()})
+
+
+def dumped(documents: Sequence[Node]) -> str:
+    """As YAML."""
+    return "---\n".join(yamlio.dump(document) for document in documents)
+
+
+@contextmanager
+def repository(files: dict[str, str]) -> Iterator[None]:
+    """Makes a folder with these files the current one."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            Path(folder, name).write_text(text, "utf-8")
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)

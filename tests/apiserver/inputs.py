@@ -1,0 +1,772 @@
+"""Made-up inputs of all kinds, as a user may write them, and RenderConfigs to render them under.
+
+`hypothesis` draws them: the same ones every time for one version of it. They are meant to be valid; the few that are
+not (a draft of another format, two options that exclude each other) are left to `llmaz render` to refuse.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+Node: TypeAlias = dict[str, Any]
+Strategy: TypeAlias = st.SearchStrategy[Any]
+T = TypeVar("T")
+
+PRESETS = Path(__file__).resolve().parents[2] / "presets" / "backends"
+
+
+class Input(NamedTuple):
+    """One Playground or Service, and the models and runtimes that it needs."""
+
+    documents: list[Node]
+
+
+def drawn(strategy: st.SearchStrategy[T], count: int) -> list[T]:
+    """So many different examples; the same ones every time."""
+    found: list[T] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(example: T) -> None:
+        found.append(example)
+
+    collect()
+    return found
+
+
+# ---- words ----
+
+NAMESPACES = ("default", "llm", "team-a", "team-b", "0-digits-first", "n" * 63)
+label = st.from_regex(r"[a-z]([a-z0-9-]{0,28}[a-z0-9])?", fullmatch=True)
+label_value = st.from_regex(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,30}[A-Za-z0-9])?)?", fullmatch=True)
+label_key = st.builds(
+    lambda domain, name: f"{domain}{name}",
+    st.sampled_from(["", "example.com/", "a.b-c.d0/"]),
+    st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?", fullmatch=True),
+)
+# What some reader of YAML or a shell takes for something else than a text.
+LOOKALIKES = (
+    "", " ", "y", "No", "off", "null", "~", "1e3", "0x1F", "010", "1:20", "1_000", ".5", "2001-01-01", "=", "<<", "- a",
+    "a: b", "a #b", "{a}", "[a]", "&a", "*a", "!a", "'", '"', "%", "@", "`", "\\n", "\\", "$(A)", "$$(A)", "${A}",
+    "{{ a }}", "a\nb", "a\nb\n", "\ta", "é", "漢字", "🦙", "\u2028", "\u00a0", "x" * 300,
+)  # fmt: skip
+text = st.one_of(
+    st.sampled_from(LOOKALIKES),
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn", "Co"]), max_size=20),
+)
+labels = st.dictionaries(label_key, label_value, min_size=1, max_size=3)
+notes = st.dictionaries(label_key, text, min_size=1, max_size=2)
+served_name = st.one_of(
+    st.sampled_from(
+        ["qwen2.5-coder:7b", "org/Model-7B", "a b", "8", "true", "1e3", "name@rev", "ключ", "🦙", "a" * 253]
+    ),
+    st.text(string.ascii_letters + string.digits + "._-:/@+ ", min_size=1, max_size=30).filter(str.strip),
+)
+memory = st.sampled_from(["64Mi", "1Gi", "1024Mi", "1.5Gi", "2e9", "1000000k", "128974848", "3G", 2147483648])
+cpu = st.sampled_from(["1", "500m", "1000m", "0.1", "2.50", 3, 1.5, "1e1", "100u"])
+
+
+def one_of(*values: Any) -> Strategy:
+    return st.sampled_from(values)
+
+
+def some(items: Strategy, most: int = 3, by: Callable[[Any], Any] | None = None) -> Strategy:
+    """A list of one to `most`."""
+    return st.lists(items, min_size=1, max_size=most, unique_by=by)
+
+
+def record(needed: Node | None = None, /, **optional: Any) -> Strategy:
+    """A map with these keys; each optional one is there or not."""
+    return st.fixed_dictionaries(dict(needed or {}), optional=optional)
+
+
+def filled(strategy: Strategy) -> Strategy:
+    return strategy.filter(bool)
+
+
+# ---- parts of pods ----
+
+env_name = st.one_of(
+    st.from_regex(r"[A-Z_][A-Z0-9_]{0,12}", fullmatch=True), one_of("lower.dots", "with-dash", "A1", "_", "http_proxy")
+)
+env_value = st.one_of(
+    st.builds(lambda value: {"value": value}, text),
+    st.builds(
+        lambda where, name, key, more: {"valueFrom": {where: {"name": name, "key": key, **more}}},
+        one_of("secretKeyRef", "configMapKeyRef"),
+        label,
+        one_of("token", "a.b", "A_B-c"),
+        record(optional=st.booleans()),
+    ),
+    st.builds(
+        lambda path: {"valueFrom": {"fieldRef": {"fieldPath": path}}},
+        one_of("metadata.name", "metadata.labels['app']", "status.podIP", "spec.nodeName"),
+    ),
+    st.builds(
+        lambda resource, more: {"valueFrom": {"resourceFieldRef": {"resource": resource, **more}}},
+        one_of("limits.cpu", "requests.memory", "limits.ephemeral-storage"),
+        record(divisor=one_of("1")),
+    ),
+)
+envs = some(st.builds(lambda name, value: {"name": name, **value}, env_name, env_value), 4, lambda each: each["name"])
+toleration = st.one_of(
+    record({"key": label_key, "operator": one_of("Exists")}, effect=one_of("NoSchedule", "PreferNoSchedule")),
+    record({"key": label_key, "value": label_value}, operator=one_of("Equal"), effect=one_of("NoSchedule")),
+    record(
+        {"key": label_key, "operator": one_of("Exists"), "effect": one_of("NoExecute")}, tolerationSeconds=one_of(0, 30)
+    ),
+    st.just({"operator": "Exists"}),
+)
+spread = record(
+    {
+        "maxSkew": st.integers(1, 3),
+        "topologyKey": one_of("topology.kubernetes.io/zone", "kubernetes.io/hostname"),
+        "whenUnsatisfiable": one_of("ScheduleAnyway"),
+    },
+    labelSelector=st.just({"matchLabels": {"app": "a"}}),
+    nodeAffinityPolicy=one_of("Honor", "Ignore"),
+)
+action = st.one_of(
+    st.builds(
+        lambda path, port: {"httpGet": {"path": path, "port": port}}, one_of("/", "/health?a=b"), one_of(8080, "http")
+    ),
+    st.builds(lambda port: {"tcpSocket": {"port": port}}, one_of(8080, "http")),
+    st.builds(lambda words: {"exec": {"command": words}}, some(filled(text))),
+    st.just({"grpc": {"port": 8080, "service": "a"}}),
+)
+probe = st.builds(
+    lambda what, more: {**what, **more},
+    action,
+    record(periodSeconds=st.integers(1, 60), timeoutSeconds=st.integers(1, 60), failureThreshold=st.integers(1, 900)),
+)
+security = record(
+    runAsUser=one_of(1000, 0),
+    runAsGroup=one_of(1000),
+    readOnlyRootFilesystem=st.booleans(),
+    capabilities=st.just({"drop": ["ALL"], "add": ["IPC_LOCK"]}),
+)
+sidecar = record(
+    {"name": label.map(lambda name: f"x-{name}"), "image": one_of("registry.example/proxy:v2", "busybox")},
+    args=some(text),
+    command=some(filled(text)),
+    env=envs,
+    imagePullPolicy=one_of("Always", "IfNotPresent", "Never"),
+    resources=record(requests=filled(record(cpu=cpu, memory=memory))),
+    securityContext=security,
+    workingDir=one_of("/work"),
+    tty=st.booleans(),
+)
+node_affinity = st.builds(
+    lambda key, values, weight: {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": values}]}]
+            },
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": weight, "preference": {"matchExpressions": [{"key": key, "operator": "Exists"}]}}
+            ],
+        }
+    },
+    label_key,
+    some(label_value),
+    st.integers(1, 100),
+)
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Ti"}}}
+volume_source = one_of(
+    {"emptyDir": {}},
+    {"emptyDir": {"medium": "Memory", "sizeLimit": "1024Mi"}},
+    {"hostPath": {"path": "/mnt/cache", "type": "DirectoryOrCreate"}},
+    {"persistentVolumeClaim": {"claimName": "cache", "readOnly": True}},
+    {"configMap": {"name": "settings", "items": [{"key": "a.json", "path": "b/a.json"}], "defaultMode": 0o440}},
+    {"secret": {"secretName": "certificate", "optional": True}},
+    {"projected": {"sources": [{"serviceAccountToken": {"path": "token", "expirationSeconds": 3600}}]}},
+    {"ephemeral": {"volumeClaimTemplate": {"spec": CLAIM}}},
+)  # fmt: skip
+pod_fields = {
+    "nodeSelector": labels,
+    "tolerations": some(toleration),
+    "serviceAccountName": label,
+    "priorityClassName": label,
+    "runtimeClassName": label,
+    "schedulerName": label,
+    "terminationGracePeriodSeconds": one_of(30, 40, 60, 300, 600, 0),
+    "hostIPC": st.booleans(),
+    "dnsPolicy": one_of("ClusterFirst", "Default"),
+    "hostAliases": st.just([{"ip": "10.0.0.1", "hostnames": ["proxy", "proxy.example.com"]}]),
+    "imagePullSecrets": some(st.builds(lambda name: {"name": name}, label), by=lambda each: each["name"]),
+    "affinity": node_affinity,
+    "topologySpreadConstraints": some(spread, 1),
+    "securityContext": record(fsGroup=one_of(2000), supplementalGroups=st.just([1, 2])),
+}
+
+
+# ---- autoscaling ----
+
+selector = record(matchLabels=labels)
+AVERAGE = {"type": "AverageValue", "averageValue": "2500m"}
+metric = st.one_of(
+    st.builds(
+        lambda name, share: {
+            "type": "Resource",
+            "resource": {"name": name, "target": {"type": "Utilization", "averageUtilization": share}},
+        },
+        one_of("cpu", "memory"),
+        st.integers(1, 200),
+    ),
+    st.just(
+        {
+            "type": "ContainerResource",
+            "containerResource": {"name": "cpu", "container": "model-runner", "target": AVERAGE},
+        }
+    ),
+    st.builds(
+        lambda name, labels_: {
+            "type": "Pods",
+            "pods": {"metric": {"name": name, "selector": labels_}, "target": AVERAGE},
+        },
+        one_of("requests_waiting", "vllm:num_requests_waiting"),
+        filled(selector),
+    ),
+    st.builds(
+        lambda target: {"type": "External", "external": {"metric": {"name": "queue"}, "target": target}},
+        one_of({"type": "Value", "value": 30}, AVERAGE),
+    ),
+    st.just(
+        {
+            "type": "Object",
+            "object": {
+                "describedObject": {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "name": "main"},
+                "metric": {"name": "requests"},
+                "target": {"type": "Value", "value": "2k"},
+            },
+        }
+    ),
+)
+policies = some(
+    record({"type": one_of("Pods", "Percent"), "value": st.integers(1, 100), "periodSeconds": st.integers(1, 1800)})
+)
+scaling = record(
+    {"policies": policies},
+    selectPolicy=one_of("Max", "Min", "Disabled"),
+    stabilizationWindowSeconds=st.integers(0, 3600),
+)
+trigger = record({"metrics": some(metric, 2)}, behavior=filled(record(scaleUp=scaling, scaleDown=scaling)))
+elastic = st.builds(
+    lambda low, more, rest: {"minReplicas": low, "maxReplicas": low + more, **rest},
+    st.integers(1, 3),
+    st.integers(0, 20),
+    record({"scaleTrigger": record({"hpa": trigger})}),
+)
+
+
+# ---- models ----
+
+
+class Engine(NamedTuple):
+    """What a preset says, as far as an input has to fit it."""
+
+    name: str
+    formats: Sequence[str]
+    sources: Sequence[str]
+    streams: bool
+    accelerators: Sequence[str]
+    bare: bool
+    options: Sequence[tuple[str, str]]
+    drafts: bool
+    own_hub: bool
+
+
+RESOURCES = {
+    "nvidia": ("nvidia.com/gpu", "nvidia.com/gpu", "nvidia.com/mig-1g.10gb"),
+    "amd": ("amd.com/gpu",),
+    "intel": ("gpu.intel.com/xe", "gpu.intel.com/i915"),
+}
+# What the renderer decides, and what ends the server at once or needs another option beside it.
+SET = ("--host", "--port", "--served-model-name", "--model", "--model-path", "--alias", "--config")
+
+
+def engines() -> list[Engine]:
+    """All presets."""
+    found = []
+    for path in sorted(PRESETS.glob("*.yaml")):
+        spec = yaml.safe_load(path.read_text("utf-8"))["spec"]
+        engine = spec["engine"]
+        listed = engine["options"].get("list", "")
+        lines = (PRESETS / listed).read_text("utf-8").splitlines() if engine["options"]["style"] != "none" else []
+        words = [line.split() for line in lines if line and not line.startswith("#")]
+        names = [(each[0].split(",")[0], each[1]) for each in words if len(each) == 2 and each[1] in "01+"]
+        grouped = {option for group in engine["options"].get("groups", {}).values() for option in group}
+        found.append(
+            Engine(
+                path.stem,
+                engine["formats"],
+                engine["sources"],
+                "stream" in engine,
+                [each["accelerator"] for each in engine["variants"] if each["accelerator"] in (*RESOURCES, "none")],
+                any(each.get("unflavored") for each in engine["variants"]),
+                [each for each in names if each[0] not in SET and each[0] not in grouped],
+                any(each["name"] == "speculative-decoding" for each in spec["recommendedConfigs"]),
+                "hubs" in engine,
+            )
+        )
+    return found
+
+
+ENGINES = engines()
+OWN = Engine(
+    "", ("safetensors", "gguf"), ("hub", "objectStore", "host", "oci"), False, ("nvidia", "amd"), True, (), True, False
+)
+repository = st.builds(
+    lambda org, name: f"{org}/{name}",
+    st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,10}", fullmatch=True),
+    st.from_regex(r"[A-Za-z][A-Za-z0-9._-]{0,20}[A-Za-z0-9]", fullmatch=True),
+)
+folder = st.from_regex(r"[a-z][a-z0-9_-]{0,10}(/[a-z][A-Za-z0-9_-]{0,10}){0,2}", fullmatch=True)
+revision = one_of("main", "v1.0", "refs/pr/1", "0123456789abcdef0123456789abcdef01234567", "1e3")
+patterns = some(one_of("*.safetensors", "*.json", "original/*", "tokenizer*", "[a-c]*.bin"))
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+
+
+@st.composite
+def source(draw: st.DrawFn, engine: Engine, form: str, mark: str) -> Node:
+    """Where weights of that format are, as the engine can take them; `mark` begins the name of file or folder."""
+    kind = draw(st.sampled_from([each for each in engine.sources if form == "gguf" or each != "ollama"]))
+    file = f"{mark}{draw(st.from_regex(r'[a-z][a-z0-9-]{0,8}', fullmatch=True))}.gguf"
+    if kind == "ollama":
+        return {"uri": f"ollama://{draw(one_of('qwen2.5:0.5b', 'llama3', 'library/phi:latest'))}"}
+    repo = repository.map(lambda name: mark + name)
+    if kind == "hub" and form == "gguf":
+        return {"modelHub": draw(record({"modelID": repo, "filename": st.just(file)}, revision=revision))}
+    if kind == "hub":
+        hub = (
+            one_of("Huggingface", "ModelScope") if engine.name not in ("tensorrt-llm", "tgi") else one_of("Huggingface")
+        )
+        fields = record({"modelID": repo}, name=hub, revision=revision, allowPatterns=patterns, ignorePatterns=patterns)
+        return {"modelHub": draw(fields)}
+    path = draw(folder) + (f"/{file}" if form == "gguf" else f"/{mark}weights")
+    if kind == "host":
+        return {"uri": f"host:///{path}"}
+    if kind == "oci":
+        tag = draw(one_of(f"@{DIGEST}", f":v1@{DIGEST}", ":v1.2"))
+        return {"uri": f"oci://registry.example:5000/models/{mark}{draw(label)}{tag}"}
+    return {
+        "uri": f"{draw(one_of('s3://bucket', 'gs://bucket.a', 'gcs://bucket', 'oss://bucket.oss.example.com', 'S3://B'))}/{path}"
+    }
+
+
+@st.composite
+def flavors(draw: st.DrawFn, engine: Engine) -> list[Node]:
+    """Up to eight; mostly alike in what they ask for, so that one pod may run on each."""
+    accelerator = draw(st.sampled_from(engine.accelerators))
+    counts = (1, 1, 1, "2", 4, 8)
+    resource = draw(st.sampled_from(RESOURCES[accelerator])) if accelerator != "none" else ""
+    count = draw(st.sampled_from(counts)) if "mig" not in resource else 1
+    alike = draw(st.integers(0, 3)) > 0
+    made = []
+    for name in draw(st.lists(label, min_size=1, max_size=draw(one_of(1, 2, 3, 8)), unique=True)):
+        own = count if alike or "mig" in resource else draw(st.sampled_from(counts))
+        flavor: Node = {"name": name, **({"limits": {resource: own}} if resource else {})}
+        if draw(st.integers(0, 5)) == 0:
+            flavor.setdefault("limits", {})["rdma/hca"] = 1
+        if draw(st.booleans()):
+            flavor["nodeSelector"] = draw(labels)
+        params = {"INSTANCE-TYPE": label_value.filter(bool), "MAX-MODEL-LEN": one_of("4096", "131072"), "own": text}
+        if accelerator != "none":
+            params["TP"] = one_of("1")
+        if draw(st.booleans()):
+            flavor["params"] = draw(filled(record(**params)))
+        made.append(flavor)
+    return made
+
+
+@st.composite
+def model(draw: st.DrawFn, engine: Engine, form: str, *, draft: bool = False) -> Node:
+    """An OpenModel, still without a name."""
+    spec: Node = {"familyName": draw(label_value), "source": draw(source(engine, form, "d" if draft else "m"))}
+    if not draft and (not engine.bare or draw(st.booleans())):
+        spec["inferenceConfig"] = {"flavors": draw(flavors(engine))}
+    if not draft and draw(st.booleans()):
+        more = record(
+            servedModelName=served_name,
+            ownedBy=text,
+            createdAt=one_of("2026-01-31T12:00:00Z"),
+            facts=record(parameters=one_of("8.2B", "500M"), weightsGiB=one_of(0.5, 16.4), contextLength=one_of(32768)),
+        )
+        spec |= draw(more)
+    if engine.name and not draft and draw(st.integers(0, 3)) == 0:
+        spec["engines"] = {engine.name: draw(filled(record(envs=envs)))}
+    return {"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {}, "spec": spec}
+
+
+# ---- runtimes ----
+
+runtime_args = some(
+    one_of("--model", "{{ .ModelPath }}", "{{.ModelName}}", '--json={"a": {"b": 1}}', "--port", "8080", "a b"), 6
+)
+resources = filled(
+    record(
+        requests=filled(record(cpu=cpu, memory=one_of("64Mi", "128974848", "1Gi"))),
+        limits=filled(record(memory=one_of("1Gi", "2147483648", "3G"), **{"ephemeral-storage": one_of("10Gi")})),
+    )
+)
+own_config = record(
+    {"args": runtime_args}, resources=resources, sharedMemorySize=memory, scaleTrigger=record({"hpa": trigger})
+)
+own_runtime = record(
+    {
+        "image": one_of("registry.example/engine", "engine", "docker.io/library/engine"),
+        "version": one_of("v1.2.3", "latest", "1.0-cuda_12"),
+        "recommendedConfigs": st.builds(
+            lambda plain, draft, tuned: [
+                {**plain, "name": "default"},
+                {**draft, "name": "speculative-decoding", "args": [*draft["args"], "{{ .DraftModelPath }}"]},
+                {**tuned, "name": "tuned"},
+            ],
+            own_config,
+            own_config,
+            own_config,
+        ),
+    },
+    command=some(filled(text)),
+    envs=envs,
+    lifecycle=st.builds(lambda seconds: {"preStop": {"sleep": {"seconds": seconds}}}, st.integers(1, 60)),
+    livenessProbe=probe,
+    readinessProbe=probe,
+    startupProbe=probe,
+)
+
+
+# ---- Playgrounds and Services ----
+
+pod_template = filled(
+    record(
+        metadata=filled(record(labels=labels, annotations=notes)),
+        spec=st.builds(
+            lambda fields, containers, volumes: {**fields, **containers, **volumes},
+            record(**{key: value for key, value in pod_fields.items() if key != "schedulerName"}),
+            record(
+                containers=st.builds(
+                    lambda more, runner: [*more, *([{**runner, "name": "model-runner"}] if runner else [])],
+                    some(sidecar, 2, lambda each: each["name"]),
+                    record(
+                        imagePullPolicy=one_of("Always"),
+                        workingDir=one_of("/work"),
+                        securityContext=security,
+                        readinessProbe=record(failureThreshold=st.integers(1, 9)),
+                        stdin=st.booleans(),
+                    ),
+                )
+            ),
+            record(
+                volumes=st.builds(
+                    lambda names, kinds: [{"name": f"x-{n}", **k} for n, k in zip(names, kinds, strict=False)],
+                    st.lists(label, min_size=1, max_size=2, unique=True),
+                    st.lists(volume_source, min_size=2, max_size=2),
+                )
+            ),
+        ),
+    )
+)
+
+
+@st.composite
+def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
+    """Options that the engine has, in the forms in which it takes them."""
+    made = []
+    for name, arity in draw(st.lists(st.sampled_from(engine.options), min_size=1, max_size=4, unique=True)):
+        word = draw(one_of("1", "auto", "0.9", "true", "/a/b.json", "é", '{"a":1}'))
+        if arity == "0":
+            made.append(name)
+        elif arity == "1" and engine.name != "llamacpp" and draw(st.booleans()):
+            made.append(f"{name}={word}")
+        else:
+            made += [name, word]
+    return made
+
+
+duration = one_of("300s", "5m", "1h30m", "250ms")
+timeouts = record(request=duration, streamIdle=duration)
+# `spec.gateway` of Playgrounds and Services. Who asks for `allow` needs a RenderConfig with `auth`: see `numbered`.
+ROUTED: dict[str, Strategy] = {
+    "gateway": record(
+        mode=one_of("backend", "backend", "off"),
+        allow=st.lists(one_of("tenant-a", "tenant_b", "Team C", "0"), min_size=1, max_size=3, unique=True),
+        timeouts=timeouts,
+    )
+}
+
+
+@st.composite
+def claims(draw: st.DrawFn, main: Node, more: Sequence[Node], *, single: bool) -> Node:
+    """modelClaim or modelClaims, with or without flavors."""
+    flavored = main["spec"].get("inferenceConfig", {}).get("flavors", ())
+    chosen = (
+        draw(st.lists(st.sampled_from(flavored), min_size=1, unique_by=lambda each: each["name"])) if flavored else []
+    )
+    wanted = {"inferenceFlavors": [each["name"] for each in chosen]} if draw(st.booleans()) and chosen else {}
+    if single and not more and draw(st.booleans()):
+        return {"modelClaim": {"modelName": main["metadata"]["name"], **wanted}}
+    role = {"role": "main"} if draw(st.booleans()) or more else {}
+    models = [
+        {"name": main["metadata"]["name"], **role},
+        *({"name": each["metadata"]["name"], "role": "draft"} for each in more),
+    ]
+    return {"modelClaims": {"models": models, **wanted}}
+
+
+@st.composite
+def models(draw: st.DrawFn, engine: Engine) -> list[Node]:
+    """The main model, and perhaps its draft."""
+    form = draw(st.sampled_from(engine.formats))
+    made = [draw(model(engine, form))]
+    if engine.drafts and draw(st.integers(0, 4)) == 0:
+        made.append(draw(model(engine, form, draft=True)))
+    return made
+
+
+@st.composite
+def playground(draw: st.DrawFn) -> Input:
+    """A Playground on a preset, or on a runtime of its own."""
+    engine = draw(st.sampled_from([*ENGINES, OWN]))
+    made = draw(models(engine))
+    config = draw(record(envs=envs, resources=resources, sharedMemorySize=memory))
+    documents = [*made]
+    if engine is OWN:
+        runtime = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "BackendRuntime", "metadata": {}}
+        documents.append({**runtime, "spec": draw(own_runtime)})
+        config |= draw(record(args=some(text), version=one_of("v9")))
+        if len(made) == 1:
+            config |= draw(record(configName=one_of("default", "tuned")))
+    elif draw(st.booleans()) and engine.options:
+        config["args"] = draw(arguments(engine))
+    config["backendName"] = engine.name
+    spec = draw(
+        record(
+            {"backendRuntimeConfig": st.just(config)},
+            servedModelName=served_name,
+            flavorPolicy=one_of("auto", "first", "inftyai"),
+            hardening=one_of("default", "restricted", "off"),
+            podTemplate=pod_template,
+            **ROUTED,
+        )
+    )
+    spec |= draw(
+        st.one_of(record(replicas=st.integers(0, 5)), st.builds(lambda value: {"elasticConfig": value}, elastic))
+    )
+    annotated: Node = {}
+    skips = engine.own_hub and all("modelHub" in each["spec"]["source"] for each in made)
+    plain = all("filename" not in each["spec"]["source"].get("modelHub", ()) for each in made)
+    if skips and plain and draw(st.booleans()):
+        annotated["annotations"] = {"llmaz.io/skip-model-loader": "true"}
+    documents.append(
+        {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground", "metadata": annotated, "spec": spec}
+    )
+    return named(draw, documents, lambda: draw(claims(made[0], made[1:], single=True)))
+
+
+@st.composite
+def service(draw: st.DrawFn) -> Input:
+    """A Service: pods of one's own, alone or in groups of a leader and workers."""
+    made = draw(models(OWN))
+    size = draw(one_of(1, 1, 2, 4, 8))
+    workload = {"size": size, "workerTemplate": draw(own_pod())}
+    if size > 1:
+        workload |= {"leaderTemplate": draw(own_pod())} if draw(st.booleans()) else {}
+        workload |= draw(record(subGroupPolicy=st.just({"subGroupSize": 2, "subGroupPolicyType": "LeaderWorker"})))
+    workload |= draw(record(restartPolicy=one_of("None", "RecreateGroupOnPodRestart")))
+    rollout = st.builds(
+        lambda down, more: {
+            "type": "RollingUpdate",
+            "rollingUpdateConfiguration": {"maxUnavailable": down, "maxSurge": more},
+        },
+        one_of(1, 2, "50%", "100%"),
+        one_of(0, 1, "25%"),
+    )
+    spec = draw(
+        record(
+            {"workloadTemplate": st.just(workload)},
+            replicas=st.integers(0, 4),
+            servedModelName=served_name,
+            flavorPolicy=one_of("auto", "first", "inftyai"),
+            hardening=one_of("default", "restricted", "off"),
+            rolloutStrategy=rollout,
+            **ROUTED,
+        )
+    )
+    document = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Service", "metadata": {}, "spec": spec}
+    return named(draw, [*made, document], lambda: draw(claims(made[0], made[1:], single=False)))
+
+
+@st.composite
+def own_pod(draw: st.DrawFn) -> Node:
+    """A pod template, written by hand."""
+    runner = draw(
+        record(
+            {"image": one_of("registry.example/engine:1.2.3", "engine@" + DIGEST)},
+            args=some(text),
+            command=some(filled(text)),
+            env=envs,
+            resources=resources,
+            securityContext=security,
+            lifecycle=st.just({"postStart": {"exec": {"command": ["true"]}}}),
+        )
+    )
+    runner |= {"name": "model-runner", "ports": [{"name": "http", "containerPort": draw(one_of(8080, 8000, 65535))}]}
+    runner |= draw(record(readinessProbe=probe, livenessProbe=probe, startupProbe=probe))
+    fields = draw(record(**pod_fields))
+    others = draw(st.lists(sidecar, max_size=2, unique_by=lambda each: each["name"]))
+    if draw(st.booleans()) and others:
+        fields["initContainers"] = [others.pop()]
+    if draw(st.booleans()):
+        fields["volumes"] = [{"name": "own", **draw(volume_source)}]
+        runner["volumeMounts"] = [
+            draw(record({"name": st.just("own"), "mountPath": one_of("/own")}, readOnly=st.booleans()))
+        ]
+    metadata = draw(record(metadata=filled(record(labels=labels, annotations=labels))))
+    return {**metadata, "spec": {**fields, "containers": [runner, *others]}}
+
+
+def named(draw: st.DrawFn, documents: list[Node], claimed: Callable[[], Node]) -> Input:
+    """Puts names in; `numbered` makes them differ from those of other inputs."""
+    for document in documents[:-1]:
+        document["metadata"] = {**document["metadata"], "name": draw(label)}
+    app = documents[-1]
+    # LeaderWorkerSet and its Services add to the name: 52 characters and the highest index are all there is room for
+    app["metadata"] |= {"name": draw(st.from_regex(r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?", fullmatch=True))}
+    app["metadata"] |= draw(record(namespace=st.sampled_from(NAMESPACES), labels=labels))
+    app["spec"] |= claimed()
+    return Input(documents)
+
+
+def numbered(made: Input, number: int, *, authenticated: bool) -> list[Node]:
+    """Its documents, under names that no other input has, and that belong together. `authenticated`: the Gateway asks
+    who calls, without which nobody can be allowed anything.
+    """
+    renamed = [f"{each['metadata']['name']}-{'abcd'[index]}{number}" for index, each in enumerate(made.documents)]
+    documents = [
+        {**each, "metadata": {**each["metadata"], "name": name}}
+        for each, name in zip(made.documents, renamed, strict=True)
+    ]
+    for document in documents:
+        if "servedModelName" in document["spec"]:  # one public name a route
+            public = f"{document['spec']['servedModelName']}-{number}{document['kind'][0]}"
+            document["spec"] = {**document["spec"], "servedModelName": public}
+    spec = dict(documents[-1]["spec"])
+    if "gateway" in spec and not authenticated:
+        spec["gateway"] = {key: value for key, value in spec["gateway"].items() if key != "allow"}
+    if "modelClaim" in spec:
+        spec["modelClaim"] = {**spec["modelClaim"], "modelName": renamed[0]}
+    else:
+        claimed = [{**each, "name": renamed[index]} for index, each in enumerate(spec["modelClaims"]["models"])]
+        spec["modelClaims"] = {**spec["modelClaims"], "models": claimed}
+    if "backendRuntimeConfig" in spec and not spec["backendRuntimeConfig"]["backendName"]:
+        spec["backendRuntimeConfig"] = {**spec["backendRuntimeConfig"], "backendName": renamed[-2]}
+    documents[-1] = {**documents[-1], "spec": spec}
+    return documents
+
+
+inputs = st.one_of(playground(), playground(), playground(), service())
+
+
+# ---- RenderConfig ----
+
+loader = {
+    "image": one_of("mirror.example/loader", "loader"),
+    "version": one_of("v1", "1.2.3"),
+    "resources": resources,
+    "env": envs,
+}
+jwt = {
+    "name": "company",
+    "remoteJWKS": {"uri": "https://id.example.com/keys"},
+    "claimToHeaders": [{"claim": "tenant", "header": "x-tenant-id"}],
+}
+gateway = {
+    "mode": one_of("backend", "backend", "backend", "off"),
+    "name": label,
+    "namespace": one_of("llmaz-system", "edge"),
+    "create": one_of(True, True, False),
+    "className": label,
+    "serviceType": one_of("ClusterIP", "LoadBalancer", "NodePort"),
+    "replicas": st.integers(1, 5),
+    "hostnames": st.lists(one_of("llm.example.com", "*.example.org", "localhost"), min_size=1, max_size=3, unique=True),
+    "tls": one_of({"secretName": "certificate"}, {"issuer": "letsencrypt"}),
+    "auth": one_of(
+        {"apiKeys": {"secretName": "tenants"}},
+        {"apiKeys": {"secretName": "tenants", "headers": ["x-api-key", "api-key"]}, "tenantHeader": "x-tenant"},
+        {"jwt": [jwt]},
+    ),
+    "timeouts": timeouts,
+    "clusterDomain": one_of("cluster.example"),
+    "dnsTTL": st.integers(1, 60),
+    "routeLayout": one_of("model", "packed"),
+    "routeBuckets": st.integers(1, 20),
+}
+other_gateway = st.builds(lambda value: {**value, "name": "other", "namespace": "team-a"}, record(**gateway))
+GATEWAY: dict[str, Strategy] = {"gateway": record(**gateway, perNamespace=record(**{"team-a": other_gateway}))}
+spec_of_config = record(
+    {
+        "targets": record({"kubernetes": st.just("1.35")}, aiGateway=one_of("1.0", "1.1")),
+        "autoscaling": st.one_of(
+            record(
+                {
+                    "metricSource": record(
+                        {"type": st.just("prometheusAdapter")},
+                        podMonitor=record(labels=labels, interval=one_of("5s", "1m")),
+                    )
+                }
+            ),
+            st.just({"metricSource": {"type": "none"}}),
+        ),
+    },
+    namespace=st.sampled_from(NAMESPACES),
+    schedulerName=label,
+    flavorPolicy=one_of("auto", "first", "inftyai"),
+    hardening=one_of("default", "restricted", "off"),
+    images=record(
+        mirrors=st.just({"docker.io": "mirror.example/hub", "registry.example": "mirror.example:5000"}),
+        digests=st.just({"registry.example/proxy:v2": DIGEST}),
+    ),
+    loaders=record(
+        hub=record(**loader),
+        store=record(
+            **loader, endpoint=one_of("https://s3.example.com"), region=one_of("eu-1"), anonymous=st.booleans()
+        ),
+        oci=record(path=one_of("weights", "a/b")),
+    ),
+    secrets=record(hub=label, oss=label, aws=label, gcs=record({"name": label}, **{"as": one_of("keyFile", "hmac")})),
+    pods=record(
+        tolerations=some(toleration),
+        imagePullSecrets=some(st.builds(lambda name: {"name": name}, label), by=lambda each: each["name"]),
+        serviceAccountName=label,
+        priorityClassName=label,
+        topologySpreadConstraints=some(spread, 1),
+        labels=labels,
+        annotations=notes,
+        env=envs,
+    ),
+    output=record(layout=one_of("file", "app", "object")),
+    **GATEWAY,
+)
+configs = spec_of_config.map(
+    lambda spec: {
+        "apiVersion": "renderer.llmaz.io/v1alpha1",
+        "kind": "RenderConfig",
+        "metadata": {"name": "config"},
+        "spec": spec,
+    }
+)

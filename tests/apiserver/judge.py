@@ -1,0 +1,162 @@
+"""What the API server and LeaderWorkerSet's webhook say of manifests, without keeping any of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from renderer import yamlio
+from tests.apiserver.server import LANES, Body, CannotJudge, Client
+
+STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "llmaz"}
+LWS = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+BUILT_IN = ("apps", "batch", "")  # groups whose pod templates the API server looks into by itself
+
+
+class Manifest(NamedTuple):
+    """One object: where it stands, for people; its body; its YAML, where it has not to be made of the body."""
+
+    where: str
+    body: Body
+    text: str = ""
+
+    @property
+    def label(self) -> str:
+        """Where and which."""
+        metadata = self.body.get("metadata")
+        of = metadata if isinstance(metadata, dict) else {}
+        name = "/".join(str(of[key]) for key in ("namespace", "name") if of.get(key))
+        return f"{self.where}: {self.body.get('kind')} {name}"
+
+
+class Refusal(NamedTuple):
+    """Who said no to an object, and why."""
+
+    manifest: Manifest
+    who: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.manifest.label}: {self.who}: {' '.join(self.message.split())}"
+
+
+def manifests(where: str, text: str) -> Iterator[Manifest]:
+    """Each object of a file, with its text as it stands there. Raises CannotJudge for a file that is no YAML."""
+    for part in re.split(r"^---(?:[ \t].*)?$", text, flags=re.MULTILINE):
+        read, problems = yamlio.parse(where, part.encode())
+        if problems:
+            raise CannotJudge(f"{where}: {problems[0]}")
+        for document in read:
+            if document.value is not None:
+                yield Manifest(where, document.value, part)
+
+
+class Judge:
+    """Asks the server. What it makes there are the namespaces of the objects, nothing else."""
+
+    def __init__(self, client: Client, lwscheck: Path) -> None:
+        self._client, self._lwscheck = client, lwscheck
+        self._namespaces = {"default"}
+
+    def refusals(self, wanted: Sequence[Manifest]) -> list[Refusal]:
+        """Every no, in the order of the objects: of the object, of a pod template in it, of the webhook."""
+        self._make_namespaces(wanted)
+        with ThreadPoolExecutor(LANES) as lanes:
+            found = [refusal for each in lanes.map(self._refusals, wanted) for refusal in each]
+        return found + list(self._webhook([each for each in wanted if is_lws(each.body)]))
+
+    def _refusals(self, manifest: Manifest) -> list[Refusal]:
+        found = []
+        if message := self._asked(manifest.body, manifest.text):
+            found.append(Refusal(manifest, "API server", message))
+        for path, template in pod_templates(manifest.body):
+            metadata = {"name": "template", "namespace": _namespace(manifest.body)}
+            body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template}
+            if message := self._asked(body):
+                found.append(Refusal(manifest, f"API server, of {path}", message))
+        return found
+
+    def _asked(self, body: Body, text: str = "") -> str:
+        """The server's words when it refuses to create the object; empty when it would."""
+        version, kind = body.get("apiVersion"), body.get("kind")
+        resource = self._client.resource(version, kind) if isinstance(version, str) and isinstance(kind, str) else None
+        if resource is None:
+            return f"no kind {kind} in {version}"
+        root = f"/apis/{version}" if "/" in str(version) else f"/api/{version}"
+        space = f"/namespaces/{quote(_namespace(body), safe='')}" if resource.namespaced else ""
+        sent = text or yamlio.dump(body)  # as kubectl would, since go-yaml reads 1.0 as 1 and JSON in Go does not
+        return self._client("POST", f"{root}{space}/{resource.plural}", sent, "application/yaml", **STRICT).message
+
+    def _make_namespaces(self, wanted: Iterable[Manifest]) -> None:
+        """A refusal of one shows again at the objects in it."""
+        for name in sorted({_namespace(each.body) for each in wanted} - self._namespaces):
+            body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            self._client("POST", "/api/v1/namespaces", json.dumps(body))
+            self._namespaces.add(name)
+
+    def _webhook(self, wanted: Sequence[Manifest]) -> Iterator[Refusal]:
+        """What LeaderWorkerSet's own code refuses or would change."""
+        if not wanted:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            for index, each in enumerate(wanted):
+                Path(folder, f"{index}.yaml").write_text(each.text or yamlio.dump(each.body), "utf-8")
+            run = subprocess.run([self._lwscheck, folder], capture_output=True, text=True, check=False)
+        if run.returncode not in (0, 1):
+            raise CannotJudge(run.stderr.strip())
+        found: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for finding in map(json.loads, run.stdout.splitlines()):
+            index = int(Path(finding["file"]).stem)
+            found[index] += [("LeaderWorkerSet webhook", text) for text in finding["errors"]]
+            found[index] += [(CHANGED, text) for text in finding["changed"]]
+        if len(found) != len(wanted):
+            raise CannotJudge(f"lwscheck saw {len(found)} of {len(wanted)} LeaderWorkerSets")
+        for index, each in enumerate(wanted):
+            for who, message in found[index]:
+                yield Refusal(each, who, message)
+
+
+CHANGED = "LeaderWorkerSet webhook, which would change it"
+
+
+def pod_templates(body: Body) -> Iterator[tuple[str, Body]]:
+    """Path and value of each pod template in a custom resource, whose pods only its controller would send."""
+    if _group(body) not in BUILT_IN:
+        yield from _templates("spec", body.get("spec"))
+
+
+def _templates(path: str, value: Any) -> Iterator[tuple[str, Body]]:
+    if isinstance(value, Mapping):
+        spec = value.get("spec")
+        if isinstance(spec, Mapping) and isinstance(spec.get("containers"), list):
+            yield path, dict(value)
+            return
+        for key, item in value.items():
+            yield from _templates(f"{path}.{key}", item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _templates(f"{path}[{index}]", item)
+
+
+def is_lws(body: Body) -> bool:
+    """Whether LeaderWorkerSet's webhook is asked about the object."""
+    return (body.get("apiVersion"), body.get("kind")) == LWS
+
+
+def _group(body: Body) -> str:
+    version = body.get("apiVersion")
+    return version.rpartition("/")[0] if isinstance(version, str) else ""
+
+
+def _namespace(body: Body) -> str:
+    metadata = body.get("metadata")
+    name = metadata.get("namespace") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) and name else "default"

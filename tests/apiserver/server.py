@@ -1,0 +1,233 @@
+"""kube-apiserver and etcd on the loopback interface, for as long as a `with` block lasts, and a client."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import quote, urlencode
+
+from tests.apiserver import crds
+
+Body: TypeAlias = dict[str, Any]
+
+HOST = "127.0.0.1"
+LEASH = Path(__file__).with_name("leash.py")
+PATIENCE = 120  # seconds, for a start that takes 10
+LANES = 4  # requests at a time
+
+
+class CannotJudge(Exception):
+    """The servers could not be started, or do not answer; nothing is known about the manifests."""
+
+
+class Answer(NamedTuple):
+    """What the API server said. `message` is its own words, empty when it accepts."""
+
+    status: int
+    body: Body
+
+    @property
+    def message(self) -> str:
+        return "" if self.status < 300 else str(self.body.get("message", self.body))
+
+
+class Resource(NamedTuple):
+    """Where objects of a kind are created."""
+
+    plural: str
+    namespaced: bool
+
+
+class Client:
+    """Talks to the server, with one connection a thread."""
+
+    def __init__(self, port: int, certificate: Path, token: str) -> None:
+        self._port, self._token = port, token
+        self._tls = ssl.create_default_context(cafile=certificate)
+        self._own = threading.local()
+        self._resources: dict[str, dict[str, Resource]] = {}
+
+    def __call__(self, method: str, path: str, body: str = "", kind: str = "application/json", **query: str) -> Answer:
+        """One request. Raises CannotJudge when there is no answer."""
+        head = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", "Content-Type": kind}
+        target = f"{path}?{urlencode(query)}" if query else path
+        fault: Exception | None = None
+        for _ in range(3):  # the server may close an idle connection
+            link: http.client.HTTPSConnection | None = getattr(self._own, "link", None)
+            if link is None:
+                link = self._own.link = http.client.HTTPSConnection(HOST, self._port, context=self._tls, timeout=60)
+            try:
+                link.request(method, target, body.encode("utf-8", "surrogatepass"), head)
+                reply = link.getresponse()
+                data = reply.read()
+            except (OSError, http.client.HTTPException) as error:
+                link.close()
+                self._own.link, fault = None, error
+                continue
+            try:
+                said = json.loads(data)
+            except ValueError:
+                said = data.decode("utf-8", "replace").strip()
+            return Answer(reply.status, said if isinstance(said, dict) else {"message": said})
+        raise CannotJudge(f"the API server does not answer: {fault}")
+
+    def resource(self, version: str, kind: str) -> Resource | None:
+        """How objects of that apiVersion and kind are created; None when the server knows none."""
+        known = self._resources.get(version)
+        if known is None:
+            path = f"/apis/{quote(version)}" if "/" in version else f"/api/{quote(version, safe='')}"
+            listed = self("GET", path).body.get("resources", ())
+            known = {
+                each["kind"]: Resource(each["name"], each["namespaced"]) for each in listed if "/" not in each["name"]
+            }
+            self._resources[version] = known
+        return known.get(kind)
+
+    def forget(self) -> None:
+        """Asks again which kinds there are."""
+        self._resources.clear()
+
+
+def _ports(count: int) -> list[int]:
+    """Free ones."""
+    with ExitStack() as open_:
+        sockets = [open_.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind((HOST, 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@contextmanager
+def _running(program: Path, log: Path, options: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, on a leash; it has ended when the block is left, however it is left."""
+    with log.open("wb") as said:
+        leash = subprocess.Popen(
+            [sys.executable, LEASH, program, *options],
+            stdin=subprocess.PIPE,
+            stdout=said,
+            stderr=said,
+            cwd=log.parent,
+            start_new_session=True,
+        )
+    try:
+        yield leash
+    finally:
+        assert leash.stdin is not None
+        leash.stdin.close()
+        leash.wait()
+
+
+@contextmanager
+def running(tools: Path) -> Iterator[Client]:
+    """An API server with our CRDs, and its client. Both servers have ended when the block is left.
+
+    `tools`: the folder of the programs. Raises CannotJudge when they do not start.
+    """
+    missing = [name for name in ("etcd", "kube-apiserver") if not (tools / name).exists()]
+    if missing:
+        raise CannotJudge(f"{' and '.join(missing)} not built: scripts/tools.sh {' '.join(missing)}")
+    with tempfile.TemporaryDirectory(prefix="llmaz-apiserver-") as folder, ExitStack() as servers:
+        home = Path(folder)
+        clients, peers, port = _ports(3)
+        token = secrets.token_hex()
+        (home / "tokens.csv").write_text(f"{token},judge,judge,system:masters\n")
+        storage, peer, keys = f"http://{HOST}:{clients}", f"http://{HOST}:{peers}", home / "keys"
+        started = []
+        for name, options in (
+            ("etcd", _etcd(home, storage, peer)),
+            ("kube-apiserver", _apiserver(home, storage, port, keys)),
+        ):
+            started.append(servers.enter_context(_running(tools / name, home / f"{name}.log", options)))
+        client = _answering(started, home, port, keys / "apiserver.crt", token)
+        _install(client, crds.definitions(tools / "crds.json"))
+        yield client
+
+
+def _etcd(home: Path, storage: str, peer: str) -> list[str]:
+    return [
+        f"--data-dir={home / 'data'}",
+        f"--listen-client-urls={storage}",
+        f"--advertise-client-urls={storage}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=default={peer}",
+        "--unsafe-no-fsync",
+        "--log-level=warn",
+    ]
+
+
+def _apiserver(home: Path, storage: str, port: int, keys: Path) -> list[str]:
+    key = keys / "apiserver.key"  # it makes one for itself, which is good enough for service accounts nobody uses
+    return [
+        f"--etcd-servers={storage}",
+        f"--bind-address={HOST}",
+        f"--advertise-address={HOST}",
+        f"--secure-port={port}",
+        f"--cert-dir={keys}",
+        f"--token-auth-file={home / 'tokens.csv'}",
+        f"--service-account-key-file={key}",
+        f"--service-account-signing-key-file={key}",
+        f"--service-account-issuer=https://{HOST}",
+        "--service-cluster-ip-range=10.96.0.0/16",
+        "--authorization-mode=RBAC",
+        "--endpoint-reconciler-type=none",
+        "--allow-privileged=true",
+        "--profiling=false",
+        # no controller makes the account that this plugin looks for in a namespace
+        "--disable-admission-plugins=ServiceAccount",
+    ]
+
+
+def _answering(
+    started: Sequence[subprocess.Popen[bytes]], home: Path, port: int, certificate: Path, token: str
+) -> Client:
+    """The client, once the server says that it is ready. Raises CannotJudge with the ends of both logs."""
+    end = time.monotonic() + PATIENCE
+    said = "no certificate"
+    while time.monotonic() < end and all(each.poll() is None for each in started):
+        time.sleep(0.1)
+        try:
+            client = Client(port, certificate, token)
+            answer = client("GET", "/readyz")
+        except (OSError, CannotJudge) as error:  # no file yet, half a file, nobody there
+            said = str(error)
+            continue
+        if answer.status == 200:
+            return client
+        said = answer.message
+    ends = [
+        f"{log.name}: {line}"
+        for log in sorted(home.glob("*.log"))
+        for line in log.read_text("utf-8", "replace").splitlines()[-8:]
+    ]
+    raise CannotJudge("\n".join([f"the API server did not become ready: {said}", *ends]))
+
+
+def _install(client: Client, definitions: Iterable[Body]) -> None:
+    """Creates the CRDs, and waits until they are served. Raises CannotJudge."""
+    made = list(definitions)
+    with ThreadPoolExecutor(LANES) as lanes:
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        for crd, answer in zip(made, lanes.map(lambda crd: client("POST", path, json.dumps(crd)), made), strict=True):
+            if answer.message:
+                raise CannotJudge(f"{crd['metadata']['name']}: {answer.message}")
+    wanted = [pair for crd in made for pair in crds.served(crd)]
+    end = time.monotonic() + PATIENCE
+    while missing := [pair for pair in wanted if client.resource(*pair) is None]:
+        if time.monotonic() > end:
+            raise CannotJudge(f"not served: {', '.join(kind for _, kind in missing)}")
+        time.sleep(0.2)
+        client.forget()
