@@ -235,3 +235,17 @@ def test_a_rule_that_cannot_be_evaluated_is_broken() -> None:
     listener = {"name": "a", "protocol": "HTTPS", "port": 443, "tls": {}}
     body = merged(read("gateway")["object"], {"spec": {"listeners": [listener]}})
     assert [path for _, path, _ in found(body)] == [("spec", "listeners", 0, "tls")]
+
+
+@pytest.mark.parametrize("name", cel.TAKEN)
+def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
+    top = cel.root(name)
+    golden = Path(__file__).parent / "cases" / "routes-on-a-gateway-in-the-tree" / "expected" / "team-a" / "chat.yaml"
+    bodies = [body for body in yaml.safe_load_all(golden.read_text("utf-8")) if body["kind"].lower() in name]
+    for seen in cel.TAKEN[name]:
+        assert top.findings(seen) == ()
+        assert seen in [top.seen(body) for body in bodies if name.endswith(f"/{body['kind'].lower()}_{_version(body)}")]
+
+
+def _version(body: Any) -> str:
+    return str(body["apiVersion"].rpartition("/")[2])

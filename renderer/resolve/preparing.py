@@ -6,7 +6,6 @@ The preset says so (`engine.files`, `volumes`, `initContainers`; design/presets.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -63,5 +62,7 @@ def prepared(config: Config, app: str, engine: Engine, words: Words) -> Prepared
 
 def hashed(data: Mapping[str, str]) -> str:
     """Sixteen digits that change with any key or text."""
+    import hashlib  # few runs need it
+
     parts = (f"{len(text)}:{text}" for item in sorted(data.items()) for text in item)
     return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -90,6 +89,8 @@ def packed(door: Door, model: str) -> str:
     """
     if door.get("routeLayout") != "packed":
         return ""
+    import hashlib  # few runs need it
+
     buckets = range(int(door.get("routeBuckets")))
     return f"llmaz-{max(buckets, key=lambda n: hashlib.sha256(f'{n}/{model}'.encode()).digest())}"
 
