@@ -454,6 +454,12 @@ WORDINGS: dict[str, Wording] = {
     "E570": Wording("{message}"),
     "E571": Wording("another item of this list has {what} too", "keep one of them"),
     "E572": Wording("the group of {kind} is missing", "write its group and version, as in apps/v1"),
+    "E617": Wording(
+        "the Gateway {name} has {count:,} models, and with these API keys at most {most:,} fit into the 4 MiB of one "
+        "message",
+        "use JWT for many tenants, or give namespaces Gateways of their own (gateway.perNamespace); or raise both "
+        "message limits, and say so with gateway.maxModels",
+    ),
     # 62x: routes and gateways
     "E620": Wording(
         "the Gateway '{name}' is given two values of {key}", "say it once, or give '{namespace}' a Gateway of its own"

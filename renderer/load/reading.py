@@ -21,7 +21,7 @@ _SIGNS = (
 DEFINITIONS = ("OpenModel", "BackendRuntime")  # what apps in other files use
 AROUND = ("gateway.networking.k8s.io", "gateway.envoyproxy.io")  # what routes refer to, in files of others
 FOREIGN = "~"  # stands where the kind of ours would
-_AROUND = tuple(f"{group}/".encode() for group in AROUND)
+_AROUND = (*(f"{group}/".encode() for group in AROUND), b"kind: Secret")
 _MARK = MARK.encode()
 _DEFINED = tuple(kind.encode() for kind in DEFINITIONS)
 
@@ -55,7 +55,7 @@ def _read(file: File, outside: bool) -> Any:
         kind = kind_of(document, unkind)
         if kind is None or (outside and _kind(document.value) not in DEFINITIONS):
             foreign += not outside
-            if _group(document.value) in AROUND:
+            if _group(document.value) in AROUND or _kind(document.value) == "Secret":
                 values.append((document.index, document.value, FOREIGN, False))
             continue
         problems += unkind

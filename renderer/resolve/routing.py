@@ -19,6 +19,7 @@ ROUTE = "AIGatewayRoute"
 MOST_RULES = 15  # of a route; the sixteenth is the AI gateway's own
 NAME = "PublicName"  # what each wants for itself
 _SEPARATOR = "\n"  # in no name of a namespace or an app
+_MESSAGE, _RULE, _EACH = 4 << 20, 3400, 8  # bytes: a message, a model and a key in it (routing.md, Who may call)
 _HEADER = 4096  # bytes of a header's value (Gateway API)
 _WITHOUT = 10  # seconds until endpoints have dropped a pod, where no DNS answer is in between
 
@@ -132,7 +133,7 @@ def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:
         if other is not each:
             _twice(inputs, apps[each.namespace, each.app], apps[other.namespace, other.app], each, found)
     for door in {each.gateway: each for each in reversed(list(gateways.doors(inputs.config)))}.values():
-        _crowded(door, count.get(door.gateway, 0), found)
+        _crowded(inputs, door, count.get(door.gateway, 0), found)
     return found.problems
 
 
@@ -145,14 +146,31 @@ def _twice(inputs: Inputs, app: App, other: App, fact: Fact, found: Findings) ->
     found.add("E625", at, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
 
 
-def _crowded(door: Door, count: int, found: Findings) -> None:
+def _crowded(inputs: Inputs, door: Door, count: int, found: Findings) -> None:
     name, at = "/".join(door.gateway), door.at("name")
     if count > door.most:
         found.add("E626", at, name=name, count=count, most=door.most)
     elif count > gateways.MANY_ROUTES and door.get("routeLayout") == "model":
         found.add("W240", at, name=name, count=count, most=gateways.MANY_ROUTES)
-    if count > gateways.MANY_WITH_KEYS and door.auth.get("apiKeys"):
+    keys = door.auth.get("apiKeys")
+    weight = _weight(inputs, door.gateway[0], keys["secretName"]) if keys else 0
+    if keys and weight is None and count > gateways.MANY_WITH_KEYS:
         found.add("W241", door.at("auth", "apiKeys", key=True), name=name, count=count)
+    elif weight and not door.get("maxModels") and (most := _MESSAGE // (_RULE + 2 * weight)) < count:
+        found.add("E617", door.at("auth", "apiKeys", key=True), name=name, count=count, most=most)
+
+
+def _weight(inputs: Inputs, namespace: str, secret: str) -> int | None:
+    """Bytes of the API keys in a Secret of the tree, as each route repeats them; None when it is not there."""
+    for body in inputs.around:
+        metadata = body.get("metadata")
+        named = isinstance(metadata, dict) and (metadata.get("namespace"), metadata.get("name")) == (namespace, secret)
+        if body.get("kind") == "Secret" and named:
+            said = (body.get("data"), body.get("stringData"))  # nobody has looked at them
+            coded, plain = (part if isinstance(part, dict) else {} for part in said)
+            size = sum(len(key) + len(str(value)) * 3 // 4 + _EACH for key, value in coded.items())
+            return size + sum(len(key) + len(str(value)) + _EACH for key, value in plain.items())
+    return None
 
 
 _LABELS: dict[str, Body] = {}
