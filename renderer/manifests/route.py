@@ -78,16 +78,8 @@ def traffic_policy(plan: Plan) -> Iterator[Manifest]:
     route = plan.route
     if not route or not route.stream_idle:
         return
-    spec = {"targetRefs": [_target(route)], "timeout": {"http": {"streamIdleTimeout": route.stream_idle}}}
-    yield Manifest(
-        {
-            "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-            "kind": "BackendTrafficPolicy",
-            "metadata": {"name": route.name, "namespace": route.namespace, "labels": route.labels},
-            "spec": spec,
-        },
-        lambda: _origins(route),
-    )
+    spec = {"timeout": {"http": {"streamIdleTimeout": route.stream_idle}}}
+    yield _policy("BackendTrafficPolicy", route, spec)
 
 
 def rights(plan: Plan) -> Iterator[Manifest]:
@@ -100,24 +92,24 @@ def rights(plan: Plan) -> Iterator[Manifest]:
         return
     principal = {"headers": [{"name": route.tenant, "values": list(route.allowed)}]}
     spec = {
-        "targetRefs": [_target(route)],
         **route.authentication,
         "authorization": {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": principal}]},
     }
-    yield Manifest(
+    yield _policy("SecurityPolicy", route, spec)
+
+
+def _policy(kind: str, route: Route, spec: Body) -> Manifest:
+    """A policy of the route: the HTTPRoute that the AI gateway makes of an AIGatewayRoute has its name."""
+    target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route.name}
+    return Manifest(
         {
             "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-            "kind": "SecurityPolicy",
+            "kind": kind,
             "metadata": {"name": route.name, "namespace": route.namespace, "labels": route.labels},
-            "spec": spec,
+            "spec": {"targetRefs": [target], **spec},
         },
         lambda: _origins(route),
     )
-
-
-def _target(route: Route) -> Body:
-    """The HTTPRoute that the AI gateway makes of an AIGatewayRoute has its name."""
-    return {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route.name}
 
 
 def _origins(route: Route) -> dict[Path, Origin]:
