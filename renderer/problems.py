@@ -95,10 +95,15 @@ def problem(code: str, origin: Origin, **words: Any) -> Problem:
         *origin.place,
         code,
         dotted(origin.path),
-        wording.message.format(**words),
-        wording.hint.format(**words),
+        _line(wording.message.format(**words)),
+        _line(wording.hint.format(**words)),
         code.startswith("W"),
     )
+
+
+def _line(text: str) -> str:
+    """The text in one line, where a value with line breaks or control characters stands in it too."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def failing(problems: Iterable[Problem], strict: bool = False) -> bool:
@@ -481,7 +486,9 @@ WORDINGS: dict[str, Wording] = {
         "give namespaces Gateways of their own (gateway.perNamespace); or raise maxRecvMsgSize of the AI gateway and "
         "extensionManager.maxMessageSize of Envoy Gateway, and say so with gateway.maxModels",
     ),
-    "E627": Wording("its variant '{name}' has the name of another app, in {file}:{line}", "rename one of them"),
+    "E627": Wording(
+        "with variants this and '{other}' in {file}:{line} both need the name '{name}'", "rename one of them"
+    ),
     "E628": Wording(
         "the route {name} of '{namespace}' would hold {count} models, at most {most} fit",
         "set gateway.routeBuckets: {fits}",
@@ -492,12 +499,12 @@ WORDINGS: dict[str, Wording] = {
     "E582": Wording("no listener of the Gateway '{gateway}' takes routes of namespace '{namespace}'", "{hint}"),
     "E583": Wording("no listener of the Gateway '{gateway}' serves the host '{hostname}'", "they serve {served}"),
     "E584": Wording(
-        "this route names {own}, and '{other}' on the same listener of '{gateway}' names {its}: for the hosts that are "
-        "named, models of the others answer 404",
-        "give all routes of a listener hostnames, or none of them",
+        "this route names {own}, and '{other}' on the same listener of '{gateway}' names {its}: for {hosts}, models of "
+        "the others answer 404",
+        "{hint}",
     ),
     "E585": Wording(
-        "the route '{other}' on the Gateway '{gateway}' already has the model '{model}', so nothing comes here",
+        "the route '{other}' on the Gateway '{gateway}' already has the model '{model}', {so}",
         "give it another name, host or Gateway, or make it one rule with several backendRefs",
     ),
     "E586": Wording("all backends have weight 0, so every request is answered with 500", "give one of them a weight"),
@@ -548,7 +555,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E602": Wording(
         "this takes the Gateway's authentication away from the route '{route}', and perhaps from every model",
-        "repeat the Gateway's authentication beside authorization",
+        "repeat the Gateway's authentication here, word for word",
     ),
     "E603": Wording(
         "nobody sets the metadata key '{key}', so the limit never counts (set are: {known})",
@@ -570,6 +577,14 @@ WORDINGS: dict[str, Wording] = {
         "{most:,} models fit with these keys: spread them over a second Gateway, or authenticate by JWT",
     ),
     "E608": Wording("the selector takes no {kind} of the set", "write labels that one has, or name it in targetRefs"),
+    "E609": Wording(
+        "at the listener '{listener}' this hides what the Gateway '{gateway}' asks for ({asked}), so anybody may call",
+        "repeat the Gateway's authentication here, or write this into the Gateway's own SecurityPolicy",
+    ),
+    "E610": Wording(
+        "the workload '{workload}' is asked for the model '{sent}', but its engine is told '{name}' and answers 404",
+        "write modelNameOverride: {name}",
+    ),
     # Nxxx: what cannot be judged from here; never an error
     "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the set: not checked"),
     "N581": Wording("the Service '{name}' selects no pod of the set: whether one listens there was not checked"),
@@ -583,9 +598,32 @@ WORDINGS: dict[str, Wording] = {
         "nothing of '{namespace}' is in the set: whether a ReferenceGrant there allows references from kind "
         "{from_kind} of '{from_space}' to kind {kind} was not checked"
     ),
+    "N587": Wording(
+        "whether the host '{host}' leads to a Service was not checked: those that are known end in .<namespace>.svc or "
+        ".<namespace>.svc.{domain}"
+    ),
     "E629": Wording(
         "the Gateway {name} has no hostnames, so cert-manager makes no certificate for it",
         "write gateway.hostnames, or tls.secretName",
+    ),
+    "E630": Wording("tls names neither secretName nor issuer", "write one of them, or leave tls out"),
+    "E631": Wording(
+        "the Gateway in this namespace is called '{name}' too, and both would have a SecurityPolicy of that name",
+        "rename the app or the Gateway",
+    ),
+    "E632": Wording(
+        "the header '{header}' cannot be used: it is removed from requests, or means something else",
+        "name another, such as x-api-key",
+    ),
+    "E633": Wording("'{name}' is also the name of a packed route", "rename the app"),
+    "E634": Wording(
+        "the proxies of the Gateway {name} would have a Service '{proxy}': over 63 characters, a digit first, or taken",
+        "give the Gateway another name",
+    ),
+    "E635": Wording("apiKeys and jwt together would ask for both in every request", "keep one of them"),
+    "E636": Wording(
+        "the model's policy repeats the Gateway's jwt, whose {what} lies in another namespace",
+        "use remoteJWKS.uri or localJWKS.inline",
     ),
     # Wxxx: legal, and likely wrong
     "W201": Wording(
@@ -712,6 +750,10 @@ WORDINGS: dict[str, Wording] = {
         "the Gateway '{gateway}' has {rules:,} rules for models, and API keys that nobody here can count: each key "
         "stands twice in every rule, and one message has 4 MiB",
         "authenticate many tenants by JWT, or spread the models over a second Gateway",
+    ),
+    "W584": Wording(
+        "at the listener '{listener}' this hides what the {kind} of the whole Gateway '{gateway}' says: {lost}",
+        "repeat it here",
     ),
     # 9xx: our own fault
 }

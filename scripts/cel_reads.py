@@ -291,7 +291,6 @@ def _rules(node: Node, steps: Steps) -> Iterator[tuple[Steps, Node, Node]]:
         yield from _rules(inner, (*steps, more))
 
 
-
 def _keyed(node: Node, steps: Steps) -> Iterator[tuple[Steps, list[str]]]:
     if node.get("x-kubernetes-list-type") == "map" and steps[:1] != ("status",):
         yield steps, node["x-kubernetes-list-map-keys"]

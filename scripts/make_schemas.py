@@ -675,6 +675,8 @@ def shorthand(node: Node) -> Node:
             inner = result.pop(word)
             result[key] = shorthand({"type": inner} if isinstance(inner, str) else inner)
             result["type"] = kind
+    if "propertyNames" in result:
+        result["propertyNames"] = shorthand(result["propertyNames"])
     if "keys" in result:
         result["properties"] = {key: shorthand(value) for key, value in result.pop("keys").items()}
         result.setdefault("type", "object")

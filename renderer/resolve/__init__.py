@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from renderer.api import App, BackendRuntime, Inputs, OpenModel
+from renderer.api import App, BackendRuntime, OpenModel
 from renderer.plan import Plan, Wanted
 from renderer.problems import Findings, Origin, Path, Problem, Stop, failing
 from renderer.resolve import (
@@ -32,6 +32,7 @@ from renderer.resolve.joint import joints
 from renderer.resolve.memo import Memo, door, engine, memo, weights
 from renderer.resolve.routing import crossed
 from renderer.resolve.scaling import adapted, queue_metric
+from renderer.resolve.variants import clashes
 
 
 def plan(memo: Memo, app: App) -> tuple[tuple[Plan, ...], list[Problem]]:
@@ -40,7 +41,7 @@ def plan(memo: Memo, app: App) -> tuple[tuple[Plan, ...], list[Problem]]:
     """
     found = Findings()
     try:
-        made = [_workload(memo, each, found) for each in variants.variants(memo.inputs, app, found)]
+        made = [_workload(memo, each, found) for each in variants.variants(memo.inputs, app)]
         made = _routed(memo, app, made, found)
     except Stop:
         return (), found.problems
@@ -101,18 +102,6 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
         with suppress(Stop):
             engines.runtime(memo.inputs, name, at.at("engines", name, key=True), found)
     return found.problems + weights(memo, item)[1]
-
-
-def clashes(inputs: Inputs) -> list[Problem]:
-    """Playgrounds and Services whose names LWS needs for a Service of its own while another's Service has them."""
-    apps, found = {(app.namespace, app.name): app for app in inputs.apps}, Findings()
-    for app in inputs.apps:
-        for suffix in ("-lb", "-leaders"):
-            if other := apps.get((app.namespace, app.name + suffix)):
-                file, line, _ = app.origin("metadata", "name").place
-                place = other.origin("metadata", "name")
-                found.add("E288", place, name=other.name, other=app.name, file=file, line=line)
-    return found.problems
 
 
 def dangling(memo: Memo) -> list[Problem]:

@@ -38,6 +38,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 _CONFIG = "config"  # the volume of its files
 _OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
 
+
 class _Preset:
     """One runtime while it is compiled: where it stands, and whether its strings are templates."""
 

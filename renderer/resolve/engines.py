@@ -49,7 +49,6 @@ def constant(drain: int) -> Words:
     return {"Port": PORT, "DrainSleep": drain}
 
 
-
 class Derived(NamedTuple):
     """One entry of `engine.derived`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from renderer import schema
 from renderer.api import Config
 from renderer.plan import Body, Gate
 from renderer.problems import Findings, Origin
@@ -30,6 +31,8 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 _MOST = {"model": 1200, "packed": 1400}  # rules on one Gateway, below the 4 MiB of one message (gateway-proof.md, 4)
 REQUEST = "300s"
+_LONGEST = 63  # characters of a Service's name
+_POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
 # What belongs to the Gateway itself, so that two namespaces which name one Gateway must say the same of it.
 _GATE_KEYS = ("create", "className", "serviceType", "replicas", "hostnames", "tls", "auth", "maxModels", "routeLayout")
 
@@ -93,11 +96,20 @@ def gates(config: Config, found: Findings) -> dict[tuple[str, str], Door]:
     error.
     """
     made: dict[tuple[str, str], Door] = {}
+    proxies: dict[str, Door] = {}
     for each in doors(config):
-        first = made.setdefault(each.gateway, each)
+        first, name = made.setdefault(each.gateway, each), "/".join(each.gateway)
         for key in _GATE_KEYS:
-            if first.get(key) != each.get(key):
-                found.add("E620", each.at(key), key=key, name="/".join(each.gateway), namespace=each.namespace)
+            if _said(first, key) != _said(each, key):
+                found.add("E620", each.at(key), key=key, name=name, namespace=each.namespace)
+        proxy = "-".join(each.gateway)
+        if first is each and each.get("create"):
+            other = proxies.setdefault(proxy, each)
+            if len(proxy) > _LONGEST or not proxy[0].isalpha() or other is not each:
+                found.add("E634", each.at("name"), name=name, proxy=proxy)
+    for key, code in (("auth", "E621"), ("tls", "E630")):
+        if config.get("gateway", key) == {}:  # a namespace may say so, to have none
+            found.add(code, config.origin("gateway", key, key=True))
     for each in made.values():
         if each.get("create") and "issuer" in (each.get("tls") or {}) and not each.get("hostnames"):
             found.add("E629", each.at("tls", "issuer", key=True), name="/".join(each.gateway))
@@ -105,15 +117,57 @@ def gates(config: Config, found: Findings) -> dict[tuple[str, str], Door]:
     return made
 
 
+def _said(door: Door, key: str) -> Any:
+    """What a door says, nothing and an empty thing being the same."""
+    value = door.most if key == "maxModels" else door.get(key)
+    return list(value) if isinstance(value, tuple) and value else value or None
+
+
 def _auth(gates: Mapping[tuple[str, str], Door], found: Findings) -> None:
     for each in gates.values():
         auth = each.auth
         if auth and not (auth.get("apiKeys") or auth.get("jwt")):
             found.add("E621", each.at("auth", key=True))
-        for i, provider in enumerate(auth.get("jwt") or ()):
-            claims = provider.get("claimToHeaders") or ()
-            if each.tenant not in [claim.get("header") for claim in claims]:
-                found.add("E622", each.at("auth", "jwt", i), header=each.tenant)
+        if auth.get("apiKeys") and auth.get("jwt"):
+            found.add("E635", each.at("auth", "jwt", key=True))
+        tenant, keys = each.tenant.lower(), (auth.get("apiKeys") or {}).get("headers") or ()
+        if tenant in (MODEL, "host"):
+            found.add("E632", each.at("auth", "tenantHeader"), header=each.tenant)
+        for i, header in enumerate(keys):
+            if header.lower() in (MODEL, "host", tenant):
+                found.add("E632", each.at("auth", "apiKeys", "headers", i), header=header)
+        if _providers(each, found):
+            for i, provider in enumerate(auth.get("jwt") or ()):
+                claims = provider.get("claimToHeaders") or ()
+                if tenant not in [claim["header"].lower() for claim in claims]:
+                    found.add("E622", each.at("auth", "jwt", i), header=each.tenant)
+
+
+def _providers(door: Door, found: Findings) -> bool:
+    """Whether the JWT providers are such as a SecurityPolicy takes."""
+    providers = door.auth.get("jwt") or ()
+    target = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "x"}
+    body = {
+        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+        "kind": "SecurityPolicy",
+        "metadata": {"name": "x"},
+        "spec": {"targetRefs": [target], "jwt": {"providers": list(providers)}},
+    }
+    if not providers or schema.valid(_POLICY, body):
+        return True
+    for wrong in schema.findings(_POLICY, body):
+        at = door.at("auth", "jwt", *wrong.path[3:])  # as check says it of the policy
+        found.add(wrong.code, at, **schema.words(wrong, None))
+    return False
+
+
+def _filled(node: Any, value: Any) -> Any:
+    """The value with the defaults of its schema: what stands in lists must be written out (drift.md)."""
+    if isinstance(value, dict):
+        known = node.get("properties") or {}
+        made = {key: _filled(known.get(key) or {}, item) for key, item in value.items()}
+        return {**{key: each["default"] for key, each in known.items() if "default" in each}, **made}
+    return [_filled(node.get("items") or {}, item) for item in value] if isinstance(value, list) else value
 
 
 def policy(door: Door, *, across: bool) -> Body:
@@ -130,7 +184,8 @@ def policy(door: Door, *, across: bool) -> Body:
             "sanitize": True,
         }
     if providers := door.auth.get("jwt"):
-        made["jwt"] = {"providers": providers}
+        node = schema.read(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"]["providers"]
+        made["jwt"] = {"providers": _filled(node, providers)}
     return made
 
 
@@ -153,5 +208,5 @@ def gate(door: Door, namespaces: tuple[str, ...], granted: tuple[str, ...]) -> G
         authentication=policy(door, across=False),
         secret=(door.auth.get("apiKeys") or {}).get("secretName", ""),
         granted=tuple(each for each in granted if each != namespace),
-        origins=lambda: {(): door.at()},
+        origins=lambda: {(): door.at(), ("spec", "jwt", "providers"): door.at("auth", "jwt")},
     )

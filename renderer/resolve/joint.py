@@ -51,6 +51,8 @@ def _packed(memo: Memo, wanted: Iterable[Wanted], found: Findings) -> list[Joint
     made = []
     for (namespace, name), facts in asked.items():
         here, count = door(memo, namespace), len(facts)
+        if other := next((app for app in memo.inputs.apps if (app.namespace, app.name) == (namespace, name)), None):
+            found.add("E633", other.origin("metadata", "name"), name=name)
         if count > routing.MOST_RULES:
             fits = _fitting(here, [each for other in asked if other[0] == namespace for each in asked[other]])
             words = {"name": name, "namespace": namespace, "count": count, "most": routing.MOST_RULES, "fits": fits}

@@ -66,9 +66,7 @@ def weights(memo: Memo, model: OpenModel) -> tuple[sources.Weights | None, list[
     return known
 
 
-def engine(
-    memo: Memo, runtime: BackendRuntime, drain: int = 10
-) -> tuple[engines.Engine | None, list[Problem]]:
+def engine(memo: Memo, runtime: BackendRuntime, drain: int = 10) -> tuple[engines.Engine | None, list[Problem]]:
     """The runtime compiled, None when a template of it is broken; and what is wrong with it."""
     known = memo.engines.get((runtime.name, drain))
     if known is None:

@@ -60,6 +60,7 @@ def route(app: App, door: Door, model: OpenModel, served: str, plans: Sequence[P
     allowed = tuple(own.get("allow") or ())
     if "allow" in own and not door.auth:
         found.add("E624", at.at("allow", key=True), name="/".join(door.gateway))
+    _secured(app, door, allowed, found)
     return Route(
         name=app.label,
         namespace=app.namespace,
@@ -81,6 +82,20 @@ def route(app: App, door: Door, model: OpenModel, served: str, plans: Sequence[P
         packed=packed(door, served) if not allowed and "streamIdle" not in timeouts else "",
         origins=lambda: _origins(app, door, model),
     )
+
+
+def _secured(app: App, door: Door, allowed: tuple[str, ...], found: Findings) -> None:
+    """What stands in the way of rights on this model."""
+    at = app.origin("spec", "gateway", "allow", key=True)
+    if allowed and door.get("create") and door.gateway == (app.namespace, app.label):
+        found.add("E631", app.origin("metadata", "name"), name=app.label)
+    elsewhere = [
+        "remoteJWKS.backendRefs" if "backendRefs" in (each.get("remoteJWKS") or {}) else "localJWKS.valueRef"
+        for each in door.auth.get("jwt") or ()
+        if "backendRefs" in (each.get("remoteJWKS") or {}) or "valueRef" in (each.get("localJWKS") or {})
+    ]
+    if allowed and elsewhere and door.gateway[0] != app.namespace:
+        found.add("E636", at, what=elsewhere[0])
 
 
 def packed(door: Door, model: str) -> str:
@@ -122,9 +137,7 @@ def claimed(route: Route) -> Wanted:
 def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:
     """Public names that two apps claim on one Gateway, and Gateways with more of them than they bear."""
     found, apps = Findings(), {(app.namespace, app.name): app for app in inputs.apps}
-    facts = (
-        Fact((each.namespace, each.name), *each.fact.split(_SEPARATOR, 2)) for each in wanted if each.kind == NAME
-    )
+    facts = (Fact((each.namespace, each.name), *each.fact.split(_SEPARATOR, 2)) for each in wanted if each.kind == NAME)
     first: dict[tuple[tuple[str, str], str], Fact] = {}
     count: dict[tuple[str, str], int] = {}
     for each in sorted(facts):

@@ -59,9 +59,7 @@ def test_the_chain_holds_together(plan: Plan, route: Route) -> None:
 
 def test_who_may_call_repeats_the_authentication(plan: Plan, route: Route) -> None:
     asked: dict[str, Any] = {"apiKeyAuth": {"credentialRefs": []}}
-    (made,) = rights(
-        plan._replace(route=route._replace(allowed=("b", "a"), tenant="x-team", authentication=asked))
-    )
+    (made,) = rights(plan._replace(route=route._replace(allowed=("b", "a"), tenant="x-team", authentication=asked)))
     assert made.body["spec"] == {
         "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "chat"}],
         **asked,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from renderer.check.chain.references import granted
-from renderer.check.chain.view import View
+from renderer.check.chain.view import Place, View
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 
 _SET = "leaderworkerset.sigs.k8s.io/name"
+_SERVED = "renderer.llmaz.io/served-model-name"
+_BETWEEN = re.compile(r"[\s=]+")  # of the words in a line of a shell, and of an option and its value
 _INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
@@ -40,17 +43,71 @@ def backend(view: View, body: Body, namespace: str, name: str) -> Iterator[Findi
         return
     for i, endpoint in enumerate(endpoints):
         if fqdn := endpoint.get("fqdn"):
-            host, port = fqdn["hostname"], fqdn["port"]
-            parts = host.split(".", 3)
-            if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.outside.domain):
-                path: Path = ("spec", "endpoints", i, "fqdn")
-                service = view.find("Service", parts[1], parts[0])
-                if service is None:
-                    # LWS makes a Service of its own name.
-                    if view.find("LeaderWorkerSet", parts[1], parts[0]) is None:
-                        yield view.missing("Service", parts[1], parts[0], (*path, "hostname"))
-                elif service:
-                    yield from reached(view, service, parts[1], port, (*path, "port"))
+            path: Path = ("spec", "endpoints", i, "fqdn")
+            place = _place(view, fqdn["hostname"])
+            if place is None:
+                if _like_a_service(view, fqdn["hostname"]):
+                    key = ("Host", "", fqdn["hostname"])
+                    words = {"host": fqdn["hostname"], "domain": view.outside.domain}
+                    yield from view.noted("N587", key, (*path, "hostname"), **words)
+                continue
+            service = view.find("Service", *place)
+            if service is None:
+                # LWS makes a Service of its own name.
+                if view.find("LeaderWorkerSet", *place) is None:
+                    yield view.missing("Service", *place, (*path, "hostname"))
+            elif service:
+                yield from reached(view, service, place[0], fqdn["port"], (*path, "port"))
+
+
+def _place(view: View, host: str) -> Place | None:
+    """Namespace and name of the Service that a host is; None where it is another host, or nobody can tell."""
+    parts = host.removesuffix(".").split(".", 3)
+    if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.outside.domain):
+        return parts[1], parts[0]
+    # `<service>.<namespace>` may as well be a host of the world.
+    if len(parts) == 2 and any(
+        view.find(kind, parts[1], parts[0]) is not None for kind in ("Service", "LeaderWorkerSet")
+    ):
+        return parts[1], parts[0]
+    return None
+
+
+def _like_a_service(view: View, host: str) -> bool:
+    """Whether a host that is no Service's may be meant for one: of another domain, or of a namespace of the set."""
+    parts = host.removesuffix(".").split(".")
+    return (len(parts) > 2 and parts[2] == "svc") or (len(parts) == 2 and view.holds(parts[1]))
+
+
+def told(view: View, body: Body) -> tuple[Body, str] | None:
+    """The LeaderWorkerSet that a Backend leads to, and the name that clients call its model by; None where one of
+    them is not known.
+    """
+    endpoints = body["spec"].get("endpoints") or []
+    fqdn = endpoints[0].get("fqdn") if len(endpoints) == 1 else None
+    place = _place(view, fqdn["hostname"]) if fqdn else None
+    if place is None:
+        return None
+    service = view.find("Service", *place)
+    # LWS makes a Service of its own name.
+    workload: str | None = place[1]
+    if service is not None:
+        workload = (service["spec"].get("selector") or {}).get(_SET) if service else None
+    found = view.find("LeaderWorkerSet", place[0], workload) if workload else None
+    name = (found["metadata"].get("annotations") or {}).get(_SERVED) if found else None
+    return (found, name) if found and name else None
+
+
+def command_words(workload: Body) -> set[str]:
+    """All words of the command lines in a LeaderWorkerSet's leader, whole and in their parts."""
+    template = workload["spec"]["leaderWorkerTemplate"]
+    leader = template.get("leaderTemplate") or template["workerTemplate"]
+    said = [
+        word
+        for container in leader["spec"]["containers"]
+        for word in (*(container.get("command") or ()), *(container.get("args") or ()))
+    ]
+    return {*said, *(part for word in said for part in _BETWEEN.split(word))}
 
 
 def reached(

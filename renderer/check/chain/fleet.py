@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from renderer.check.chain.gateways import meet
 from renderer.check.chain.view import Outside, Place, View
 from renderer.problems import Path
 
@@ -24,8 +25,9 @@ Found = tuple[int, str, Path, dict[str, Any]]
 class RouteFact(NamedTuple):
     """One match of one rule of an AIGatewayRoute on one parent.
 
-    `section`: the listener, '' for all; `model`: '' where the match names none exactly; `also`: what else it asks of
-    headers; `route`: namespace/name; `path`: of the model's name; `at`: the route's index among the objects.
+    `section`: the listener, '' for all; `hostnames`: wildcards are narrowed to the listeners' own; `model`: '' where
+    the match names none exactly; `also`: what else it asks of headers; `route`: namespace/name; `path`: of the
+    model's name; `at`: the route's index among the objects.
     """
 
     gateway: Place
@@ -50,6 +52,7 @@ def facts(view: View) -> list[RouteFact]:
         hostnames = tuple(spec.get("hostnames") or ())
         for p, parent in enumerate(spec.get("parentRefs") or ()):
             gateway, section = (parent.get("namespace") or namespace, parent["name"]), parent.get("sectionName") or ""
+            hosts = _narrowed(view, hostnames, gateway, section)
             for r, rule in enumerate(spec["rules"]):
                 for m, match in enumerate(rule.get("matches") or ({},)):
                     model, also = "", ""
@@ -61,8 +64,24 @@ def facts(view: View) -> list[RouteFact]:
                         elif len(headers) > 1:
                             also += f"{header['name'].lower()}={header['value']};"
                     route = f"{namespace}/{name}" if namespace else name
-                    made.append(RouteFact(gateway, section, hostnames, model, also, route, p, r, path, index))
+                    made.append(RouteFact(gateway, section, hosts, model, also, route, p, r, path, index))
     return made
+
+
+def _narrowed(view: View, hostnames: tuple[str, ...], gateway: Place, section: str) -> tuple[str, ...]:
+    """Hostnames with wildcards replaced by what the listeners of their Gateway leave of them, as Envoy has them."""
+    found = view.find("Gateway", *gateway) if any(each.startswith("*") for each in hostnames) else None
+    if not found:
+        return hostnames
+    listeners = [each for each in found["spec"].get("listeners") or () if section in ("", each["name"])]
+    served = [each.get("hostname", "") for each in listeners]
+    left = [max(one, host, key=_exact) for one in hostnames for host in served if not host or meet(one, host)]
+    return tuple(dict.fromkeys(left)) or hostnames
+
+
+def _exact(host: str) -> tuple[bool, int]:
+    """Grows with how exact a host is: among those that meet, one without a wildcard, then the longest."""
+    return bool(host) and not host.startswith("*"), len(host)
 
 
 def fleet(facts: Iterable[RouteFact], outside: Outside, keys: Mapping[Place, int | None] = {}) -> Iterator[Found]:
@@ -79,13 +98,16 @@ def fleet(facts: Iterable[RouteFact], outside: Outside, keys: Mapping[Place, int
         known = first.setdefault((fact.gateway, fact.model, fact.also), [])
         for other in known:
             if (other.route, other.rule) != (fact.route, fact.rule) and _same_door(fact, other):
-                words = {"model": fact.model, "other": other.route, "gateway": fact.gateway[1]}
+                alike = not {*fact.hostnames}.isdisjoint(other.hostnames) or fact.hostnames == other.hostnames
+                so = "so nothing comes here" if alike else "and a host that both take leads to one of them only"
+                words = {"model": fact.model, "other": other.route, "gateway": fact.gateway[1], "so": so}
                 yield fact.at, "E585", fact.path, words
                 break
         else:
             known.append(fact)
     for gateway, on in by_gateway.items():
         yield from _half_named(gateway, on)
+        yield from _outdone(gateway, on)
         yield from _too_many(gateway, on, outside.limits.get(gateway, 0), keys.get(gateway, 0))
 
 
@@ -93,7 +115,9 @@ def _same_door(one: RouteFact, other: RouteFact) -> bool:
     """Whether one request can reach both: a listener and a host in common."""
     if one.section and other.section and one.section != other.section:
         return False
-    return one.hostnames == other.hostnames or not set(one.hostnames).isdisjoint(other.hostnames)
+    if one.hostnames == other.hostnames:
+        return True
+    return any(meet(host, its) for host in one.hostnames for its in other.hostnames)
 
 
 def _half_named(gateway: Place, on: list[RouteFact]) -> Iterator[Found]:
@@ -112,7 +136,34 @@ def _half_named(gateway: Place, on: list[RouteFact]) -> Iterator[Found]:
         if other:
             path: Path = ("spec", "hostnames") if fact.hostnames else ("spec",)
             own, its = ("hostnames", "none") if fact.hostnames else ("no hostnames", "some")
-            yield fact.at, "E584", path, {"own": own, "its": its, "other": other.route, "gateway": gateway[1]}
+            hint = "give all routes of a listener hostnames, or none of them"
+            words = {"own": own, "its": its, "other": other.route, "gateway": gateway[1]}
+            yield fact.at, "E584", path, {**words, "hosts": "the hosts that are named", "hint": hint}
+
+
+def _outdone(gateway: Place, on: list[RouteFact]) -> Iterator[Found]:
+    """Routes with a wildcard beside routes with a host that it takes: Envoy looks for that host at the latter only."""
+    wild = [fact for fact in on if any(host.startswith("*") for host in fact.hostnames)]
+    if not wild:
+        return
+    exact: dict[tuple[str, str], RouteFact] = {}
+    for fact in on:
+        for host in fact.hostnames:
+            exact.setdefault((host, fact.section), fact)
+    models = {(host, fact.section, fact.model) for fact in on for host in fact.hostnames}
+    done = set()
+    for fact in wild:
+        for (host, section), other in exact.items():
+            if host in fact.hostnames or (section and fact.section and section != fact.section):
+                continue
+            if fact.at in done or (host, section, fact.model) in models:  # a model that is there too is E585
+                continue
+            taken = next((each for each in fact.hostnames if each.startswith("*") and host.endswith(each[1:])), None)
+            if taken:
+                words = {"own": f"'{taken}'", "its": f"'{host}'", "other": other.route, "gateway": gateway[1]}
+                hint = f"name '{host}' here too, or a host that is not below '{taken}' there"
+                yield fact.at, "E584", ("spec", "hostnames"), {**words, "hosts": f"'{host}'", "hint": hint}
+                done.add(fact.at)
 
 
 def _too_many(gateway: Place, on: list[RouteFact], limit: int, keys: int | None) -> Iterator[Found]:

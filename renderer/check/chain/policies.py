@@ -167,6 +167,40 @@ def hidden(view: View, body: Body, namespace: str, name: str) -> Iterator[Findin
                         yield "W581", target.path, dict(zip(("kind", "gateway", "lost"), words, strict=True))
 
 
+def listened(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A policy of one listener takes the place of the Gateway's there: what it does not say again is gone."""
+    spec, kind = body["spec"], body["kind"]
+    if "mergeType" in spec:
+        return
+    for target in targets(view, body, namespace):
+        place = target.namespace, target.name
+        if target.kind != "Gateway" or not target.section or place not in model_gateways(view):
+            continue
+        words = {"kind": kind, "gateway": target.name, "listener": target.section}
+        for listener, other in _on_gateways(view, kind).get(place, ()):
+            if listener:
+                continue
+            # Another way of asking is a choice; to ask for nothing looks like a slip.
+            if (asked := _authentication(other["spec"])) and not _authentication(spec):
+                yield "E609", target.path, {**words, "asked": ", ".join(asked)}
+            if lost := [each for each in _unsaid(spec, other["spec"]) if each not in (*_AIMS, *asked)]:
+                yield "W584", target.path, {**words, "lost": ", ".join(lost)}
+
+
+def _authentication(spec: Body) -> list[str]:
+    """The keys by which a SecurityPolicy asks who calls."""
+    return [key for key in _EARLY if key in spec and key != "cors"]
+
+
+def _unsaid(own: Body, other: Body) -> Iterator[str]:
+    """The keys of `other`, dotted, that `own` says nothing of."""
+    for key, value in other.items():
+        if key not in own:
+            yield key
+        elif isinstance(value, dict) and isinstance(own[key], dict):
+            yield from (f"{key}.{each}" for each in _unsaid(own[key], value))
+
+
 def _says(spec: Body, other: Body, key: str, kind: str) -> bool:
     """Whether a policy says the same of a key. What it says of authentication is judged elsewhere."""
     if key in _AIMS or (kind == "SecurityPolicy" and key in _EARLY):
@@ -193,10 +227,10 @@ def security_policy(view: View, body: Body, namespace: str, name: str) -> Iterat
         yield from secret(view, (space, title), (*path, "name"))
         yield from granted(view, "SecurityPolicy", namespace, ("Secret", space, title), (*path, "namespace"))
     early = {key: spec[key] for key in _EARLY if key in spec}
-    if "mergeType" in spec or not (early or "authorization" in spec):
+    if "mergeType" in spec:
         return
     for target, route in _routes(view, body, namespace):
-        if not early:
+        if not early and "authorization" in spec:
             yield "E602", ("spec", "authorization"), {"route": target.name}
             continue
         wanted = _normal(early)
@@ -210,7 +244,11 @@ def security_policy(view: View, body: Body, namespace: str, name: str) -> Iterat
             own = [each for listener, each in policies if listener and section in ("", listener)]
             for policy in own or whole:
                 asked = {key: policy["spec"][key] for key in _EARLY if key in policy["spec"]}
-                if _normal(asked) != wanted:
+                if not early:
+                    if _authentication(asked):
+                        yield "E602", target.path, {"route": target.name}
+                        break
+                elif _normal(asked) != wanted:
                     words = {"asked": ", ".join(asked) or "nothing", "own": ", ".join(early)}
                     yield "E601", ("spec", next(iter(early))), {**words, "gateway": "/".join(place)}
                     break

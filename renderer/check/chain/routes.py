@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.chain import pools
-from renderer.check.chain.backends import behind, mixed, reached
+from renderer.check.chain.backends import behind, command_words, mixed, reached, told
+from renderer.check.chain.fleet import MODEL
 from renderer.check.chain.gateways import parents
 from renderer.check.chain.references import granted
 from renderer.check.chain.view import View, kind_in
@@ -44,6 +45,32 @@ def ai_gateway_route(view: View, body: Body, namespace: str, name: str) -> Itera
                 backends.append(found)
         if len(backends) > 1:
             yield from mixed(backends, (*path, "backendRefs"))
+        elif backends and len(references) == 1:
+            yield from _called(view, rule, backends[0], path)
+
+
+def _called(view: View, rule: Body, backend: Body, path: Path) -> Iterator[Finding]:
+    """The engine is asked for the model by the name that it is told, where its command line shows one."""
+    known = told(view, backend)
+    if known is None:
+        return
+    workload, name = known
+    if override := rule["backendRefs"][0].get("modelNameOverride"):
+        sent: list[tuple[Path, str]] = [(("backendRefs", 0, "modelNameOverride"), override)]
+    else:
+        sent = [
+            (("matches", m, "headers", h, "value"), header["value"])
+            for m, match in enumerate(rule.get("matches") or ())
+            for h, header in enumerate(match.get("headers") or ())
+            if header["name"].lower() == MODEL and header.get("type", "Exact") == "Exact"
+        ]
+    other = [(at, each) for at, each in sent if each != name]
+    words = command_words(workload) if other else set()
+    if name in words:  # else the engine calls its model something else, or takes any name
+        for at, each in other:
+            if each not in words:
+                found = {"sent": each, "workload": workload["metadata"]["name"], "name": name}
+                yield "E610", (*path, *at), found
 
 
 def http_route(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:
