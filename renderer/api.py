@@ -69,6 +69,30 @@ class App(NamedTuple):
         return Origin(self.document, path, key)
 
 
+class Traffic(NamedTuple):
+    """A ModelRoute or an InferenceModel: a public name over several apps. `outside`: it lies outside PATHS, so that it
+    is known and not rendered.
+    """
+
+    kind: str
+    version: str
+    name: str
+    namespace: str
+    spec: Spec
+    document: Document
+    file: str
+    outside: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its name, as an app's."""
+        return self.name
+
+    def origin(self, *path: str | int, key: bool = False) -> Origin:
+        """A field of it, from the document's root."""
+        return Origin(self.document, path, key)
+
+
 class Config(NamedTuple):
     """RenderConfig: the file's keys under those of `--set`.
 
@@ -155,7 +179,8 @@ class Inputs(NamedTuple):
     asked for.
     `own`: names of the user's own models and runtimes. `broken`: by kind and name, documents that stand in the tree but
     have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown. `around`:
-    objects of others that routes may refer to, unchecked.
+    objects of others that routes may refer to, unchecked. `traffic`: what leads one public name to several apps;
+    `beyond`: apps that lie outside PATHS, to which it may lead.
     """
 
     config: Config
@@ -170,3 +195,11 @@ class Inputs(NamedTuple):
     unreadable: bool
     foreign: int
     around: tuple[Any, ...] = ()
+    traffic: tuple[Traffic, ...] = ()
+    beyond: tuple[App, ...] = ()
+    pickers: Mapping[str, Spec] = {}
+
+    @property
+    def ways(self) -> tuple[Traffic, ...]:
+        """The traffic that is rendered."""
+        return tuple(each for each in self.traffic if not each.outside)

@@ -188,12 +188,12 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
 def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
-    """Show the routes that the input below PATHS makes, by Gateway: public name, route, backend, app, model.
+    """Show the routes that the input below PATHS makes, by Gateway: public name, owner, and what it leads to.
 
     Nothing is written. Problems of the input are printed as validate prints them, and no routes when there are errors.
     """
     with _answering():
-        from renderer.routes import FORMS
+        from renderer.routes import FORMS, summary
         from renderer.routes import routes as found_below
 
         found, problems = found_below(_options(paths, flags))
@@ -201,9 +201,7 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
         _say("text", _count(failed, "error"))
         _exit(_INVALID)
     click.echo(FORMS[form](found), nl=False)
-    names, gateways = len(found.rows), len({row.gateway for row in found.rows})
-    apart = f"; {_count(len(found.apart), 'app')} without a route (gateway.mode: off)" if found.apart else ""
-    _say("text", f"{_count(names, 'public name')} on {_count(gateways, 'Gateway')}{apart}")
+    _say("text", summary(found))
     _exit(0)
 
 

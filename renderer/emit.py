@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from renderer import yamlio
 from renderer.api import Scope
-from renderer.plan import Joint, Manifest, Plan
+from renderer.plan import Joint, Manifest, Plan, Way
 from renderer.problems import Origin, Problem, problem
 from renderer.tree import CONFIG, MARK, File, glob
 
@@ -32,10 +32,12 @@ def header(source: str) -> str:
     return f"{_BEGIN}{source}{_END}\n"
 
 
-def texts(plan: Plan, manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
-    """The files of one Playground or Service: one; with layout `app` in a folder of its own; with `object` one an
-    object.
+def texts(plan: Plan | Way, manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
+    """The files of one Playground or Service, ModelRoute or InferenceModel: one; with layout `app` in a folder of its
+    own; with `object` one an object. None without objects.
     """
+    if not manifests:
+        return []
     line = header(plan.file)
     documents = [yamlio.dump(manifest.body) for manifest in manifests]
     if layout == "object":

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from renderer.manifests import BUILDERS, SHARED
-from renderer.plan import Joint, Manifest, Plan
+from renderer.manifests import BUILDERS, ROUTES, SHARED, WAYS
+from renderer.plan import Joint, Manifest, Plan, Way
 
 
-def manifests(plans: Sequence[Plan]) -> list[Manifest]:
-    """Every object of one Playground or Service, in the order in which its file holds them."""
-    return [manifest for plan in plans for build in BUILDERS for manifest in build(plan)]
+def manifests(plans: Sequence[Plan | Way]) -> list[Manifest]:
+    """Every object of one Playground or Service, ModelRoute or InferenceModel, in the order in which its file holds
+    them.
+    """
+    made: list[Manifest] = []
+    for plan in plans:
+        if isinstance(plan, Way):
+            made += [manifest for lead in WAYS for manifest in lead(plan)]
+        else:
+            made += [manifest for build in BUILDERS for manifest in build(plan)]
+        made += [manifest for route in ROUTES for manifest in route(plan)]
+    return made
 
 
 def shared(joint: Joint) -> list[Manifest]:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from renderer import check, emit, expand, load, resolve
-from renderer.api import App, Inputs, Options, Scope
+from renderer.api import App, Inputs, Options, Scope, Traffic
 from renderer.emit import Text
 from renderer.parallel import Team
 from renderer.plan import Joint
@@ -27,13 +27,13 @@ class Rendered(NamedTuple):
     apart: list[str]  # shared files that a part of the tree wants, and leaves alone
 
 
-def app(outside: check.Outside, memo: resolve.Memo, scope: Scope, app: App) -> Made:
-    """One Playground or Service, from what the user wrote to texts."""
-    plans, problems = resolve.plan(memo, app)
+def app(outside: check.Outside, memo: resolve.Memo, scope: Scope, item: App | Traffic) -> Made:
+    """One Playground or Service, ModelRoute or InferenceModel, from what the user wrote to texts."""
+    plans, problems = resolve.plan(memo, item)
     if not plans:
         return Made(problems=problems)
     made = expand.manifests(plans)
-    problems += check.manifests(made, outside)
+    problems += check.manifests(made, outside._replace(present=resolve.leans(plans)))
     return Made(made, emit.texts(plans[0], made, scope.layout), problems, resolve.needs(plans))
 
 
@@ -49,8 +49,8 @@ def render(options: Options) -> Rendered:
     inputs, problems = load.inputs(scope)
     memo = resolve.memo(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
-    # Mixed, so that every process gets its share of both: apps are work, models and runtimes are hardly any.
-    items = [each for pair in zip_longest(inputs.apps, inputs.own) for each in pair if each]
+    # Mixed, so that every process gets its share of all: apps are work, models and runtimes are hardly any.
+    items = [each for some in zip_longest(inputs.apps, inputs.own, inputs.ways) for each in some if each]
     with Team(partial(share, partial(app, check.around(inputs)), inputs, scope), items) as team:
         shares = team.results()
         problems += [Problem(*each) for made in shares for each in made["problems"]]

@@ -93,17 +93,31 @@ class Wanted(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Where a route sends requests: a workload's backend, its share, and what its engine calls the model."""
+    """Where a route sends requests: the backend of a workload or provider, its share of its priority, and what it
+    calls the model; or a pool, which gets the public name and all requests.
+    """
 
     name: str
     weight: int
     model: str
+    priority: int = 0
+    pool: bool = False
+
+
+class Limit(NamedTuple):
+    """A budget for each value of a header: tokens of a kind, as the AI gateway calls it, in a unit of time."""
+
+    header: str
+    tokens: int
+    unit: str
+    kind: str
 
 
 class Route(NamedTuple):
-    """What leads from a Gateway to an app: one public name. `gateway`: namespace and name; durations as Gateway API
-    writes them; `allowed`: the tenants that may call, all when empty; `authentication`: what the Gateway asks for;
-    `packed`: the object that holds its rule together with others, empty when it has one of its own.
+    """What leads from a Gateway to an app, or to several: one public name. `gateway`: namespace and name; durations as
+    Gateway API writes them; `allowed`: the tenants that may call, all when empty; `authentication`: what the Gateway
+    asks for; `packed`: the object that holds its rule together with others, empty when it has one of its own;
+    `retries`: how often a request that failed is sent again.
     """
 
     name: str
@@ -122,6 +136,56 @@ class Route(NamedTuple):
     tenant: str = ""
     authentication: Body = {}
     packed: str = ""
+    retries: int = 0
+    limits: tuple[Limit, ...] = ()
+
+
+class Provider(NamedTuple):
+    """An API outside of the cluster. `speaks`: the schema of an AIServiceBackend; `auth`: type, Secret and region."""
+
+    name: str
+    namespace: str
+    labels: Body
+    speaks: Body
+    hostname: str
+    port: int
+    auth: tuple[str, str, str]
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
+class Steering(NamedTuple):
+    """What the picker of a pool is told of a public name: how urgent it is, and by which names its requests go on,
+    with their shares. `group`: the API group of these objects.
+    """
+
+    name: str
+    namespace: str
+    labels: Body
+    group: str
+    pool: str
+    model: str
+    priority: int
+    names: tuple[tuple[str, int | None], ...]
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
+class Pool(NamedTuple):
+    """A pool over a workload's leaders, and who picks one of them. `config`: what the picker reads; `groups`: the API
+    groups of what steers it; `more`, `pod_labels`, `annotations`: what RenderConfig gives its pod as any other.
+    """
+
+    name: str
+    labels: Body
+    image: str
+    args: tuple[str, ...]
+    config: str
+    groups: tuple[str, ...]
+    resources: Body
+    pod_security: Body
+    security: Body
+    more: Body = {}
+    pod_labels: Body = {}
+    annotations: Body = {}
 
 
 class Packed(NamedTuple):
@@ -160,9 +224,9 @@ class Gate(NamedTuple):
 class Plan(NamedTuple):
     """One workload of a Playground or Service, everything decided. `config`: files by name; `shared`: what it needs
     together with others; `app`: whose workload it is; `model`: the OpenModel; `serves`: the public name; `called`: how
-    the engine calls the model; `host`: where the
-    gateway finds its leaders, empty when no route leads there; `route`: stands with the last workload of an app.
-    `origins()`: by field of this plan, what made it.
+    the engine calls the model; `host`: where the gateway finds its leaders, empty when no route leads there; `backend`
+    and `metrics`: of its BackendRuntime, as far as known; `adapters`: by which names more can be asked for; `pool`: in
+    pool mode; `route`: stands with the last workload of an app. `origins()`: by field of this plan, what made it.
     """
 
     name: str
@@ -189,6 +253,26 @@ class Plan(NamedTuple):
     serves: str = ""
     called: str = ""
     host: str = ""
+    backend: str = ""
+    metrics: Body = {}
+    adapters: tuple[str, ...] = ()
+    pool: Pool | None = None
+    route: Route | None = None
+
+
+class Way(NamedTuple):
+    """A ModelRoute or InferenceModel, everything decided: what leads one public name to several apps. `app`: what its
+    file is called; `leans`: the objects of apps that it names, by kind, namespace and name; no `route` for a name that
+    is only kept.
+    """
+
+    app: str
+    namespace: str
+    file: str
+    leans: tuple[tuple[str, str, str], ...] = ()
+    shared: tuple[Wanted, ...] = ()
+    providers: tuple[Provider, ...] = ()
+    steering: Steering | None = None
     route: Route | None = None
 
 

@@ -207,7 +207,7 @@ WORDINGS: dict[str, Wording] = {
     "E121": Wording("this link leads out of the tree, to {target}", "copy the file, or name the link under ignore"),
     "E122": Wording("no such file or folder"),
     "E123": Wording(
-        "nothing to render: no Playground, Service, OpenModel or BackendRuntime in {files}",
+        "nothing to render: no Playground, Service, ModelRoute, InferenceModel, OpenModel or BackendRuntime in {files}",
         "name another path, or allow it with --allow-empty",
     ),
     "E124": Wording("this name holds control characters, or is no UTF-8", "rename the file"),
@@ -229,7 +229,7 @@ WORDINGS: dict[str, Wording] = {
     # 2xx: names, references, claims
     "E201": Wording("{kind} '{name}' is already in {file}:{line}", "give one of them another name"),
     "E202": Wording(
-        "a {other} is called '{name}' too, in {file}:{line}; both would make a LeaderWorkerSet of that name",
+        "{other} is called '{name}' too, in {file}:{line}; both would make {what} of that name",
         "give one of them another name",
     ),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
@@ -243,11 +243,9 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
-    "E214": Wording("{kind} is not rendered yet", "leave it out of PATHS, or name it under ignore"),
     "E215": Wording(
         "role lora is not rendered yet", "serve the adapter as a model of its own, or by the engine's own arguments"
     ),
-    "E216": Wording("gateway.mode: {value} is not rendered yet", "write gateway.mode: off, or leave it out"),
     "E217": Wording("a RenderConfig is read from llmaz.yaml only", "move it there, to the top of the tree"),
     "E218": Wording("a list of objects is not read", "write each object as a document of its own, with --- between"),
     "E220": Wording(
@@ -443,10 +441,12 @@ WORDINGS: dict[str, Wording] = {
     "E523": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),
+    "E528": Wording("the fields of a pod have apiVersion v1, not '{version}'", "leave it out"),
     "E530": Wording("{what}"),
     "E531": Wording("{what}"),
     "E540": Wording("{what}"),
     "E542": Wording("the selector does not match the labels of its own pods"),
+    "E543": Wording("{what}"),
     "E550": Wording("'{name}' is already scaled by {other}", "keep one autoscaler for each workload"),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
@@ -583,7 +583,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E610": Wording(
         "the workload '{workload}' is asked for the model '{sent}', but its engine is told '{name}' and answers 404",
-        "write modelNameOverride: {name}",
+        "{hint}",
     ),
     # Nxxx: what cannot be judged from here; never an error
     "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the set: not checked"),
@@ -598,6 +598,7 @@ WORDINGS: dict[str, Wording] = {
         "nothing of '{namespace}' is in the set: whether a ReferenceGrant there allows references from kind "
         "{from_kind} of '{from_space}' to kind {kind} was not checked"
     ),
+    "N588": Wording("whether clients can set the header '{header}' at the Gateway {name} was not checked"),
     "N587": Wording(
         "whether the host '{host}' leads to a Service was not checked: those that are known end in .<namespace>.svc or "
         ".<namespace>.svc.{domain}"
@@ -615,7 +616,7 @@ WORDINGS: dict[str, Wording] = {
         "the header '{header}' cannot be used: it is removed from requests, or means something else",
         "name another, such as x-api-key",
     ),
-    "E633": Wording("'{name}' is also the name of a packed route", "rename the app"),
+    "E633": Wording("'{name}' is also the name of a packed route", "give it another name"),
     "E634": Wording(
         "the proxies of the Gateway {name} would have a Service '{proxy}': over 63 characters, a digit first, or taken",
         "give the Gateway another name",
@@ -625,6 +626,68 @@ WORDINGS: dict[str, Wording] = {
         "the model's policy repeats the Gateway's jwt, whose {what} lies in another namespace",
         "use remoteJWKS.uri or localJWKS.inline",
     ),
+    "E637": Wording("'{name}' cannot stand behind a pool: {why}", "write spec.gateway.mode: backend"),
+    "E638": Wording(
+        "'{name}' cannot stand behind a pool, which has one workload: flavorPolicy variants makes several",
+        "write spec.gateway.mode: backend",
+    ),
+    "E639": Wording(
+        "'{app}' cannot stand behind a pool: {name} puts its metrics behind a key, and the picker has none",
+        "write spec.gateway.mode: backend, or ask for keys at the Gateway",
+    ),
+    "E640": Wording("no {kind} is named '{name}' in namespace '{namespace}'", "{hint}"),
+    "E641": Wording("no picker is named '{name}'", "{hint}"),
+    "E642": Wording(
+        "the {kind} in {file}:{line} has a route of the name '{name}' too", "give one of them another name"
+    ),
+    "E643": Wording("'{name}' has gateway.mode: off, so nothing leads to it", "write spec.gateway.mode: backend in it"),
+    "E644": Wording(
+        "'{name}' is a pool, which takes all requests of its rule: no other backend or priority can stand beside it",
+        "write spec.gateway.mode: backend in '{name}'",
+    ),
+    "E645": Wording("all weights of priority {priority} are 0, so nobody answers there", "give one of them a weight"),
+    "E646": Wording("'{name}' stands in this priority already", "add the weights up in one of them"),
+    "E647": Wording(
+        "the pool '{name}' would be asked for '{model}', and its engine serves '{served}'",
+        "write modelName: {served}, or set spec.servedModelName: {model} in '{name}'",
+    ),
+    "E648": Wording(
+        "'{host}' is none of the hosts of the Gateway {name}: {served}",
+        "name it in RenderConfig gateway.hostnames too; a ModelRoute can only narrow them",
+    ),
+    "E649": Wording("{count} priorities need at least {least} retries, not {attempts}", "write attempts: {least}"),
+    "E650": Wording(
+        "clients can set the header '{header}' themselves, and so choose whose budget they use",
+        "write per: tenant, or a header of claimToHeaders",
+    ),
+    "E651": Wording(
+        "the Gateway {name} does not ask who calls, so it knows no tenants", "write RenderConfig gateway.auth"
+    ),
+    "E652": Wording("this budget is said already: same header, interval and count", "keep one of them"),
+    "E653": Wording("{type} {what}", "{hint}"),
+    "E654": Wording(
+        "'{name}' is no name that a request can have", "write one in one line, not only blanks, as clients write it"
+    ),
+    "E655": Wording("this target has no weight, and others have one", "give weights to all targets, or to none"),
+    "E656": Wording(
+        "in v1alpha2 a weight is at least 1", "leave the target out; v1alpha1 keeps a name by weights of 0"
+    ),
+    "E657": Wording("the target '{name}' stands here twice", "add the weights up in one of them"),
+    "E658": Wording("no Playground, Service or InferencePool is named '{name}' in namespace '{namespace}'", "{hint}"),
+    "E659": Wording("poolRef.{key} '{value}' is nothing that a route can name", "write {allowed}, or leave it out"),
+    "E660": Wording("nobody serves '{name}' {where}", "{hint}"),
+    "E661": Wording(
+        "the InferencePool '{name}' is of the group that is gone, and no route can name it",
+        "make it apiVersion: inference.networking.k8s.io/v1",
+    ),
+    "E662": Wording(
+        "'{name}' cannot be the name of a route", "use small letters, digits and '-', at most 63 characters"
+    ),
+    "E663": Wording(
+        "the provider's objects would be called '{name}', {why}",
+        "give the ModelRoute another name",
+    ),
+    "E664": Wording("only some may call '{name}' (its spec.gateway.allow), and this name opens it to others", "{hint}"),
     # Wxxx: legal, and likely wrong
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' acts",
@@ -732,6 +795,20 @@ WORDINGS: dict[str, Wording] = {
     "W240": Wording(
         "the Gateway {name} has {count} routes; above {most} its memory grows with their square",
         "set gateway.routeLayout: packed, or give namespaces Gateways of their own (gateway.perNamespace)",
+    ),
+    "W242": Wording(
+        "only providers have the first priority, so all requests leave the cluster", "give an app of yours priority 0"
+    ),
+    "W243": Wording(
+        "requests are sent again to the one replica of '{name}' that failed", "give it replicas, or another backend"
+    ),
+    "W244": Wording(
+        "criticality acts in pool mode only, and this pool is a workload in backend mode",
+        "write spec.gateway.mode: pool there, or leave criticality out",
+    ),
+    "W245": Wording(
+        "'{name}' has timeouts of its own, which count for nothing since this route leads to it",
+        "write spec.timeouts here",
     ),
     "W241": Wording(
         "the Gateway {name} has {count} models beside API keys, which stand in every route of one message of 4 MiB",

@@ -44,7 +44,7 @@ def resolved(name: str, model: str = "", backend: str = "", overrides: tuple[str
     chosen = "" if model else _first(memo, backend)
     app = _app(f"llmaz presets show {name} --resolved", model or chosen, backend)
     plans, found = resolve.plan(memo, app)
-    plan = plans[0] if plans else None
+    plan = next((each for each in plans if isinstance(each, Plan)), None)
     if plan:
         found += check.manifests(expand.manifests(plans))
     # The Playground stands in no file, so it has no lines.

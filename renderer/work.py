@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from renderer import emit, resolve
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, Options, Scope
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, Options, Scope, Traffic
 from renderer.emit import Text
 from renderer.plan import Joint, Manifest, Wanted
 from renderer.problems import Problem, at_hand
@@ -21,13 +21,13 @@ class Made(NamedTuple):
     shared: Sequence[Wanted] = ()
 
 
-Item = App | OpenModel | BackendRuntime
+Item = App | Traffic | OpenModel | BackendRuntime
 
 
 def share(
-    make: Callable[[resolve.Memo, Scope, App], Made], inputs: Inputs, scope: Scope, items: Sequence[Item]
+    make: Callable[[resolve.Memo, Scope, App | Traffic], Made], inputs: Inputs, scope: Scope, items: Sequence[Item]
 ) -> tuple[Any, Callable[[str], Any]]:
-    """Works on the items: `make` renders an app; models and runtimes are only checked.
+    """Works on the items: `make` renders an app or what leads to apps; models and runtimes are only checked.
 
     Answers with plain values: problems, states (path, state), the number of objects, and what apps need together with
     others; and with what to do at a word: `write` what differs, hand over the `texts`, run `kubeconform` over them.
@@ -42,15 +42,15 @@ def share(
     count = 0
     for item in items:
         with at_hand(item.document.name):
-            if not isinstance(item, App):
+            if not isinstance(item, (App, Traffic)):
                 problems += resolve.checked(memo, item)
                 continue
             made = make(memo, scope, item)
         problems += made.problems
+        shared.update(made.shared)
         if not made.texts:
             continue
         count += len(made.manifests)
-        shared.update(made.shared)
         compared = emit.compare(scope, made.texts)
         states += compared
         kept += [

@@ -51,7 +51,9 @@ ENUMS = "pkg/generated/openapi/zz_generated.openapi.go"
 
 
 class Source(NamedTuple):
-    """CRDs in a folder of a Go module. No `kinds`: all of them. Only versions that the API server serves are read."""
+    """CRDs in a folder of a Go module; without a module, of this folder. No `kinds`: all of them. Only versions that
+    the API server serves are read.
+    """
 
     module: str
     folder: str
@@ -69,6 +71,7 @@ CRDS = (
         "config/crd/bases",
         ("InferenceObjective", "InferenceModelRewrite"),
     ),
+    Source("", "output-crds"),
     Source(
         "github.com/kedacore/keda/v2@v2.21.0",
         "config/crd/bases",
@@ -112,6 +115,7 @@ INPUT_CRDS = {
     "Playground": "inference.llmaz.io_playgrounds.yaml",
     "Service": "inference.llmaz.io_services.yaml",
     "BackendRuntime": "inference.llmaz.io_backendruntimes.yaml",
+    "InferenceModel": "inference.networking.x-k8s.io_inferencemodels.yaml",
 }
 
 # Where schemas stand inside a schema: under names, alone, in a list.
@@ -233,7 +237,8 @@ def enums() -> dict[tuple[str, str], list[str]]:
 
 def crds(source: Source) -> Iterator[Node]:
     """The CustomResourceDefinitions of a source."""
-    for data in files(source.module, source.folder, ".yaml"):
+    local = () if source.module else sorted((HERE / source.folder).glob("*.yaml"))
+    for data in [each.read_bytes() for each in local] or files(source.module, source.folder, ".yaml"):
         if source.kinds and not any(f"kind: {kind}\n".encode() in data for kind in source.kinds):
             continue
         for document in yaml.load_all(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -616,17 +621,18 @@ def list_defaults(node: Node, path: str) -> Iterator[tuple[str, Any]]:
 def input_kinds() -> Iterator[tuple[str, Node]]:
     extensions = yaml.safe_load((HERE / "extensions.yaml").read_text(encoding="utf-8"))
     for kind, file in INPUT_CRDS.items():
-        crd = yaml.safe_load((HERE / "input-crds" / file).read_text(encoding="utf-8"))
-        version = crd["spec"]["versions"][0]
-        body = structural(version["schema"]["openAPIV3Schema"], number=True)
-        yield from own_kind(kind, f"{crd['spec']['group']}/{version['name']}", body, extensions)
+        read = list(yaml.safe_load_all((HERE / "input-crds" / file).read_text(encoding="utf-8")))
+        versions = [version for crd in read for version in crd["spec"]["versions"]]  # the first is the widest
+        group = read[0]["spec"]["group"]
+        body = structural(versions[0]["schema"]["openAPIV3Schema"], number=True)
+        yield from own_kind(kind, [f"{group}/{each['name']}" for each in versions], body, extensions)
     for kind, rules in extensions["kinds"].items():
         if kind not in INPUT_CRDS:
             body = {"type": "object", "properties": {"spec": shorthand(rules["spec"])}}
-            yield from own_kind(kind, "renderer.llmaz.io/v1alpha1", body, extensions)
+            yield from own_kind(kind, ["renderer.llmaz.io/v1alpha1"], body, extensions)
 
 
-def own_kind(kind: str, version: str, body: Node, extensions: Node) -> Iterator[tuple[str, Node]]:
+def own_kind(kind: str, versions: list[str], body: Node, extensions: Node) -> Iterator[tuple[str, Node]]:
     rules = extensions["kinds"][kind]
     for path, more in rules.get("fields", {}).items():
         parent, _, field = path.rpartition(".")
@@ -647,7 +653,10 @@ def own_kind(kind: str, version: str, body: Node, extensions: Node) -> Iterator[
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "additionalProperties": False,
         "properties": {
-            "apiVersion": {"const": version, "description": "API group and version."},
+            "apiVersion": {
+                **({"const": versions[0]} if len(versions) == 1 else {"enum": versions}),
+                "description": "API group and version.",
+            },
             "kind": {"const": kind, "description": "The kind."},
             "metadata": shorthand(extensions["metadata"]),
             "spec": {**spec, "description": "What is wanted."},

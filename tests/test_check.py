@@ -216,6 +216,8 @@ def test_set(changes: dict[str, Any], expected: str | None) -> None:
 # --- pods, wherever their template stands
 
 RUNNER, LOADER = "containers.0", "initContainers.0"
+FIELD = {"fieldPath": "metadata.name"}
+SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 PLACES = [
     (SET, "spec.leaderWorkerTemplate.leaderTemplate.spec"),
     (SET, "spec.leaderWorkerTemplate.workerTemplate.spec"),
@@ -253,6 +255,14 @@ PLACES = [
             None,
         ),
         ({f"{RUNNER}.env.1.valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}, f"E524 {RUNNER}.env.1"),
+        ({f"{RUNNER}.env.1": {"name": "B", "valueFrom": {"fieldRef": {"apiVersion": "v1", **FIELD}}}}, None),
+        (
+            {f"{RUNNER}.env.1": {"name": "B", "valueFrom": {"fieldRef": {"apiVersion": "v2", **FIELD}}}},
+            f"E528 {RUNNER}.env.1.valueFrom.fieldRef.apiVersion",
+        ),
+        ({"topologySpreadConstraints": [SPREAD, {**SPREAD, "topologyKey": "host"}]}, None),
+        ({"topologySpreadConstraints": [SPREAD, {**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}]}, None),
+        ({"topologySpreadConstraints": [SPREAD, {**SPREAD, "maxSkew": 2}]}, "E520 topologySpreadConstraints.1"),
     ],
 )
 @pytest.mark.parametrize(("body", "place"), PLACES, ids=["leader", "worker", "deployment"])
@@ -275,6 +285,62 @@ def test_pod(body: int, place: str, changes: dict[str, Any], expected: str | Non
 def test_selector_of_a_workload(kind: str, changes: dict[str, Any], expected: list[tuple[str, Path]]) -> None:
     more = {"kind": kind} | ({"spec.serviceName": "web"} if kind == "StatefulSet" else {})
     assert found(changed(BODIES[DEPLOYMENT], {**more, **changes})) == expected
+
+
+# --- Role and RoleBinding
+
+ROLE, BINDING = yamlio.parse(
+    "rbac.yaml",
+    b"""
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader, namespace: llm}
+rules:
+  - {apiGroups: [""], resources: [pods], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reader, namespace: llm}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}
+subjects: [{kind: ServiceAccount, name: reader, namespace: llm}]
+""",
+)[0]
+RBAC = "rbac.authorization.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, None),
+        ({"rules": []}, None),
+        ({"rules.0.resources": []}, "rules.0.resources"),
+        ({"rules.0.apiGroups": GONE}, "rules.0"),
+        ({"rules.0.resourceNames": ["one"]}, None),
+        ({"rules.0.nonResourceURLs": ["/metrics"]}, "rules.0.nonResourceURLs"),
+    ],
+)
+def test_role(changes: dict[str, Any], expected: str | None) -> None:
+    assert found(changed(ROLE.value, changes)) == ([("E543", steps(expected))] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, None),
+        ({"subjects": GONE}, None),
+        ({"roleRef.kind": "ClusterRole"}, None),
+        ({"subjects.0.name": "a.b"}, None),
+        ({"subjects.0.name": "a..b"}, "subjects.0.name"),
+        ({"subjects.0.name": "A"}, "subjects.0.name"),
+        ({"subjects.0.name": "a" * 253}, None),
+        ({"subjects.0.name": "a" * 254}, "subjects.0.name"),
+        ({"subjects.0.apiGroup": RBAC}, "subjects.0.apiGroup"),
+        ({"subjects.0.kind": "User", "subjects.0.name": "a b", "subjects.0.namespace": GONE}, None),
+        ({"subjects.0.kind": "User", "subjects.0.name": "a b", "subjects.0.apiGroup": RBAC}, None),
+    ],
+)
+def test_binding(changes: dict[str, Any], expected: str | None) -> None:
+    assert found(changed(BINDING.value, changes)) == ([("E543", steps(expected))] if expected else [])
 
 
 # --- HorizontalPodAutoscaler

@@ -23,7 +23,7 @@ FOLDERS = ("backends", "models", "loaders")
 SHIPPED = [
     f"{folder}/{name}" for folder in FOLDERS for name in sorted(p.stem for p in (PRESETS / folder).glob("*.yaml"))
 ]
-KINDS = ["BackendRuntime", "OpenModel", "Playground", "RenderConfig", "Service"]
+KINDS = ["BackendRuntime", "InferenceModel", "ModelRoute", "OpenModel", "Playground", "RenderConfig", "Service"]
 PLAYGROUND = """\
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
@@ -149,7 +149,7 @@ def test_no_such_preset(name: str, llmaz: Llmaz) -> None:
 
 
 def test_a_preset_of_two_kinds(llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("renderer.load.presets.preset_names", lambda folder: ["same"] if folder != "loaders" else [])
+    monkeypatch.setattr("renderer.load.presets.preset_names", lambda folder: ["same"] if folder[0] in "bm" else [])
     done = llmaz("presets", "show", "same")
     assert done == (2, "", "'same' is ambiguous: it may be backends/same or models/same\n")
 

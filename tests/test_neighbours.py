@@ -153,4 +153,4 @@ def test_packed(here: Path, llmaz: Llmaz) -> None:
 
 
 def test_every_gateway_example_is_tried() -> None:
-    assert GATEWAYS == ["gateway-auth", "gateway-basic", "gateway-teams"]
+    assert GATEWAYS == ["gateway-auth", "gateway-basic", "gateway-pool", "gateway-teams"]

@@ -347,7 +347,9 @@ def test_both_a_backend_and_a_model(here: Path, llmaz: Llmaz, monkeypatch: pytes
     said = "'vllm' is ambiguous: it may be backends/vllm or models/vllm\n"
     assert refused(llmaz("presets", "show", "--resolved", "vllm")) == said
     assert llmaz("presets", "show", "--resolved", "backends/vllm", "--model", "qwen3-8b").code == 0
-    monkeypatch.setattr("renderer.load.presets.preset_names", lambda folder: ["vllm"] if folder != "loaders" else [])
+    monkeypatch.setattr(
+        "renderer.load.presets.preset_names", lambda folder: ["vllm"] if folder in ("backends", "models") else []
+    )
     assert refused(llmaz("presets", "vendor", "vllm")) == said
     assert refused(llmaz("presets", "diff", "vllm")) == said
 

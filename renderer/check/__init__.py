@@ -20,6 +20,7 @@ from renderer.check.finding import Body, Finding, placed
 from renderer.check.hpa import hpa_rules
 from renderer.check.lws import lws_pods, lws_webhook
 from renderer.check.objects import service_rules, workload_rules
+from renderer.check.rbac import binding_rules, role_rules
 from renderer.check.together import together
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path, Problem, RenderError, problem
@@ -35,6 +36,8 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
     "output/apps/deployment_v1": (workload_rules,),
     "output/apps/statefulset_v1": (workload_rules,),
     "output/apps/daemonset_v1": (workload_rules,),
+    "output/rbac.authorization.k8s.io/role_v1": (role_rules,),
+    "output/rbac.authorization.k8s.io/rolebinding_v1": (binding_rules,),
 }
 
 
@@ -137,7 +140,8 @@ def documents(
 def _key(value: Mapping[str, Any]) -> Key | None:
     """Kind, namespace and name of an object that no schema vouches for; None when it does not say them."""
     metadata = value.get("metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+    said = (value.get("apiVersion"), value.get("kind"), metadata.get("name") if isinstance(metadata, dict) else None)
+    if not isinstance(metadata, dict) or not all(isinstance(each, str) for each in said):
         return None
     namespace = metadata.get("namespace") or ""
     return kind_of(value["apiVersion"], value["kind"]), str(namespace), metadata["name"]

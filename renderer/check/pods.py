@@ -16,6 +16,13 @@ def pod(spec: Body) -> Iterator[Finding]:
     if isinstance(volumes, int):
         yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": spec["volumes"][volumes]["name"]}
         return
+    spread: list[tuple[str, str]] = []
+    for i, each in enumerate(spec.get("topologySpreadConstraints") or ()):
+        key = each["topologyKey"], each["whenUnsatisfiable"]
+        if key in spread:
+            words = {"what": "topology spread constraint", "name": ", ".join(key)}
+            yield "E520", ("topologySpreadConstraints", i), words
+        spread.append(key)
     names: set[str] = set()
     for group in ("initContainers", "containers"):
         for i, container in enumerate(spec.get(group) or ()):
@@ -51,6 +58,9 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
     for i, entry in enumerate(container.get("env") or ()):
         if "valueFrom" in entry and entry.get("value"):
             yield "E524", ("env", i), {"name": entry["name"]}
+        field = (entry.get("valueFrom") or {}).get("fieldRef") or {}
+        if field.get("apiVersion", "") not in ("", "v1"):
+            yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
     mounts = container.get("volumeMounts") or ()
     if isinstance(twice := _unique(mounts, "mountPath"), int):
         yield "E520", ("volumeMounts", twice, "mountPath"), {"what": "mount", "name": mounts[twice]["mountPath"]}

@@ -64,7 +64,8 @@ def scope(options: Options) -> Scope:
 def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     """Every document of ours in the tree, and what is wrong with them; what is wrong is left out of the Inputs.
 
-    Where PATHS are a part of the tree, the rest of it brings models and runtimes, and nothing else.
+    Where PATHS are a part of the tree, the rest of it brings models, runtimes and what public names lead to, and
+    nothing else.
     """
     files = [*((file, False) for file in scope.tree.files), *((file, True) for file in scope.tree.around)]
     with Team(lambda part: ([plain(file, outside=out) for file, out in part], lambda _: None), files) as team:
@@ -77,13 +78,13 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
     made = gathering.inputs()
     if scope.problems:  # what follows from the configuration is unknown
-        made = made._replace(apps=(), own=())
+        made = made._replace(apps=(), own=(), traffic=())
     return made, list(dict.fromkeys([*scope.problems, *gathering.problems]))
 
 
 def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[Problem]:
     """An error when there was nothing to render, and nothing else is wrong."""
-    if inputs.apps or inputs.own or problems or scope.options.allow_empty:
+    if inputs.apps or inputs.own or inputs.ways or problems or scope.options.allow_empty:
         return []
     files = _files(len(scope.tree.files))
     paths = scope.options.paths or (os.path.relpath(scope.tree.base),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from renderer import yamlio
-from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel
+from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel, Traffic
 from renderer.load.kinds import KINDS
 from renderer.load.lists import Lists
 from renderer.load.presets import Shelf, preset
@@ -15,6 +15,7 @@ from renderer.tree import File
 from renderer.yamlio import Document
 
 _APPS = ("Playground", "Service")
+_TRAFFIC = ("ModelRoute", "InferenceModel")
 
 
 class Gathering:
@@ -31,6 +32,8 @@ class Gathering:
         self.named: dict[tuple[str, str], tuple[str, Document]] = {}
         self.unreadable = False
         self.foreign = 0
+        self.traffic: list[Traffic] = []
+        self.beyond: list[App] = []
         self.around: list[Any] = []
         self.namespace = config.get("namespace") or "default"
 
@@ -68,8 +71,15 @@ class Gathering:
         if kind in _APPS:
             namespace = metadata.get("namespace") or self.namespace
             app = App(kind, name, namespace, value["spec"], metadata.get("annotations") or {}, document, file.key)
-            if self._first(document, kind, name, namespace):
+            if outside:
+                self.beyond.append(app)
+            elif self._first(document, kind, name, namespace):
                 self.apps[namespace, name] = app
+        elif kind in _TRAFFIC:
+            namespace = metadata.get("namespace") or self.namespace
+            if outside or self._first(document, kind, name, namespace):
+                version = value["apiVersion"].rpartition("/")[2]
+                self.traffic.append(Traffic(kind, version, name, namespace, value["spec"], document, file.key, outside))
         elif kind == "OpenModel":
             if self._first(document, kind, name):
                 self.models[name] = model = OpenModel(name, value["spec"], document)
@@ -91,6 +101,9 @@ class Gathering:
         if kind in _APPS:
             self.broken[kind, f"{file.name} {document.index}"] = document
             namespace = str(metadata.get("namespace") or self.namespace)
+        elif kind in _TRAFFIC:
+            namespace = str(metadata.get("namespace") or self.namespace)
+            self.broken[kind, f"{file.name} {document.index}"] = document
         elif kind in KINDS and kind != "RenderConfig":
             self.broken.setdefault((kind, name), document)
             namespace = ""
@@ -100,14 +113,20 @@ class Gathering:
             self._first(document, kind, name, namespace)
 
     def _first(self, document: Document, kind: str, name: str, namespace: str = "") -> bool:
-        """Whether nothing before it has this name; else a problem says so. All apps share one space of names."""
-        key = ("", f"{namespace}/{name}") if kind in _APPS else (kind, name)
+        """Whether nothing before it has this name; else a problem says so. All apps share one space of names, all that
+        leads to several of them another.
+        """
+        space = "app" if kind in _APPS else "route" if kind in _TRAFFIC else ""
+        key = (space, f"{namespace}/{name}") if space else (kind, name)
         other, first = self.named.setdefault(key, (kind, document))
         if first is document:
             return True
         file, line, _ = first.origin("metadata", "name").place
-        words = {"kind": kind, "name": name, "other": other, "file": file, "line": line}
+        words = {"kind": kind, "name": name, "file": file, "line": line}
         code = "E201" if other == kind else "E202"
+        if other != kind:
+            words["other"] = f"an {other}" if other == "InferenceModel" else f"a {other}"
+            words["what"] = "a LeaderWorkerSet" if space == "app" else "an AIGatewayRoute"
         self.problems.append(problem(code, document.origin("metadata", "name"), **words))
         return False
 
@@ -122,6 +141,7 @@ class Gathering:
                 lambda d: BackendRuntime(_name(d), d.value["spec"], d, ours=True),
             ),
             loaders=Shelf({}, "loaders", lambda d: d.value["spec"]),
+            pickers=Shelf({}, "pickers", lambda d: d.value["spec"]),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
             option_files=Lists(),
             own=tuple(sorted(self.own, key=lambda each: isinstance(each, BackendRuntime))),
@@ -129,6 +149,8 @@ class Gathering:
             unreadable=self.unreadable,
             foreign=self.foreign,
             around=tuple(self.around),
+            traffic=tuple(self.traffic),
+            beyond=tuple(self.beyond),
         )
 
 

@@ -16,8 +16,11 @@ KINDS = {
     "Service": "inference.llmaz.io/v1alpha1",
     "BackendRuntime": "inference.llmaz.io/v1alpha1",
     "RenderConfig": "renderer.llmaz.io/v1alpha1",
+    "ModelRoute": "renderer.llmaz.io/v1alpha1",
+    "InferenceModel": "inference.networking.x-k8s.io/v1alpha2",
 }
-_LATER = ("ModelRoute", "InferenceModel")
+_ALSO = ("InferenceModel", "inference.networking.x-k8s.io/v1alpha1")
+_ELSEWHERE = "inference.networking.x-k8s.io"  # the group of InferenceModel, whose other kinds are others' business
 # Where a plain `off` is that word, not false (contract, 1a); `*` stands for every key.
 _WORDS: dict[str, tuple[Path, ...]] = {
     "Playground": (("spec", "hardening"), ("spec", "gateway", "mode")),
@@ -38,17 +41,13 @@ def kind_of(document: Document, problems: list[Problem]) -> str | None:
     if not isinstance(value, dict):
         return _listed(document, value, (), problems)
     kind, version = value.get("kind"), value.get("apiVersion")
-    if isinstance(kind, str) and version is not None and KINDS.get(kind) == version:
+    if isinstance(kind, str) and version is not None and (KINDS.get(kind) == version or (kind, version) == _ALSO):
         return kind
     group = version.partition("/")[0] if isinstance(version, str) else None
-    if (kind == "InferenceModel" and group == "inference.networking.x-k8s.io") or (
-        kind == "ModelRoute" and group == GROUPS[2]
-    ):
-        problems.append(problem("E214", document.origin("kind"), kind=kind))
-        return ""
-    if group in GROUPS:
+    if group in GROUPS or (group == _ELSEWHERE and _meant(kind)):
         if kind is None:
-            hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or 'Playground'}"
+            usual = "InferenceModel" if group == _ELSEWHERE else "Playground"
+            hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or usual}"
             problems.append(problem("E302", document.origin(), word="kind", hint=hint))
         elif not isinstance(kind, str):
             problems.append(_no_string(document, "kind"))
@@ -57,7 +56,7 @@ def kind_of(document: Document, problems: list[Problem]) -> str | None:
                 problem("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
             )
         else:
-            hint = "kind Model of old releases is OpenModel now" if kind == "Model" else guess(kind, [*KINDS, *_LATER])
+            hint = "kind Model of old releases is OpenModel now" if kind == "Model" else guess(kind, list(KINDS))
             problems.append(problem("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
         return ""
     if isinstance(kind, str) and kind in KINDS and (kind != "Service" or "llmaz" in (group or "")):
@@ -73,6 +72,11 @@ def kind_of(document: Document, problems: list[Problem]) -> str | None:
     return _listed(document, value.get("items"), ("items",), problems) if kind == "List" else None
 
 
+def _meant(kind: Any) -> bool:
+    """Whether an object of the group of InferenceModel is meant for one."""
+    return not isinstance(kind, str) or kind.lower() in ("inferencemodel", "inferencemodels")
+
+
 def _no_string(document: Document, field: str) -> Problem:
     found = schema.mistyped((field,), document.value[field], "string")
     return problem(found.code, document.origin(field), **schema.words(found, document.raw((field,))))
@@ -82,7 +86,8 @@ def _listed(document: Document, items: Any, path: Path, problems: list[Problem])
     """'' when objects of ours stand in a list (a problem says so), else None."""
     for item in items if isinstance(items, list) else ():
         version = item.get("apiVersion") if isinstance(item, dict) else None
-        if isinstance(version, str) and version.partition("/")[0] in GROUPS:
+        group = version.partition("/")[0] if isinstance(version, str) else ""
+        if group in GROUPS or (group == _ELSEWHERE and _meant(item.get("kind"))):
             problems.append(problem("E218", document.origin(*path, key=True)))
             return ""
     return None

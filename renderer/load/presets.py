@@ -44,7 +44,9 @@ def preset_names(folder: str) -> list[str]:
 
 def shipped() -> list[str]:
     """Every preset, as `backends/<name>`."""
-    return [f"{folder}/{name}" for folder in ("backends", "models", "loaders") for name in preset_names(folder)]
+    return [
+        f"{folder}/{name}" for folder in ("backends", "models", "loaders", "pickers") for name in preset_names(folder)
+    ]
 
 
 def named(name: str, known: Sequence[str], what: str = "preset") -> str:

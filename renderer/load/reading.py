@@ -14,22 +14,30 @@ from renderer.tree import MARK, MAX_BYTES, File
 _SIGNS = (
     b"llmaz.io/",
     b"inference.networking.x-k8s.io/",
-    *(f"kind: {kind}".encode() for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig")),
+    *(f"kind: {kind}".encode() for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "ModelRoute")),
     b"inference.llmaz",
     *("llmaz.io/".encode(encoding) for encoding in ("utf-16-le", "utf-16-be")),
 )
 DEFINITIONS = ("OpenModel", "BackendRuntime")  # what apps in other files use
-AROUND = ("gateway.networking.k8s.io", "gateway.envoyproxy.io")  # what routes refer to, in files of others
+LEADING = ("ModelRoute", "InferenceModel")  # what leads to apps in other files
+NEIGHBOURS = ("Playground", "Service", *LEADING)  # what public names in other files lead to
+# What routes refer to, in files of others.
+AROUND = (
+    "gateway.networking.k8s.io",
+    "gateway.envoyproxy.io",
+    "inference.networking.k8s.io",
+    "inference.networking.x-k8s.io",
+)
 FOREIGN = "~"  # stands where the kind of ours would
 _AROUND = (*(f"{group}/".encode() for group in AROUND), b"kind: Secret")
 _MARK = MARK.encode()
-_DEFINED = tuple(kind.encode() for kind in DEFINITIONS)
+_DEFINED = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
 
 
 def plain(file: File, *, outside: bool = False) -> Any:
     """A file's bytes, the number of foreign documents in it, ours by index, problems, and whether it is unreadable.
 
-    `outside`: it lies outside PATHS, so only its models and runtimes count, and what is wrong with these.
+    `outside`: it lies outside PATHS, so what is wrong with its apps is of no interest.
     """
     with at_hand(file.name):
         return _read(file, outside)
@@ -53,13 +61,17 @@ def _read(file: File, outside: bool) -> Any:
     for document in documents:
         unkind: list[Problem] = []
         kind = kind_of(document, unkind)
-        if kind is None or (outside and _kind(document.value) not in DEFINITIONS):
+        if kind is None or (outside and _kind(document.value) not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
             if _group(document.value) in AROUND or _kind(document.value) == "Secret":
                 values.append((document.index, document.value, FOREIGN, False))
             continue
-        problems += unkind
         found = check(document, kind) if kind else []
+        if outside and kind not in DEFINITIONS + LEADING:
+            if kind and not found:
+                values.append((document.index, document.value, kind, True))
+            continue
+        problems += unkind
         values.append((document.index, document.value, kind, bool(kind) and not found))
         said = {(each.line, each.field) for each in problems}  # what a tag made of a value, say, fits nowhere
         problems += [each for each in found if (each.line, each.field) not in said]

@@ -1,5 +1,6 @@
-"""One file a Kubernetes kind. BUILDERS is the index of an app's objects, SHARED of those that apps share; both in the
-order in which a file holds the objects (apply order).
+"""One file a Kubernetes kind, or few that belong together. BUILDERS is the index of a workload's objects, WAYS of those
+that lead to several apps, ROUTES of what both may have, SHARED of those that apps share; each in the order in which a
+file holds the objects (apply order).
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from renderer.manifests.lws import lws
 from renderer.manifests.openmodel import open_model
 from renderer.manifests.pdb import pdb
 from renderer.manifests.podmonitor import pod_monitor
+from renderer.manifests.pool import inference_pool, picker, steering
+from renderer.manifests.provider import providers
 from renderer.manifests.route import ai_gateway_route, packed_routes, rights, traffic_policy
 from renderer.manifests.service import lb_service, leaders_service
-from renderer.plan import Joint, Manifest, Plan
+from renderer.plan import Joint, Manifest, Plan, Way
 
 BUILDERS: tuple[Callable[[Plan], Iterator[Manifest]], ...] = (
     config_map,
@@ -27,10 +30,11 @@ BUILDERS: tuple[Callable[[Plan], Iterator[Manifest]], ...] = (
     hpa,
     backend,
     ai_service_backend,
-    ai_gateway_route,
-    traffic_policy,
-    rights,
+    picker,
+    inference_pool,
 )
+WAYS: tuple[Callable[[Way], Iterator[Manifest]], ...] = (providers, steering)
+ROUTES: tuple[Callable[[Plan | Way], Iterator[Manifest]], ...] = (ai_gateway_route, traffic_policy, rights)
 SHARED: tuple[Callable[[Joint], Iterator[Manifest]], ...] = (
     open_model,
     pod_monitor,

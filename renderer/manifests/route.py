@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from renderer.plan import Body, Joint, Manifest, Plan, Route, Target
+from renderer.plan import Body, Joint, Limit, Manifest, Plan, Route, Target, Way
 from renderer.problems import Origin, Path
 
 _PACKED = {
@@ -15,17 +15,30 @@ _PACKED = {
     "app.kubernetes.io/managed-by": "llmaz-renderer",
 }
 _MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
+# Where the AI gateway writes how many tokens a request took, by their kind.
+_COUNTS = {
+    "TotalToken": "llm_total_token",
+    "InputToken": "llm_input_token",
+    "OutputToken": "llm_output_token",
+    "CachedInputToken": "llm_cached_input_token",
+    "ReasoningToken": "llm_reasoning_token",
+}
+_AGAIN = ("connect-failure", "retriable-status-codes")
+_FAILED = (500, 502, 503)
 
 
-def ai_gateway_route(plan: Plan) -> Iterator[Manifest]:
-    """One where a public name leads to the app by a route of its own."""
+def ai_gateway_route(plan: Plan | Way) -> Iterator[Manifest]:
+    """One where a public name leads to the app, or apps, by a route of its own."""
     route = plan.route
     if route and not route.packed:
         made = rule(route.model, route.targets, route.request, route.owned_by, route.created_at)
-        yield Manifest(
-            routed(route.name, route.namespace, route.labels, route.gateway, route.hostnames, [made]),
-            lambda: _origins(route),
-        )
+        body = routed(route.name, route.namespace, route.labels, route.gateway, route.hostnames, [made])
+        if kinds := dict.fromkeys(each.kind for each in route.limits):
+            costs = [{"metadataKey": _COUNTS[each], "type": each} for each in kinds]
+            spec = body["spec"]
+            body["spec"] = {**{key: spec[key] for key in spec if key != "rules"}, "llmRequestCosts": costs}
+            body["spec"]["rules"] = spec["rules"]
+        yield Manifest(body, lambda: _origins(route))
 
 
 def packed_routes(joint: Joint) -> Iterator[Manifest]:
@@ -58,13 +71,12 @@ def routed(
 
 
 def rule(model: str, targets: Sequence[Target], request: str, owned_by: str, created_at: str) -> Body:
-    """The rule of a public name. Each backend gets the name that its engine knows, whatever the client wrote."""
+    """The rule of a public name. Each backend gets the name that its engine knows, whatever the client wrote; a pool
+    gets the public one.
+    """
     made: dict[str, Any] = {
         "matches": [{"headers": [{"type": "Exact", "name": _MODEL, "value": model}]}],
-        "backendRefs": [
-            {"name": each.name, "weight": each.weight, "priority": 0, "modelNameOverride": each.model}
-            for each in targets
-        ],
+        "backendRefs": [_reference(each) for each in targets],
         "timeouts": {"request": request},
         "modelsOwnedBy": owned_by,
     }
@@ -73,16 +85,54 @@ def rule(model: str, targets: Sequence[Target], request: str, owned_by: str, cre
     return made
 
 
-def traffic_policy(plan: Plan) -> Iterator[Manifest]:
-    """BackendTrafficPolicy: one where somebody asks for more than the route itself can say."""
+def _reference(target: Target) -> Body:
+    if target.pool:
+        pool = {"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": target.name}
+        return {**pool, "weight": 1, "priority": 0}
+    return {
+        "name": target.name,
+        "weight": target.weight,
+        "priority": target.priority,
+        "modelNameOverride": target.model,
+    }
+
+
+def traffic_policy(plan: Plan | Way) -> Iterator[Manifest]:
+    """BackendTrafficPolicy: one where somebody asks for more than the route itself can say, with all of it, since a
+    route has only one.
+    """
     route = plan.route
-    if not route or not route.stream_idle:
+    if not route:
         return
-    spec = {"timeout": {"http": {"streamIdleTimeout": route.stream_idle}}}
-    yield _policy("BackendTrafficPolicy", route, spec)
+    spec: dict[str, Any] = {}
+    if route.stream_idle:
+        spec["timeout"] = {"http": {"streamIdleTimeout": route.stream_idle}}
+    if route.retries:
+        spec["retry"] = {
+            "numRetries": route.retries,
+            "numAttemptsPerPriority": 1,
+            "retryOn": {"triggers": list(_AGAIN), "httpStatusCodes": list(_FAILED)},
+        }
+    if route.limits:
+        spec["rateLimit"] = {"type": "Global", "global": {"rules": [_limit(each) for each in route.limits]}}
+    if spec:
+        yield _policy("BackendTrafficPolicy", route, spec)
 
 
-def rights(plan: Plan) -> Iterator[Manifest]:
+def _limit(limit: Limit) -> Body:
+    """A request costs nothing when it comes; what it took is counted when it has been answered."""
+    metadata = {"namespace": "io.envoy.ai_gateway", "key": _COUNTS[limit.kind]}
+    return {
+        "clientSelectors": [{"headers": [{"name": limit.header, "type": "Distinct"}]}],
+        "limit": {"requests": limit.tokens, "unit": limit.unit},
+        "cost": {
+            "request": {"from": "Number", "number": 0},
+            "response": {"from": "Metadata", "metadata": metadata},
+        },
+    }
+
+
+def rights(plan: Plan | Way) -> Iterator[Manifest]:
     """SecurityPolicy: one where not everybody may call the model.
 
     It hides the Gateway's policy, so it repeats its authentication (gateway-proof.md, surprise 1).
@@ -129,4 +179,8 @@ def _origins(route: Route) -> dict[Path, Origin]:
         (*rule, "timeouts", "request"): made["request",],
         ("spec", "timeout"): made["request",],
         ("spec", "authorization"): made["allowed",],
+        (*rule, "backendRefs"): made["backends",],
+        ("spec", "retry"): made["retries",],
+        ("spec", "rateLimit"): made["limits",],
+        ("spec", "llmRequestCosts"): made["limits",],
     }

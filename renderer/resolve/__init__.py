@@ -12,66 +12,90 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from renderer.api import App, BackendRuntime, OpenModel
-from renderer.plan import Plan, Wanted
+from renderer.api import App, BackendRuntime, OpenModel, Traffic
+from renderer.plan import Plan, Wanted, Way
 from renderer.problems import Findings, Origin, Path, Problem, Stop, failing
 from renderer.resolve import (
     annotated,
     claims,
     engines,
     flavors,
+    inferencemodels,
+    modelroutes,
     names,
-    playground,
+    pools,
     resources,
     routing,
     scaling,
-    service,
-    variants,
 )
+from renderer.resolve.clashing import clashes
 from renderer.resolve.joint import joints
 from renderer.resolve.memo import Memo, door, engine, memo, weights
 from renderer.resolve.routing import crossed
 from renderer.resolve.scaling import adapted, queue_metric
-from renderer.resolve.variants import clashes
+from renderer.resolve.workloads import workloads
 
 
-def plan(memo: Memo, app: App) -> tuple[tuple[Plan, ...], list[Problem]]:
-    """Everything decided for one Playground or Service, one Plan a workload, and what is wrong with it; none when
-    something stands in the way.
+def plan(memo: Memo, item: App | Traffic) -> tuple[tuple[Plan | Way, ...], list[Problem]]:
+    """Everything decided for one Playground or Service, one Plan a workload, or for one ModelRoute or InferenceModel;
+    and what is wrong with it; none when something stands in the way.
     """
     found = Findings()
+    made: Sequence[Plan | Way]
     try:
-        made = [_workload(memo, each, found) for each in variants.variants(memo.inputs, app)]
-        made = _routed(memo, app, made, found)
+        if isinstance(item, Traffic):
+            lead = modelroutes.way if item.kind == "ModelRoute" else inferencemodels.way
+            made = [lead(memo, item, found)]
+        else:
+            made = _routed(memo, item, workloads(memo, item, found), found)
     except Stop:
         return (), found.problems
     return () if failing(found.problems) else tuple(made), found.problems
-
-
-def _workload(memo: Memo, app: App, found: Findings) -> Plan:
-    return playground.plan(memo, app, found) if app.kind == "Playground" else service.plan(memo, app, found)
 
 
 def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Plan]:
     """The workloads with what leads to them."""
     here, last = door(memo, app.namespace), plans[-1]
     mode = routing.mode(app, here)
-    if mode == "pool":
-        own = app.origin("spec", "gateway", "mode") if "gateway" in app.spec else here.at("mode")
-        found.stop("E216", own, value=mode)
     if mode == "off":
         return plans
-    route = routing.route(app, here, memo.inputs.models[last.model], last.serves, plans, found)
-    made = [each._replace(host=routing.host(here, each.name)) for each in plans]
-    made[-1] = made[-1]._replace(route=route, shared=(*last.shared, *routing.wanted(here, route)))
+    if mode == "pool":
+        made = pools.pooled(memo, app, here, plans, found)
+        targets = [pools.target(last)]
+    else:
+        made = [each._replace(host=routing.host(here, each.name)) for each in plans]
+        targets = routing.targets(plans)
+    if _led(memo, app, last.serves):
+        return made
+    model = memo.inputs.models[last.model]
+    asked = routing.Asked(last.serves, routing.named(app, model), tuple(targets), model).by(app)
+    route = routing.route(app, here, asked, found)
+    shared = (
+        *routing.wanted(here, route),
+        routing.claimed(app, here, route.model, (), "" if route.packed else route.name),
+    )
+    made[-1] = made[-1]._replace(route=route, shared=(*last.shared, *shared))
     return made
 
 
-def needs(plans: Sequence[Plan]) -> tuple[Wanted, ...]:
+def _led(memo: Memo, app: App, served: str) -> bool:
+    """Whether somebody else's route leads here instead of an own one: a ModelRoute's, or that of an InferenceModel with
+    the same public name.
+    """
+    return any(
+        each.kind == "ModelRoute" or each.spec["modelName"] == served
+        for each in memo.traffic.get((app.namespace, app.name), ())
+    )
+
+
+def needs(plans: Sequence[Plan | Way]) -> tuple[Wanted, ...]:
     """What the workloads of an app need together with others, and what all must know of it."""
-    wanted = tuple(each for plan in plans for each in plan.shared)
-    route = plans[-1].route
-    return (*wanted, routing.claimed(route)) if route else wanted
+    return tuple(each for plan in plans for each in plan.shared)
+
+
+def leans(plans: Sequence[Plan | Way]) -> frozenset[tuple[str, str, str]]:
+    """The objects of others that these name, by kind, namespace and name."""
+    return frozenset(each for plan in plans if isinstance(plan, Way) for each in plan.leans)
 
 
 def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
@@ -141,6 +165,7 @@ __all__ = [
     "crossed",
     "dangling",
     "joints",
+    "leans",
     "memo",
     "needs",
     "plan",

@@ -25,6 +25,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "hostnames": (),
     "timeouts": {},
     "clusterDomain": "cluster.local",
+    "picker": "llm-d",
     "dnsTTL": 30,
     "routeLayout": "model",
     "routeBuckets": 8,

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 
+from renderer.api import App, Traffic
 from renderer.plan import Gate, Joint, Packed, Wanted
 from renderer.problems import Findings, Origin, Path, Problem
 from renderer.resolve import gateways, monitoring, openmodels, routing
@@ -51,8 +52,10 @@ def _packed(memo: Memo, wanted: Iterable[Wanted], found: Findings) -> list[Joint
     made = []
     for (namespace, name), facts in asked.items():
         here, count = door(memo, namespace), len(facts)
-        if other := next((app for app in memo.inputs.apps if (app.namespace, app.name) == (namespace, name)), None):
-            found.add("E633", other.origin("metadata", "name"), name=name)
+        others: tuple[App | Traffic, ...] = (*memo.inputs.apps, *memo.inputs.ways)
+        for other in others:
+            if (other.namespace, other.name) == (namespace, name):
+                found.add("E633", other.origin("metadata", "name"), name=name)
         if count > routing.MOST_RULES:
             fits = _fitting(here, [each for other in asked if other[0] == namespace for each in asked[other]])
             words = {"name": name, "namespace": namespace, "count": count, "most": routing.MOST_RULES, "fits": fits}

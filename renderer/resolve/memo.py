@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from renderer.api import App, BackendRuntime, Inputs, OpenModel
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
 from renderer.resolve import (
@@ -19,6 +19,7 @@ from renderer.resolve import (
     loading,
     names,
     openmodels,
+    pickers,
     pods,
     sources,
 )
@@ -37,6 +38,11 @@ class Memo(NamedTuple):
     every: everypod.EveryPod
     catalog: Mapping[str, flavors.Flavor | None]
     problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods`, `flavors` and `loaders`
+    apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
+    traffic: Mapping[tuple[str, str], tuple[Traffic, ...]]  # by namespace and name of an app, what leads to it
+    pickers: dict[str, pickers.Picker]
+    told: dict[tuple[str, str, bool], str]  # by picker, backend and whether it has adapters, the configuration
+    served: dict[str, dict[str, App]]  # by namespace, the apps by their public names
 
 
 def memo(inputs: Inputs) -> Memo:
@@ -45,7 +51,23 @@ def memo(inputs: Inputs) -> Memo:
     every, catalog = everypod.everypod(inputs.config, found), flavors.catalog(inputs.config, found)
     loading.settings(inputs.config, found)
     gateways.gates(inputs.config, found)
-    return Memo(inputs, {}, {}, {}, {}, every, catalog, tuple(found.problems))
+    apps = {(each.namespace, each.name): each for each in (*inputs.beyond, *inputs.apps)}
+    return Memo(
+        inputs, {}, {}, {}, {}, every, catalog, tuple(found.problems), apps, _leading(inputs.traffic), {}, {}, {}
+    )
+
+
+def _leading(traffic: Iterable[Traffic]) -> dict[tuple[str, str], tuple[Traffic, ...]]:
+    """What leads to each app, as far as it names the app itself."""
+    made: dict[tuple[str, str], tuple[Traffic, ...]] = {}
+    for each in traffic:
+        if each.kind == "ModelRoute":
+            names = [one.get("playground") or one.get("service") for one in each.spec["backends"]]
+        else:
+            names = [each.spec["poolRef"]["name"]]
+        for name in dict.fromkeys(filter(None, names)):
+            made[each.namespace, name] = (*made.get((each.namespace, name), ()), each)
+    return made
 
 
 def backend(memo: Memo) -> str:
@@ -92,6 +114,14 @@ def loader(memo: Memo, name: str) -> loading.Loader:
     known = memo.loaders.get(name)
     if known is None:
         known = memo.loaders[name] = loading.ready(memo.inputs, name)
+    return known
+
+
+def picker(memo: Memo, name: str) -> pickers.Picker:
+    """The picker preset, made ready."""
+    known = memo.pickers.get(name)
+    if known is None:
+        known = memo.pickers[name] = pickers.ready(memo.inputs, memo.every, name)
     return known
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from renderer.api import App, OpenModel, Spec
+from renderer.api import App, OpenModel, Spec, Traffic
 from renderer.problems import Findings, Origin
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -37,6 +37,14 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
             found.add("E281", at, name=longest, length=len(longest), limit=_DNS_LABEL - _REVISION, most=most)
     if not (_OBJECT.fullmatch(app.namespace) and len(app.namespace) <= _DNS_LABEL):
         found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
+
+
+def route_name(item: Traffic, found: Findings) -> None:
+    """The name of a ModelRoute or InferenceModel, which becomes a label's value, and its namespace."""
+    if not _OBJECT.fullmatch(item.name) or len(item.name) > _DNS_LABEL:
+        found.add("E662", item.origin("metadata", "name"), name=item.name)
+    if not (_OBJECT.fullmatch(item.namespace) and len(item.namespace) <= _DNS_LABEL):
+        found.add("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 
 def object_name(name: str, origin: Origin, found: Findings) -> None:

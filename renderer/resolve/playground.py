@@ -12,6 +12,7 @@ from renderer.api import App, OpenModel, Spec
 from renderer.plan import Body, Container, Plan, Pod, Port, Rollout
 from renderer.problems import Findings, Origin, Path, Stop
 from renderer.resolve import (
+    adapters,
     compiling,
     engines,
     everypod,
@@ -101,6 +102,9 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         model=base.claim.main.name,
         serves=run.served,
         called=engines.called(run.engine, run.served, run.words),
+        backend=runtime.runtime.name if runtime.templated else "",
+        metrics=runtime.spec.get("metrics") or {},
+        adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args),
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
         shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, pod)),

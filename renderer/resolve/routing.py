@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-from renderer.api import App, Inputs, OpenModel
-from renderer.plan import Body, Plan, Route, Target, Wanted
+from renderer.api import App, Inputs, OpenModel, Traffic
+from renderer.plan import Body, Limit, Plan, Route, Target, Wanted
 from renderer.problems import Findings, Origin, Path, Problem
 from renderer.resolve import gateways
 from renderer.resolve.gateways import Door
@@ -18,19 +20,30 @@ GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # what apps want together with oth
 ROUTE = "AIGatewayRoute"
 MOST_RULES = 15  # of a route; the sixteenth is the AI gateway's own
 NAME = "PublicName"  # what each wants for itself
-_SEPARATOR = "\n"  # in no name of a namespace or an app
+_SEPARATOR = "\n"  # in no name, not even a public one
 _MESSAGE, _RULE, _EACH = 4 << 20, 3400, 8  # bytes: a message, a model and a key in it (routing.md, Who may call)
+_MOST_WEIGHT = 1_000_000  # of a backend (Gateway API)
 _HEADER = 4096  # bytes of a header's value (Gateway API)
 _WITHOUT = 10  # seconds until endpoints have dropped a pod, where no DNS answer is in between
 
 
 class Fact(NamedTuple):
-    """A public name, as all must know it."""
+    """A public name, as all must know it. `kind`: of a Traffic, '' of an app; `object`: the route that is made of it
+    alone; `hostnames`: with commas between.
+    """
 
     gateway: tuple[str, str]
     namespace: str
-    app: str
+    kind: str
+    name: str
+    object: str
+    hostnames: str
     model: str
+
+    @property
+    def owner(self) -> tuple[str, str, str]:
+        """Who claims it."""
+        return self.namespace, self.kind, self.name
 
 
 def mode(app: App, door: Door) -> str:
@@ -50,51 +63,123 @@ def host(door: Door, workload: str) -> str:
     return f"{workload}-leaders.{door.namespace}.svc.{door.get('clusterDomain')}"
 
 
-def route(app: App, door: Door, model: OpenModel, served: str, plans: Sequence[Plan], found: Findings) -> Route:
-    """The route to these workloads, which are one app."""
-    own, at = app.spec.get("gateway") or {}, app.origin("spec", "gateway")
-    if len(served.encode()) > _HEADER:
-        found.add("E623", _named(app, model), length=len(served.encode()), most=_HEADER)
-    weights = [1 if plan.replicas is None else plan.replicas for plan in plans]
-    timeouts = {**(door.get("timeouts") or {}), **(own.get("timeouts") or {})}
-    allowed = tuple(own.get("allow") or ())
-    if "allow" in own and not door.auth:
-        found.add("E624", at.at("allow", key=True), name="/".join(door.gateway))
-    _secured(app, door, allowed, found)
+def targets(plans: Sequence[Plan]) -> list[Target]:
+    """The backends of an app: its variants share by their replicas, 1 each where they are scaled."""
+    sizes = [1 if plan.replicas is None else plan.replicas for plan in plans]
+    return [Target(plan.name, size if any(sizes) else 1, plan.called) for plan, size in zip(plans, sizes, strict=True)]
+
+
+class Part(NamedTuple):
+    """The backends of one app among several, with the weight and the priority that they have together."""
+
+    targets: Sequence[Target]
+    weight: int
+    priority: int = 0
+
+
+def split(parts: Sequence[Part]) -> list[Target]:
+    """All backends, so that each app gets its weight within its priority and shares it among its variants, in the
+    smallest whole numbers; where nobody shares, in the numbers that the user wrote.
+    """
+    shares: dict[int, list[Fraction]] = {}
+    for part in parts:
+        own = sum(each.weight for each in part.targets) if len(part.targets) > 1 else 1
+        shares.setdefault(part.priority, []).extend(
+            Fraction(part.weight * (each.weight if len(part.targets) > 1 else 1), own) for each in part.targets
+        )
+    shared = {part.priority for part in parts if len(part.targets) > 1}
+    weights = {priority: iter(_whole(of, least=priority in shared)) for priority, of in shares.items()}
+    return [
+        each._replace(weight=next(weights[part.priority]), priority=part.priority)
+        for part in parts
+        for each in part.targets
+    ]
+
+
+def _whole(shares: Sequence[Fraction], *, least: bool) -> list[int]:
+    """In these proportions, as far as numbers of Gateway API show them; `least`: the smallest such numbers."""
+    scale = math.lcm(*(each.denominator for each in shares))
+    whole = [int(each * scale) for each in shares]
+    if least and (common := math.gcd(*whole)):
+        whole = [each // common for each in whole]
+    if (most := max(whole)) > _MOST_WEIGHT:
+        whole = [max(1, round(each * _MOST_WEIGHT / most)) if each else 0 for each in whole]
+    return whole
+
+
+class Asked(NamedTuple):
+    """What an app or a ModelRoute wants of its route; what it leaves out the Gateway says. `named`: who says the public
+    name; `timed`, `allowing`: who says the timeouts, and who may call.
+    """
+
+    model: str
+    named: Origin
+    targets: tuple[Target, ...]
+    of: OpenModel | None
+    owner: str = ""
+    timeouts: Mapping[str, str] = {}
+    timed: Origin | None = None
+    allow: tuple[str, ...] = ()
+    allowing: Origin | None = None
+    hostnames: tuple[str, ...] = ()
+    retries: int = 0
+    limits: tuple[Limit, ...] = ()
+
+    def by(self, app: App | Traffic) -> Asked:
+        """With the timeouts and rights that an app or a ModelRoute says of itself."""
+        own, at = app.spec.get("gateway") or {}, app.origin("spec", "gateway")
+        timeouts, timed = (own, at) if isinstance(app, App) else (app.spec, app.origin("spec"))
+        return self._replace(
+            timeouts=timeouts.get("timeouts") or {},
+            timed=timed.at("timeouts") if "timeouts" in timeouts else None,
+            allow=tuple(dict.fromkeys(own.get("allow") or ())),
+            allowing=at.at("allow", key=True) if "allow" in own else None,
+        )
+
+
+def route(app: App | Traffic, door: Door, asked: Asked, found: Findings) -> Route:
+    """The route of a public name."""
+    if (length := len(asked.model.encode())) > _HEADER:
+        found.add("E623", asked.named, length=length, most=_HEADER)
+    timeouts = {**(door.get("timeouts") or {}), **asked.timeouts}
+    if asked.allowing:
+        _secured(app, door, asked, asked.allowing, found)
+    plain = not asked.allow and not asked.retries and not asked.limits and "streamIdle" not in timeouts
+    model = asked.of.spec if asked.of else {}
     return Route(
         name=app.label,
         namespace=app.namespace,
-        labels=_labels(app.label),
-        model=served,
+        labels=labels(app.label),
+        model=asked.model,
         gateway=door.gateway,
-        hostnames=tuple(door.get("hostnames")),
-        targets=tuple(
-            Target(plan.name, weight if any(weights) else 1, plan.called)
-            for plan, weight in zip(plans, weights, strict=True)
-        ),
+        hostnames=asked.hostnames or tuple(door.get("hostnames")),
+        targets=asked.targets,
         request=timeouts.get("request", gateways.REQUEST),
         stream_idle=timeouts.get("streamIdle", ""),
-        owned_by=model.spec.get("ownedBy") or str(spec_default("OpenModel", "ownedBy")),
-        created_at=model.spec.get("createdAt") or "",
-        allowed=allowed,
+        owned_by=asked.owner or model.get("ownedBy") or str(spec_default("OpenModel", "ownedBy")),
+        created_at=model.get("createdAt") or "",
+        allowed=asked.allow,
         tenant=door.tenant,
         authentication=gateways.policy(door, across=door.gateway[0] != app.namespace),
-        packed=packed(door, served) if not allowed and "streamIdle" not in timeouts else "",
-        origins=lambda: _origins(app, door, model),
+        packed=packed(door, asked.model) if plain and isinstance(app, App) else "",
+        origins=lambda: _origins(app, door, asked),
+        retries=asked.retries,
+        limits=asked.limits,
     )
 
 
-def _secured(app: App, door: Door, allowed: tuple[str, ...], found: Findings) -> None:
+def _secured(app: App | Traffic, door: Door, asked: Asked, at: Origin, found: Findings) -> None:
     """What stands in the way of rights on this model."""
-    at = app.origin("spec", "gateway", "allow", key=True)
-    if allowed and door.get("create") and door.gateway == (app.namespace, app.label):
+    if not door.auth:
+        found.add("E624", at, name="/".join(door.gateway))
+    if asked.allow and door.get("create") and door.gateway == (app.namespace, app.label):
         found.add("E631", app.origin("metadata", "name"), name=app.label)
     elsewhere = [
         "remoteJWKS.backendRefs" if "backendRefs" in (each.get("remoteJWKS") or {}) else "localJWKS.valueRef"
         for each in door.auth.get("jwt") or ()
         if "backendRefs" in (each.get("remoteJWKS") or {}) or "valueRef" in (each.get("localJWKS") or {})
     ]
-    if allowed and elsewhere and door.gateway[0] != app.namespace:
+    if asked.allow and elsewhere and door.gateway[0] != app.namespace:
         found.add("E636", at, what=elsewhere[0])
 
 
@@ -129,32 +214,63 @@ def wanted(door: Door, route: Route) -> tuple[Wanted, ...]:
     return tuple(made)
 
 
-def claimed(route: Route) -> Wanted:
-    """That the route claims its public name on its Gateway: what all must know."""
-    return Wanted(NAME, *route.gateway, _SEPARATOR.join((route.namespace, route.name, route.model)))
+def claimed(app: App | Traffic, door: Door, model: str, hostnames: Sequence[str] = (), object_name: str = "") -> Wanted:
+    """That somebody claims a public name on its Gateway, for some of its hosts or for all, and makes an object of some
+    name for it: what all must know.
+    """
+    kind = app.kind if isinstance(app, Traffic) else ""
+    parts = (app.namespace, kind, app.label, object_name, ",".join(hostnames), model)
+    return Wanted(NAME, *door.gateway, _SEPARATOR.join(parts))
 
 
 def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:
-    """Public names that two apps claim on one Gateway, and Gateways with more of them than they bear."""
-    found, apps = Findings(), {(app.namespace, app.name): app for app in inputs.apps}
-    facts = (Fact((each.namespace, each.name), *each.fact.split(_SEPARATOR, 2)) for each in wanted if each.kind == NAME)
-    first: dict[tuple[tuple[str, str], str], Fact] = {}
+    """Public names that two claim on one Gateway, objects that two make, and Gateways with more names than they
+    bear.
+    """
+    found = Findings()
+    owners: dict[tuple[str, str, str], App | Traffic] = {
+        (each.namespace, "", each.name): each for each in inputs.apps
+    } | {(each.namespace, each.kind, each.name): each for each in inputs.traffic if not each.outside}
+    facts = (Fact((each.namespace, each.name), *each.fact.split(_SEPARATOR, 5)) for each in wanted if each.kind == NAME)
+    first: dict[tuple[tuple[str, str], str], list[Fact]] = {}
+    made: dict[tuple[str, str], Fact] = {}
     count: dict[tuple[str, str], int] = {}
     for each in sorted(facts):
         count[each.gateway] = count.get(each.gateway, 0) + 1
-        other = first.setdefault((each.gateway, each.model), each)
-        if other is not each:
-            _twice(inputs, apps[each.namespace, each.app], apps[other.namespace, other.app], each, found)
+        before = first.setdefault((each.gateway, each.model), [])
+        if other := next((one for one in before if _meet(one, each)), None):
+            _twice(owners[each.owner], owners[other.owner], each, found)
+        before.append(each)
+        same = made.setdefault((each.namespace, each.object), each)
+        if each.object and same is not each:
+            at, its = sorted((owners[each.owner], owners[same.owner]), key=lambda one: isinstance(one, Traffic))[::-1]
+            file, line, _ = its.origin("metadata", "name").place
+            words = {"name": each.object, "kind": its.kind, "file": file, "line": line}
+            found.add("E642", at.origin("metadata", "name"), **words)
     for door in {each.gateway: each for each in reversed(list(gateways.doors(inputs.config)))}.values():
         _crowded(inputs, door, count.get(door.gateway, 0), found)
     return found.problems
 
 
-def _twice(inputs: Inputs, app: App, other: App, fact: Fact, found: Findings) -> None:
+def _meet(one: Fact, other: Fact) -> bool:
+    """Whether there may be a host that both claim."""
+    hosts, its = (set(each.hostnames.split(",")) if each.hostnames else set() for each in (one, other))
+    return not hosts or not its or bool(hosts & its)
+
+
+def _twice(app: App | Traffic, other: App | Traffic, fact: Fact, found: Findings) -> None:
     file, line, _ = other.origin("metadata", "name").place
-    near = fact.namespace == other.namespace
-    hint = "set spec.servedModelName" + ("" if near else ", or give the namespace a Gateway of its own")
-    at = app.origin("spec", "servedModelName") if "servedModelName" in app.spec else app.origin("metadata", "name")
+    near = app.namespace == other.namespace
+    both = isinstance(app, App) and isinstance(other, App)
+    hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
+    if not near:
+        hint += ", or give the namespace a Gateway of its own"
+    elif both:
+        hint += ", or write a ModelRoute over both"
+    if isinstance(app, Traffic):
+        at = app.origin("spec", "modelName")
+    else:
+        at = app.origin("spec", "servedModelName") if "servedModelName" in app.spec else app.origin("metadata", "name")
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
     found.add("E625", at, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
 
@@ -186,12 +302,13 @@ def _weight(inputs: Inputs, namespace: str, secret: str) -> int | None:
     return None
 
 
-_LABELS: dict[str, Body] = {}
+_MADE: dict[str, Body] = {}
 
 
-def _labels(name: str) -> Body:
-    if name not in _LABELS:
-        _LABELS[name] = Shared(
+def labels(name: str) -> Body:
+    """Of what leads to an app, or to several."""
+    if name not in _MADE:
+        _MADE[name] = Shared(
             {
                 "app.kubernetes.io/name": name,
                 "app.kubernetes.io/component": "route",
@@ -199,10 +316,10 @@ def _labels(name: str) -> Body:
                 "app.kubernetes.io/managed-by": "llmaz-renderer",
             }
         )
-    return _LABELS[name]
+    return _MADE[name]
 
 
-def _named(app: App, model: OpenModel) -> Origin:
+def named(app: App, model: OpenModel) -> Origin:
     """Who says the public name."""
     if "servedModelName" in app.spec:
         return app.origin("spec", "servedModelName")
@@ -211,17 +328,18 @@ def _named(app: App, model: OpenModel) -> Origin:
     return Origin(model.document, ("metadata", "name"))
 
 
-def _origins(app: App, door: Door, model: OpenModel) -> Mapping[Path, Origin]:
-    own = app.spec.get("gateway") or {}
-    at = app.origin("spec", "gateway")
+def _origins(app: App | Traffic, door: Door, asked: Asked) -> Mapping[Path, Origin]:
     return {
         (): app.origin(),
         ("name",): app.origin("metadata", "name"),
         ("namespace",): app.origin("metadata", "namespace"),
-        ("model",): _named(app, model),
+        ("model",): asked.named,
         ("gateway",): door.at("name"),
         ("auth",): door.at("auth"),
-        ("hostnames",): door.at("hostnames"),
-        ("request",): at.at("timeouts") if "timeouts" in own else door.at("timeouts"),
-        ("allowed",): at.at("allow"),
+        ("hostnames",): app.origin("spec", "hostnames") if asked.hostnames else door.at("hostnames"),
+        ("request",): asked.timed or door.at("timeouts"),
+        ("allowed",): asked.allowing or app.origin(),
+        ("backends",): app.origin("spec", "targetModels" if app.kind == "InferenceModel" else "backends"),
+        ("limits",): app.origin("spec", "tokenLimits"),
+        ("retries",): app.origin("spec", "retries"),
     }

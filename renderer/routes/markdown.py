@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from renderer.routes.rows import Routes, Row
-from renderer.routes.table import HEADS, cells, cut, door, replicas
+from renderer.routes.rows import Leg, Routes, Row
+from renderer.routes.table import Line, columns, cut, door, lines, priority, replicas, spoken
 
 # One chart of 500 edges or 50,000 characters is more than Mermaid draws by default, and more than anybody reads.
 _LEGS = 25
 _LONGEST = 80
-_PLAIN = re.compile(r"[\w./:@+ –-]+")
+_PLAIN = re.compile(r"[\w./:@+ (),–-]+")
 _SPECIAL = re.compile(r"[^\w .:/@+,–…-]|_|\.(?= )")  # "1. " would begin a list
 
 
@@ -22,20 +22,18 @@ def markdown(found: Routes) -> str:
 
 
 def _gateway(first: Row, rows: Sequence[Row]) -> str:
-    lines = [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
-    lines += [f"| {' | '.join(_cells(cells(row, leg)))} |" for row in rows for leg in row.legs]
-    return "\n".join([f"## {_text(door(first))}", "", *lines, "", *_charts(rows)])
-
-
-def _cells(said: Sequence[str]) -> list[str]:
-    """Names as code, numbers and people as they are."""
-    return [_cell(text) if i < 5 else _text(text) for i, text in enumerate(said)]
+    heads, made = columns(rows)
+    lined = [f"| {' | '.join(each.head for each in heads)} |", "|---" * len(heads) + "|"]
+    for line in made:
+        cells = [_cell(text) if head.code else _text(text) for head, text in zip(heads, line, strict=True)]
+        lined.append(f"| {' | '.join(cells)} |")
+    return "\n".join([f"## {_text(door(first))}", "", *lined, "", *_charts(rows)])
 
 
 def _charts(rows: Sequence[Row]) -> Iterator[str]:
     parts: list[list[Row]] = [[]]
     for row in rows:
-        if parts[-1] and sum(len(each.legs) for each in [*parts[-1], row]) > _LEGS:
+        if parts[-1] and sum(len(lines(each)) for each in [*parts[-1], row]) > _LEGS:
             parts.append([])
         parts[-1].append(row)
     for part in parts:
@@ -45,30 +43,65 @@ def _charts(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def chart(rows: Sequence[Row]) -> str:
-    """A flowchart of the routes of one Gateway: public names → workloads → models.
+    """A flowchart of the routes of one Gateway: public names → workloads, pools and providers → models.
 
     Objects are known by their names, not by a number, so that a model more is a few lines more.
     """
     made = ["flowchart LR", '  clients(["clients"]) --> gateway']
     made.append(f"  subgraph gateway[{_label(door(rows[0]))}]")
-    for row in rows:
-        only = [f"only {', '.join(row.allowed)}"] if row.allowed else []
-        said = _label(row.name, f"route {row.namespace}/{row.route}", *only)
-        made.append(f"    {_id('name', row.namespace, row.owner)}([{said}])")
+    made += [f"    {_name(row)}([{_said(row)}])" for row in rows]
     made.append("  end")
-    models: dict[str, None] = {}
-    for row in rows:
-        total = sum(leg.weight for leg in row.legs)
-        for leg in row.legs:
-            backend = _id("backend", row.namespace, leg.backend)
-            share = f'|"{leg.weight} of {total}"|' if len(row.legs) > 1 else ""
-            count = f"{replicas(leg)} {'replica' if leg.high == 1 else 'replicas'}"
-            said = _label(leg.backend, f"{leg.kind} {row.namespace}/{leg.app}", count)
-            made.append(f"  {_id('name', row.namespace, row.owner)} -->{share} {backend}[{said}]")
-            made.append(f"  {backend} --> {_id('model', leg.model)}")
-            models[leg.model] = None
+    every = [line for row in rows for line in lines(row)]
+    made += [_edge(line, line.leg) for line in every if line.leg]
+    # Several names may lead to one of these, so each is said once, apart from what leads there.
+    ends = {_end(line.row, line.leg): (line.row, line.leg) for line in every if line.leg}
+    made += [f"  {end}{_shape(row, leg)}" for end, (row, leg) in ends.items()]
+    models = {line.leg.behind.model for line in every if line.leg and line.leg.behind}
     made += [f"  {_id('model', model)}[({_label(model)})]" for model in sorted(models)]
     return "\n".join(made) + "\n"
+
+
+def _name(row: Row) -> str:
+    """A name's node: an app and what leads to apps may be called alike."""
+    apps = ("Playground", "Service")
+    return _id("name" if row.kind in apps else row.kind.lower(), row.namespace, row.owner)
+
+
+def _said(row: Row) -> str:
+    """Who has a name: an app stands behind its route anyway."""
+    own = f"route {row.namespace}/{row.route}" if row.kind in ("Playground", "Service") else ""
+    more = [f"only {', '.join(row.allowed)}"] if row.allowed else []
+    more += [] if row.route else ["only reserved"]
+    return _label(row.name, own or f"{row.kind} {row.namespace}/{row.owner}", *more)
+
+
+def _edge(line: Line, leg: Leg) -> str:
+    """What part of the requests goes there, when, and by which name."""
+    row = line.row
+    told = (
+        f"{line.weight} of {line.total}" if line.total else "",
+        priority(line),
+        f"as {line.called}" if line.called else "",
+    )
+    said = [each for each in told if each]
+    share = f"|{_label(*said)}|" if said else ""
+    return f"  {_name(row)} -->{share} {_end(row, leg)}"
+
+
+def _end(row: Row, leg: Leg) -> str:
+    return _id("provider" if leg.outer else "pool" if leg.pool else "backend", row.namespace, leg.to)
+
+
+def _shape(row: Row, leg: Leg) -> str:
+    """The label of what a name leads to, and the way on to the model."""
+    if leg.outer:
+        return f"[/{_label(leg.outer.hostname, f'speaks {spoken(leg)}')}/]"
+    if not leg.behind:
+        return f"[{_label(f'pool {row.namespace}/{leg.to}')}]"
+    count = f"{replicas(leg)} {'replica' if leg.behind.high == 1 else 'replicas'}"
+    named = [f"pool {leg.to}", f"picker {leg.behind.picker}"] if leg.pool else [leg.to]
+    said = _label(*named, f"{leg.behind.kind} {row.namespace}/{leg.behind.app}", count)
+    return f"[{said}] --> {_id('model', leg.behind.model)}"
 
 
 def _id(*words: str) -> str:
@@ -88,6 +121,8 @@ def _numbered(found: re.Match[str]) -> str:
 
 def _cell(text: str) -> str:
     """A cell of a table as code, whatever it holds."""
+    if not text:
+        return ""
     shown = cut(text, 4096)
     return f"`{shown}`" if _PLAIN.fullmatch(shown) else f"<code>{_text(shown)}</code>"
 

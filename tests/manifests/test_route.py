@@ -9,14 +9,14 @@ import pytest
 from renderer.manifests.backend import ai_service_backend, backend
 from renderer.manifests.route import ai_gateway_route, packed_routes, rights, traffic_policy
 from renderer.manifests.service import leaders_service
-from renderer.plan import Joint, Packed, Plan, Route, Target
+from renderer.plan import Joint, Limit, Packed, Plan, Route, Target
 from renderer.problems import Origin
 from tests.manifests.conftest import Input
 
 
 @pytest.fixture
 def route(source: Input) -> Route:
-    places = ("name", "namespace", "model", "gateway", "auth", "hostnames", "request", "allowed")
+    said = ("gateway", "auth", "hostnames", "request", "allowed", "backends", "retries", "limits")
     return Route(
         name="chat",
         namespace="llm",
@@ -27,7 +27,10 @@ def route(source: Input) -> Route:
         targets=(Target("chat", 1, "chat-1.5"),),
         request="300s",
         owned_by="llmaz",
-        origins=lambda: {(): Origin(source), **{(place,): Origin(source, (place,)) for place in places}},
+        origins=lambda: {
+            (): Origin(source),
+            **{(place,): Origin(source, (place,)) for place in ("name", "namespace", "model", *said)},
+        },
     )
 
 
@@ -69,6 +72,47 @@ def test_who_may_call_repeats_the_authentication(plan: Plan, route: Route) -> No
         },
     }
     assert made.origin(("spec", "authorization", "rules")).path[:1] == ("allowed",)
+
+
+def test_one_policy_holds_all_that_is_asked(plan: Plan, route: Route) -> None:
+    limits = (
+        Limit("x-tenant-id", 1000, "Hour", "TotalToken"),
+        Limit("x-team", 9, "Day", "OutputToken"),
+        Limit("x-team", 90, "Month", "OutputToken"),
+    )
+    asked = plan._replace(route=route._replace(retries=3, limits=limits, stream_idle="30s"))
+    (made,) = traffic_policy(asked)
+    spec = made.body["spec"]
+    assert spec["timeout"] == {"http": {"streamIdleTimeout": "30s"}}
+    assert spec["retry"]["numRetries"] == 3
+    rules = spec["rateLimit"]["global"]["rules"]
+    assert [(each["limit"]["requests"], each["limit"]["unit"]) for each in rules] == [
+        (1000, "Hour"),
+        (9, "Day"),
+        (90, "Month"),
+    ]
+    assert made.origin(("spec", "rateLimit", "global")).path[:1] == ("limits",)
+    (made,) = ai_gateway_route(asked)
+    counted = [each["metadataKey"] for each in made.body["spec"]["llmRequestCosts"]]
+    assert counted == ["llm_total_token", "llm_output_token"]
+    used = {each["cost"]["response"]["metadata"]["key"] for each in rules}
+    assert used == set(counted)
+    assert list(made.body["spec"]).index("llmRequestCosts") < list(made.body["spec"]).index("rules")
+
+
+def test_fallback_and_pool_in_a_rule(plan: Plan, route: Route) -> None:
+    targets = (Target("a", 9, "x"), Target("b", 0, "y", 1), Target("pool", 1, "", pool=True))
+    (made,) = ai_gateway_route(plan._replace(route=route._replace(targets=targets)))
+    own, other, pool = made.body["spec"]["rules"][0]["backendRefs"]
+    assert (own["weight"], own["priority"], own["modelNameOverride"]) == (9, 0, "x")
+    assert (other["weight"], other["priority"]) == (0, 1)
+    assert pool == {
+        "group": "inference.networking.k8s.io",
+        "kind": "InferencePool",
+        "name": "pool",
+        "weight": 1,
+        "priority": 0,
+    }
 
 
 def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: Route, source: Input) -> None:

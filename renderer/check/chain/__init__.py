@@ -54,11 +54,8 @@ RULES: Mapping[str, tuple[Callable[[View, Body, str, str], Iterator[Finding]], .
     "QuotaPolicy": (policies.aimed,),
     "HorizontalPodAutoscaler": (references.autoscaler,),
     "ScaledObject": (references.autoscaler,),
-    **{
-        f"{kind}.{group}": (references.pool_companion,)
-        for kind in ("InferenceObjective", "InferenceModelRewrite")
-        for group in ("inference.networking.x-k8s.io", "llm-d.ai")
-    },
+    **{f"InferenceObjective.{group}": (references.pool_companion,) for group in pools.STEERING},
+    **{f"InferenceModelRewrite.{group}": (references.pool_companion, pools.rewrite) for group in pools.STEERING},
 }
 
 

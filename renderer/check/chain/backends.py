@@ -11,9 +11,9 @@ from renderer.check.chain.view import Place, View
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 
-_SET = "leaderworkerset.sigs.k8s.io/name"
+LEADERS = "leaderworkerset.sigs.k8s.io/name"
 _SERVED = "renderer.llmaz.io/served-model-name"
-_BETWEEN = re.compile(r"[\s=]+")  # of the words in a line of a shell, and of an option and its value
+_BETWEEN = re.compile(r"[\s=\"]+")  # of the words in a line of a shell or in JSON, and of an option and its value
 _INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
@@ -92,10 +92,28 @@ def told(view: View, body: Body) -> tuple[Body, str] | None:
     # LWS makes a Service of its own name.
     workload: str | None = place[1]
     if service is not None:
-        workload = (service["spec"].get("selector") or {}).get(_SET) if service else None
-    found = view.find("LeaderWorkerSet", place[0], workload) if workload else None
+        workload = (service["spec"].get("selector") or {}).get(LEADERS) if service else None
+    return served_by(view, place[0], workload) if workload else None
+
+
+def served_by(view: View, namespace: str, workload: str) -> tuple[Body, str] | None:
+    """See `told`, of the LeaderWorkerSet of that name."""
+    found = view.find("LeaderWorkerSet", namespace, workload)
     name = (found["metadata"].get("annotations") or {}).get(_SERVED) if found else None
     return (found, name) if found and name else None
+
+
+def unknown(workload: Body, name: str, sent: str) -> dict[str, Any] | None:
+    """The words of E610 where the engine of a workload, whose clients call its model `name`, does not know what is
+    sent; None where it does, or nobody can tell.
+    """
+    if sent == name:
+        return None
+    words = command_words(workload)
+    # Where its name is not among them, the engine calls its model something else, or takes any name.
+    if name not in words or sent in words:
+        return None
+    return {"sent": sent, "workload": workload["metadata"]["name"], "name": name}
 
 
 def command_words(workload: Body) -> set[str]:
@@ -155,7 +173,7 @@ def listed(ports: frozenset[int | str]) -> str:
 
 def view_pods(view: View, namespace: str, selector: Mapping[str, str]) -> list[Pods]:
     """The pods of the set that a selector takes, one for each template."""
-    if workload := selector.get(_SET):
+    if workload := selector.get(LEADERS):
         found = view.find("LeaderWorkerSet", namespace, workload)
         made = list(_group(workload, found)) if found else []
     else:
@@ -176,9 +194,9 @@ def _group(name: str, body: Body) -> Iterator[Pods]:
     """Leader and workers of a LeaderWorkerSet, with the labels that its controller adds."""
     template = body["spec"]["leaderWorkerTemplate"]
     leader = template.get("leaderTemplate") or template["workerTemplate"]
-    yield _pods(leader, {_SET: name, _INDEX: "0"})
+    yield _pods(leader, {LEADERS: name, _INDEX: "0"})
     if template.get("size", 1) > 1:
-        yield _pods(template["workerTemplate"], {_SET: name, _INDEX: "1"})
+        yield _pods(template["workerTemplate"], {LEADERS: name, _INDEX: "1"})
 
 
 def _pods(template: Body, more: Mapping[str, str] = {}) -> Pods:

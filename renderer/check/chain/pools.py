@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.chain.backends import listed, listening, view_pods
-from renderer.check.chain.view import View
+from renderer.check.chain.backends import LEADERS, listed, listening, served_by, unknown, view_pods
+from renderer.check.chain.view import View, kind_in
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
+_LOAD = "or load an adapter of this name by the engine's options"
+STEERING = ("inference.networking.x-k8s.io", "llm-d.ai")  # groups of what tells a picker more
 
 
 def pool(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -55,6 +57,41 @@ def referred(view: View, reference: Body, namespace: str, path: Path) -> Iterato
         yield "E596", (*path, "namespace"), {"name": name, "namespace": namespace}
     elif view.find("InferencePool", namespace, name) is None and view.find(OLD, namespace, name) is None:
         yield view.missing("InferencePool", namespace, name, (*path, "name"))
+
+
+def asked(view: View, namespace: str, name: str, sent: str, path: Path) -> Iterator[Finding]:
+    """A pool's engine is asked for a model by a name that it is told, or that a rewrite makes into another."""
+    rewritten = view.once("rewritten", _rewritten).get((namespace, name), ())
+    if sent not in rewritten and None not in rewritten:
+        yield from _known(view, namespace, name, sent, path, "or make an InferenceModelRewrite of it")
+
+
+def rewrite(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """InferenceModelRewrite: the names that it makes are names of the pool's engine."""
+    spec = body["spec"]
+    for r, rule in enumerate(spec.get("rules") or ()):
+        for t, target in enumerate(rule.get("targets") or ()):
+            path: Path = ("spec", "rules", r, "targets", t, "modelRewrite")
+            yield from _known(view, namespace, spec["poolRef"]["name"], target["modelRewrite"], path, _LOAD)
+
+
+def _known(view: View, namespace: str, name: str, sent: str, path: Path, hint: str) -> Iterator[Finding]:
+    found = view.find("InferencePool", namespace, name)
+    workload = found["spec"]["selector"]["matchLabels"].get(LEADERS) if found else None
+    known = served_by(view, namespace, workload) if workload else None
+    if known and (words := unknown(*known, sent)):
+        yield "E610", path, {**words, "hint": f"ask for '{known[1]}', {hint}"}
+
+
+def _rewritten(view: View) -> dict[tuple[str, str], set[str | None]]:
+    """By namespace and name of a pool, the names that requests lose; None where they lose any."""
+    made: dict[tuple[str, str], set[str | None]] = {}
+    for group in STEERING:
+        for namespace, _, body in view.all(kind_in(group, "InferenceModelRewrite")):
+            names = made.setdefault((namespace, body["spec"]["poolRef"]["name"]), set())
+            for rule in body["spec"].get("rules") or ():
+                names |= {(each.get("model") or {}).get("value") for each in rule.get("matches") or [{}]}
+    return made
 
 
 def old_pool(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.chain import pools
-from renderer.check.chain.backends import behind, command_words, mixed, reached, told
+from renderer.check.chain.backends import behind, mixed, reached, told, unknown
 from renderer.check.chain.fleet import MODEL
 from renderer.check.chain.gateways import parents
 from renderer.check.chain.references import granted
@@ -38,39 +38,37 @@ def ai_gateway_route(view: View, body: Body, namespace: str, name: str) -> Itera
             at: Path = (*path, "backendRefs", b)
             if reference.get("kind") == "InferencePool":
                 yield from pools.referred(view, reference, namespace, at)
+                for where, sent in _matched(rule):
+                    yield from pools.asked(view, namespace, reference["name"], sent, (*path, *where))
                 continue
             found, wrong = behind(view, namespace, reference, at)
             yield from wrong
             if found and reference.get("weight", 1):  # Envoy Gateway leaves those of weight 0 aside
                 backends.append(found)
+                yield from _called(view, rule, b, found, path)
         if len(backends) > 1:
             yield from mixed(backends, (*path, "backendRefs"))
-        elif backends and len(references) == 1:
-            yield from _called(view, rule, backends[0], path)
 
 
-def _called(view: View, rule: Body, backend: Body, path: Path) -> Iterator[Finding]:
+def _called(view: View, rule: Body, index: int, backend: Body, path: Path) -> Iterator[Finding]:
     """The engine is asked for the model by the name that it is told, where its command line shows one."""
     known = told(view, backend)
     if known is None:
         return
-    workload, name = known
-    if override := rule["backendRefs"][0].get("modelNameOverride"):
-        sent: list[tuple[Path, str]] = [(("backendRefs", 0, "modelNameOverride"), override)]
-    else:
-        sent = [
-            (("matches", m, "headers", h, "value"), header["value"])
-            for m, match in enumerate(rule.get("matches") or ())
-            for h, header in enumerate(match.get("headers") or ())
-            if header["name"].lower() == MODEL and header.get("type", "Exact") == "Exact"
-        ]
-    other = [(at, each) for at, each in sent if each != name]
-    words = command_words(workload) if other else set()
-    if name in words:  # else the engine calls its model something else, or takes any name
-        for at, each in other:
-            if each not in words:
-                found = {"sent": each, "workload": workload["metadata"]["name"], "name": name}
-                yield "E610", (*path, *at), found
+    override = rule["backendRefs"][index].get("modelNameOverride")
+    for at, sent in [(("backendRefs", index, "modelNameOverride"), override)] if override else _matched(rule):
+        if found := unknown(*known, sent):
+            yield "E610", (*path, *at), {**found, "hint": f"write modelNameOverride: {known[1]}"}
+
+
+def _matched(rule: Body) -> list[tuple[Path, str]]:
+    """The public names that a rule takes, and where they stand."""
+    return [
+        (("matches", m, "headers", h, "value"), header["value"])
+        for m, match in enumerate(rule.get("matches") or ())
+        for h, header in enumerate(match.get("headers") or ())
+        if header["name"].lower() == MODEL and header.get("type", "Exact") == "Exact"
+    ]
 
 
 def http_route(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:

@@ -1,0 +1,176 @@
+"""InferencePool, its picker, and what the picker is told: InferenceObjective and InferenceModelRewrite."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from renderer.plan import Body, Manifest, Plan, Pool, Steering, Way, named
+from renderer.problems import Origin, Path
+from renderer.yamlio import Shared
+
+_GROUP = "inference.networking.k8s.io"
+_GRPC, _HEALTH, _METRICS = 9002, 9003, 9090
+_NAMED = ("app.kubernetes.io/name", "app.kubernetes.io/component")
+# By these names it answers with and without leader election; without, both fail until it has read the pool.
+_LIVE = Shared({"port": _HEALTH, "service": "liveness"})
+_READY = Shared({"port": _HEALTH, "service": "readiness"})
+_STEERS = ("inferenceobjectives", "inferencemodelrewrites")
+
+
+def inference_pool(plan: Plan) -> Iterator[Manifest]:
+    """One in pool mode: the leaders, and who picks one of them."""
+    if pool := plan.pool:
+        selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+        picker = {
+            "group": "",
+            "kind": "Service",
+            "name": pool.name,
+            "port": {"number": _GRPC},
+            "failureMode": "FailClose",
+        }
+        spec = {
+            "selector": {"matchLabels": selector},
+            "targetPorts": [{"number": plan.port.number}],
+            "endpointPickerRef": picker,
+        }
+        labels = {**plan.labels, "app.kubernetes.io/component": "route"}
+        yield _made(plan, f"{_GROUP}/v1", "InferencePool", plan.name, labels, {"spec": spec})
+
+
+def picker(plan: Plan) -> Iterator[Manifest]:
+    """The endpoint picker of a pool: configuration, account, rights, Deployment, Service, disruption budget."""
+    pool = plan.pool
+    if not pool:
+        return
+    selector = {key: pool.labels[key] for key in _NAMED}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": pool.name}
+    subject = {"kind": "ServiceAccount", "name": pool.name, "namespace": plan.namespace}
+    bodies: tuple[tuple[str, str, Body], ...] = (
+        ("v1", "ConfigMap", {"data": {"config.yaml": pool.config}}),
+        ("v1", "ServiceAccount", {}),
+        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _rules(plan.name, pool)}),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": reference, "subjects": [subject]}),
+        ("apps/v1", "Deployment", {"spec": _deployment(pool, selector)}),
+        ("v1", "Service", {"spec": {"selector": selector, "ports": _SERVED}}),
+        ("policy/v1", "PodDisruptionBudget", {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}}}),
+    )
+    for version, kind, rest in bodies:
+        yield _made(plan, version, kind, pool.name, pool.labels, rest)
+
+
+_SERVED = [
+    Shared(
+        {
+            "name": "grpc-ext-proc",
+            "port": _GRPC,
+            "targetPort": _GRPC,
+            "protocol": "TCP",
+            "appProtocol": "kubernetes.io/h2c",
+        }
+    ),
+    Shared({"name": "http-metrics", "port": _METRICS, "targetPort": _METRICS, "protocol": "TCP"}),
+]
+
+
+def _rules(name: str, pool: Pool) -> list[Body]:
+    """It reads; of the pools, its own. Without a right to what the cluster has, it never gets ready."""
+    return [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": _VERBS},
+        {"apiGroups": [_GROUP], "resources": ["inferencepools"], "resourceNames": [name], "verbs": _VERBS},
+        {"apiGroups": list(pool.groups), "resources": list(_STEERS), "verbs": _VERBS},
+    ]
+
+
+_VERBS = ["get", "list", "watch"]
+
+
+def _deployment(pool: Pool, selector: Body) -> dict[str, Any]:
+    """One replica that is replaced, not doubled: two would choose by different views of the same pods."""
+    container = {
+        "name": "epp",
+        "image": pool.image,
+        "args": list(pool.args),
+        "env": [_field("NAMESPACE", "metadata.namespace"), _field("POD_NAME", "metadata.name")],
+        "ports": [
+            _port("grpc", _GRPC),
+            _port("grpc-health", _HEALTH),
+            _port("metrics", _METRICS),
+        ],
+        "resources": pool.resources,
+        "livenessProbe": {"grpc": _LIVE, "initialDelaySeconds": 5, "periodSeconds": 10},
+        "readinessProbe": {"grpc": _READY, "periodSeconds": 2},
+        "securityContext": pool.security,
+        "volumeMounts": [{"name": "config", "mountPath": "/config", "readOnly": True}],
+    }
+    spec: dict[str, Any] = {
+        "serviceAccountName": pool.name,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": 130,
+        "securityContext": pool.pod_security,
+        "containers": [container],
+        "volumes": [{"name": "config", "configMap": {"name": pool.name}}],
+    }
+    spec |= pool.more
+    # It reads its configuration once, when it starts.
+    mark = {"renderer.llmaz.io/config": hashlib.sha256(pool.config.encode()).hexdigest()[:16]}
+    return {
+        "replicas": 1,
+        "strategy": {"type": "Recreate"},
+        "selector": {"matchLabels": selector},
+        "template": {
+            "metadata": {"labels": {**pool.labels, **pool.pod_labels}, "annotations": {**mark, **pool.annotations}},
+            "spec": spec,
+        },
+    }
+
+
+def _field(name: str, path: str) -> Body:
+    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+
+
+def _port(name: str, number: int) -> Body:
+    return {"name": name, "containerPort": number, "protocol": "TCP"}
+
+
+def _made(plan: Plan, version: str, kind: str, name: str, labels: Body, rest: Body) -> Manifest:
+    metadata = {"name": name, "namespace": plan.namespace, "labels": labels}
+    return Manifest({"apiVersion": version, "kind": kind, "metadata": metadata, **rest}, lambda: named(plan))
+
+
+def steering(way: Way) -> Iterator[Manifest]:
+    """InferenceObjective, and InferenceModelRewrite where requests go on by other names."""
+    made = way.steering
+    if not made:
+        return
+    pool = {"group": _GROUP, "kind": "InferencePool", "name": made.pool}
+    yield _steered(made, "InferenceObjective", {"poolRef": pool, "priority": made.priority})
+    if made.names:
+        targets = [
+            {"modelRewrite": name, **({} if weight is None else {"weight": weight})} for name, weight in made.names
+        ]
+        match = {"model": {"type": "Exact", "value": made.model}}
+        yield _steered(
+            made, "InferenceModelRewrite", {"poolRef": pool, "rules": [{"matches": [match], "targets": targets}]}
+        )
+
+
+def _steered(made: Steering, kind: str, spec: Body) -> Manifest:
+    metadata = {"name": made.name, "namespace": made.namespace, "labels": made.labels}
+    body = {"apiVersion": f"{made.group}/v1alpha2", "kind": kind, "metadata": metadata, "spec": spec}
+    return Manifest(body, lambda: _origins(made))
+
+
+def _origins(made: Steering) -> dict[Path, Origin]:
+    said = made.origins()
+    return {
+        (): said[()],
+        ("metadata", "name"): said["name",],
+        ("metadata", "namespace"): said["namespace",],
+        ("spec", "priority"): said["priority",],
+        ("spec", "poolRef"): said["pool",],
+        ("spec", "poolRef", "name"): said["pool",],
+        ("spec", "rules"): said["targets",],
+        ("spec", "rules", 0, "matches"): said["model",],
+    }

@@ -1,0 +1,95 @@
+"""Pool mode: an InferencePool over an app's leaders, and a picker that sends each request to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from renderer.api import App
+from renderer.plan import Plan, Pool, Target
+from renderer.problems import Findings, Origin
+from renderer.resolve import pickers
+from renderer.resolve.gateways import Door
+from renderer.resolve.memo import Memo, picker
+
+SUFFIX = "-epp"
+COMPONENT = "endpoint-picker"
+
+
+def asked_by(app: App, door: Door) -> Origin:
+    """Who says that the app is in this mode."""
+    return app.origin("spec", "gateway", "mode") if "mode" in (app.spec.get("gateway") or {}) else door.at("mode")
+
+
+def pooled(memo: Memo, app: App, door: Door, plans: Sequence[Plan], found: Findings) -> list[Plan]:
+    """The workload with its pool and picker. Raises Stop where no pool can stand before it."""
+    name = str(door.get("picker"))
+    pickers.known(memo.inputs, name, door.at("picker"), found)
+    at = asked_by(app, door)
+    if len(plans) > 1:
+        found.stop("E638", at, name=app.name)
+    plan = plans[0]
+    if why := _unfit(plan):
+        found.stop("E637", at, name=app.label, why=why)
+    pod = plan.leader or plan.worker
+    for each in pod.containers[0].env:
+        if each["name"] in (plan.metrics.get("guardedBy") or ()):
+            found.add("E639", at, app=app.name, name=each["name"])
+    chosen = picker(memo, name)
+    made = plan._replace(pool=_pool(memo, chosen, plan))
+    labelled = pod._replace(labels={**pod.labels, chosen.label: plan.backend})
+    return [made._replace(leader=labelled) if plan.leader else made._replace(worker=labelled)]
+
+
+def _unfit(plan: Plan) -> str:
+    """Why no picker can choose among these pods, '' when one can."""
+    if not plan.backend:
+        return "nobody knows which metrics its pods have"
+    if not (plan.metrics.get("waiting") and plan.metrics.get("running") and plan.metrics.get("path")):
+        return f"no metric of the queue is known of '{plan.backend}'"
+    if plan.called != plan.serves:
+        return (
+            f"'{plan.backend}' calls the model '{plan.called}', and whether a request to a pool gets another name "
+            "than its public one depends on the gateway's version"
+        )
+    return ""
+
+
+def _pool(memo: Memo, chosen: pickers.Picker, plan: Plan) -> Pool:
+    metrics = plan.metrics
+    words = {
+        "Pool": plan.name,
+        "Namespace": plan.namespace,
+        "Engine": plan.backend,
+        "MetricsPath": metrics["path"],
+        "Waiting": metrics["waiting"],
+        "Running": metrics["running"],
+        "KVUsage": metrics.get("kvUsage", ""),
+        # Of an engine without adapters it would look for this in vain, and log it for each pod.
+        "Adapters": metrics.get("adapters", "") if plan.adapters else "",
+        "CacheInfo": metrics.get("cacheInfo", ""),
+        "CacheBlockSize": metrics.get("cacheBlockSize", ""),
+        "CacheBlocks": metrics.get("cacheBlocks", ""),
+    }
+    key = chosen.name, plan.backend, bool(plan.adapters)
+    config = memo.told.get(key)
+    if config is None:
+        config = memo.told[key] = chosen.config(words)
+    return Pool(
+        name=plan.name + SUFFIX,
+        labels={**plan.labels, "app.kubernetes.io/component": COMPONENT},
+        image=chosen.image,
+        args=tuple(chosen.args(words)),
+        config=config,
+        groups=chosen.reads,
+        resources=chosen.resources,
+        pod_security=chosen.pod_security,
+        security=chosen.security,
+        more=chosen.more,
+        pod_labels=memo.every.labels,
+        annotations=memo.every.annotations,
+    )
+
+
+def target(plan: Plan) -> Target:
+    """The pool, as a route names it."""
+    return Target(plan.name, 1, plan.serves, pool=True)
