@@ -2,14 +2,17 @@
 """Measures llmaz against plain file I/O, helm and kustomize, in one run on one machine: `make bench`.
 
 Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and
-four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on. Every figure is a median;
-targets are ratios within this run. helm renders the same manifests from one chart over one values file (compared object
-by object); kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
+four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
+which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. Every figure is a
+median; targets are ratios within this run. helm renders the same manifests from one chart over one values file
+(compared object by object); kustomize builds them as resources. Exit status 0 whatever the figures are: they are for
+reading.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import shutil
@@ -46,10 +49,15 @@ class Model(NamedTuple):
     gpus: int
     elastic: bool
     replicas: int
+    reached: str = "route"  # by a route of its own, a "pool", or a ModelRoute "over" this and another one
+    other: str = ""
 
 
-def model(i: int) -> Model:
+def model(i: int, mixed: bool = False) -> Model:
+    reached = ("pool" if i % 10 < 3 else "over" if i % 10 == 5 else "route") if mixed else "route"
     return Model(
+        reached=reached,
+        other=f"chat-{(i + NAMESPACES) % 1_000:05d}" if reached == "over" else "",
         app=f"chat-{i:05d}",
         namespace=f"team-{i % NAMESPACES:02d}",
         model=f"qwen3-{i:05d}",
@@ -111,7 +119,28 @@ spec:
     resources:
       requests: {{cpu: 8, memory: {each.memory}}}
       limits: {{cpu: 8, memory: {each.memory}}}
-{scale}"""
+{scale}{"  gateway: {mode: pool}" if each.reached == "pool" else ""}
+"""
+
+
+def model_route(each: Model) -> str:
+    return f"""apiVersion: renderer.llmaz.io/v1alpha1
+kind: ModelRoute
+metadata:
+  name: to-{each.app}
+  namespace: {each.namespace}
+spec:
+  modelName: public-{each.app}
+  backends:
+    - {{playground: {each.app}, weight: 90}}
+    - {{playground: {each.other}, weight: 10}}
+    - provider:
+        schema: OpenAI
+        hostname: api.example.com
+        modelName: large
+        auth: {{type: APIKey, secretName: provider-key}}
+      priority: 1
+"""
 
 
 def config() -> str:
@@ -128,16 +157,16 @@ spec:
 {spread}"""
 
 
-def corpus(size: int) -> Path:
+def corpus(size: int, mixed: bool = False) -> Path:
     folder = WORK / f"in-{size}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "llmaz.yaml").write_text(config())
     for i in range(size):
-        each = model(i)
+        each = model(i, mixed)
         path = folder / each.namespace / f"{each.app}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(source(each))
+        path.write_text(source(each) + (f"---\n{model_route(each)}" if each.other else ""))
     return folder
 
 
@@ -236,6 +265,8 @@ def _pss(pid: int) -> float:
 # Stand-ins that survive rendering, and what a chart writes in their place.
 _STANDS = {
     "zzapp": "{{ .app }}",
+    "zzother": "{{ .other }}",
+    "zzsecond": '{{ .other | replace "chat" "qwen3" }}',
     "zznamespace": "{{ .namespace }}",
     "zzmodel": "{{ .model }}",
     "zzorg/zzrepo": "{{ .repo }}",
@@ -247,49 +278,45 @@ _STANDS = {
 }
 
 
-def chart(size: int) -> Path:
+def shaped(text: str, beside: list[str], condition: str) -> str:
+    """What is rendered of these stand-ins, with others beside them in the tree, as a part of a template."""
+    folder = WORK / "shape"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "llmaz.yaml").write_text(config())
+    (folder / "shape.yaml").write_text(text)
+    (folder / "beside.yaml").write_text("---\n".join(beside))
+    command = [*LLMAZ, "render", str(folder / "shape.yaml"), "--stdout"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True, cwd=WORK).stdout
+    made = "\n".join(line for line in made.splitlines() if not line.startswith("#"))
+    for stand, instead in _STANDS.items():
+        made = made.replace(stand, instead)
+    return f"{{{{- if {condition} }}}}\n---\n{made}\n{{{{- end }}}}"
+
+
+def chart(size: int, mixed: bool = False) -> Path:
     """One chart whose one template loops over a values file; the template is our own output with stand-ins replaced."""
     folder = WORK / "chart"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "templates").mkdir(parents=True)
     (folder / "Chart.yaml").write_text("apiVersion: v2\nname: bench\nversion: 0.1.0\n")
-    (folder / "llmaz.yaml").write_text(config())
+    stand = Model("zzapp", "zznamespace", "zzmodel", "zzorg/zzrepo", "zzrevision", "77777", "77777Gi", 1, False, 777)
+    route, other = stand._replace(other="zzother"), stand._replace(app="zzother", model="zzsecond")
     parts = []
-    for gpus in (1, 4):
-        for elastic in (True, False):
-            shape = Model(
-                "zzapp",
-                "zznamespace",
-                "zzmodel",
-                "zzorg/zzrepo",
-                "zzrevision",
-                "77777",
-                "77777Gi",
-                gpus,
-                elastic,
-                776 if elastic else 777,
-            )
-            (folder / "shape.yaml").write_text(source(shape))
-            text = subprocess.run(
-                [*LLMAZ, "render", str(folder / "shape.yaml"), "--stdout"],
-                capture_output=True,
-                text=True,
-                check=True,
-                cwd=WORK,
-            ).stdout
-            text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-            for stand, instead in _STANDS.items():
-                text = text.replace(stand, instead)
-            condition = f"and (eq (int .gpus) {gpus}) (eq .elastic {str(elastic).lower()})"
-            parts.append(f"{{{{- if {condition} }}}}\n---\n{text}\n{{{{- end }}}}")
-    (folder / "shape.yaml").unlink()
-    (folder / "llmaz.yaml").unlink()
+    ways = ("route", "pool", "over") if mixed else ("route",)
+    for gpus, elastic, reached in itertools.product((1, 4), (True, False), ways):
+        shape = stand._replace(gpus=gpus, elastic=elastic, reached=reached, replicas=776 if elastic else 777)
+        words = f'(eq (int .gpus) {gpus}) (eq .elastic {str(elastic).lower()}) (eq .reached "{reached}")'
+        beside = [model_route(route), source(other)] if reached == "over" else []
+        parts.append(shaped(source(shape), beside, f"and {words}"))
+    if mixed:
+        parts.append(shaped(model_route(route), [source(stand), source(other)], '(eq .reached "over")'))
     (folder / "templates" / "all.yaml").write_text(
         "{{- range .Values.models }}\n" + "\n".join(parts) + "\n{{- end }}\n"
     )
     values = []
     for i in range(size):
-        each = model(i)._asdict()
+        each = model(i, mixed)._asdict()
         values.append({**each, "replicas": each["replicas"] + 1 if each["elastic"] else each["replicas"]})
     (folder / "values.yaml").write_text(yaml.dump({"models": values}, Dumper=yaml.CSafeDumper))
     return folder
@@ -300,14 +327,14 @@ def objects(text: str) -> dict[tuple[str, str, str], Any]:
     return {(doc["kind"], doc["metadata"]["namespace"], doc["metadata"]["name"]): doc for doc in docs}
 
 
-def same_as_helm(helm: str) -> None:
-    chart(10)
+def same_as_helm(helm: str, size: int, mixed: bool = False) -> None:
+    chart(size, mixed)
     theirs = objects(
         subprocess.run(
             [helm, "template", "bench", "chart"], cwd=WORK, capture_output=True, text=True, check=True
         ).stdout
     )
-    ours = objects("\n---\n".join(path.read_text() for path in (WORK / "out-10").rglob("*.yaml")))
+    ours = objects("\n---\n".join(path.read_text() for path in (WORK / f"out-{size}").rglob("*.yaml")))
     if theirs != ours:
         different = [key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
         sys.exit(f"bench: helm's manifests are not ours: {sorted(different)[:3]}")
@@ -335,12 +362,14 @@ def row(size: int, what: str, timing: Timing) -> float:
     return timing.wall
 
 
-def measured(size: int, helm: str, kustomize: str, lines: list[Line]) -> float:
+def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: bool = False) -> float:
     """Renders a corpus beside its peers, adds the ratios to `lines`; the wall time of a fresh run, in seconds."""
-    corpus(size)
+    corpus(size, mixed)
     runs = {10: 15, 1_000: 9}.get(size, 5)
+    fresh(size)
     render(size)
-    new = row(size, "fresh", timed(lambda: render(size), runs, lambda: fresh(size)))
+    what = "1,000 mixed" if mixed else f"{size:,}"
+    new = row(size, "mixed" if mixed else "fresh", timed(lambda: render(size), runs, lambda: fresh(size)))
     unchanged = row(size, "unchanged", timed(lambda: render(size), runs))
     content, copy = files(WORK / f"out-{size}"), WORK / "copy"
     names = [name for name, _ in content]
@@ -356,18 +385,18 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line]) -> float:
         lines.append(_most("10,000 unchanged / plain read of the same bytes", unchanged / read, 25))
         print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")
         return new
-    if size == 10:
-        same_as_helm(helm)
-    chart(size)
+    if size == 10 or mixed:
+        same_as_helm(helm, size, mixed)
+    chart(size, mixed)
     peer = row(size, "helm", timed(lambda: run(helm, "template", "bench", "chart"), runs))
     if size == 10:
         lines.append(_most("10 fresh / helm template", new / peer, 2))
         return new
-    lines.append(_least("helm template / 1,000 fresh", peer / new, 4))
+    lines.append(_least(f"helm template / {what} fresh", peer / new, 4))
     if kustomize:
         kustomization(size)
         peer = row(size, "kustomize", timed(lambda: run(kustomize, "build", "kustomize"), 1))
-        lines.append(_least("kustomize build / 1,000 fresh", peer / new, 100))
+        lines.append(_least(f"kustomize build / {what} fresh", peer / new, 100))
     return new
 
 
@@ -383,6 +412,8 @@ def main() -> None:
     print(f"{'models':>8}  {'':<10} {'wall s':>8} {'CPU s':>8} {'µs/model':>9}")
     for size in sizes:
         at_new[size] = measured(size, helm, "" if options.quick else kustomize, lines)
+        if size == 1_000:
+            measured(size, helm, "" if options.quick else kustomize, lines, mixed=True)
     if 10_000 in at_new:
         lines.append(_most("10,000 fresh / 1,000 fresh", at_new[10_000] / at_new[1_000], 11))
         memory = peak_memory(10_000)

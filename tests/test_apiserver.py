@@ -128,8 +128,8 @@ def test_an_input_crd_becomes_one_that_a_server_takes() -> None:
 def test_made_up_inputs_are_the_same_every_time_and_mostly_valid() -> None:
     assert drawn(inputs, 20) == drawn(inputs, 20)
     batches = list(generated.batches(60))
-    assert sum(batch.inputs for batch in batches) == 60
-    assert sum(batch.rendered for batch in batches) > 48, [
+    assert sum(batch.inputs for batch in batches) > 60 + 6  # beside what leads to several of them
+    assert sum(batch.rendered for batch in batches) > 54, [
         each for batch in batches for each in batch.examples.values()
     ]
     assert all(batch.texts for batch in batches if batch.rendered)

@@ -16,8 +16,10 @@ from renderer.api import Options
 from renderer.emit import Text
 from renderer.problems import Problem, failing
 from tests.apiserver.inputs import Input, Node, configs, drawn, inputs, numbered
+from tests.apiserver.traffic import Traffic, traffic, wired
 
 SIZE = 20  # inputs under one RenderConfig
+LEADING = 4  # ModelRoutes and InferenceModels over their apps
 
 
 class Batch(NamedTuple):
@@ -38,16 +40,18 @@ def batches(count: int) -> Iterator[Batch]:
     """All of them; `count` inputs in total."""
     made = drawn(inputs, count)
     parts = [made[start : start + SIZE] for start in range(0, count, SIZE)]
+    leading = drawn(traffic, LEADING * len(parts))
     for number, (part, config) in enumerate(zip(parts, drawn(configs, len(parts)), strict=True)):
-        yield rendered(number, part, config)
+        yield rendered(number, part, leading[LEADING * number :][:LEADING], config)
 
 
-def rendered(number: int, made: Sequence[Input], config: Node) -> Batch:
+def rendered(number: int, made: Sequence[Input], leading: Sequence[Traffic], config: Node) -> Batch:
     """One batch. What is wrong with the RenderConfig itself is wrong with each of its inputs."""
     files = {"llmaz.yaml": dumped([config])}
     authenticated = "auth" in config["spec"].get("gateway", {})
-    for index, each in enumerate(made):
-        files[f"{index}.yaml"] = dumped(numbered(each, index, authenticated=authenticated))
+    named = [numbered(each, index, authenticated=authenticated) for index, each in enumerate(made)]
+    files |= {f"{index}.yaml": dumped(each) for index, each in enumerate(named)}
+    files |= {f"to{index}.yaml": dumped([each]) for index, each in enumerate(wired(leading, named, config))}
     with repository(files):
         done = pipeline.render(Options(texts=True))
     gc.unfreeze()

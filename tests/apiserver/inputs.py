@@ -288,6 +288,7 @@ class Engine(NamedTuple):
     options: Sequence[tuple[str, str]]
     drafts: bool
     own_hub: bool
+    pooled: bool
 
 
 RESOURCES = {
@@ -321,6 +322,7 @@ def engines() -> list[Engine]:
                 [each for each in names if each[0] not in SET and each[0] not in grouped],
                 any(each["name"] == "speculative-decoding" for each in spec["recommendedConfigs"]),
                 "hubs" in engine,
+                "waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
             )
         )
     return found
@@ -328,7 +330,16 @@ def engines() -> list[Engine]:
 
 ENGINES = engines()
 OWN = Engine(
-    "", ("safetensors", "gguf"), ("hub", "objectStore", "host", "oci"), False, ("nvidia", "amd"), True, (), True, False
+    "",
+    ("safetensors", "gguf"),
+    ("hub", "objectStore", "host", "oci"),
+    False,
+    ("nvidia", "amd"),
+    True,
+    (),
+    True,
+    False,
+    False,
 )
 repository = st.builds(
     lambda org, name: f"{org}/{name}",
@@ -500,14 +511,15 @@ def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
 
 duration = one_of("300s", "5m", "1h30m", "250ms")
 timeouts = record(request=duration, streamIdle=duration)
-# `spec.gateway` of Playgrounds and Services. Who asks for `allow` needs a RenderConfig with `auth`: see `numbered`.
-ROUTED: dict[str, Strategy] = {
-    "gateway": record(
-        mode=one_of("backend", "backend", "off"),
+
+
+def gated(*modes: str) -> Strategy:
+    """`spec.gateway`. Who asks for `allow` needs a RenderConfig with `auth`: see `numbered`."""
+    return record(
+        mode=one_of(*modes),
         allow=st.lists(one_of("tenant-a", "tenant_b", "Team C", "0"), min_size=1, max_size=3, unique=True),
         timeouts=timeouts,
     )
-}
 
 
 @st.composite
@@ -554,14 +566,14 @@ def playground(draw: st.DrawFn) -> Input:
     elif draw(st.booleans()) and engine.options:
         config["args"] = draw(arguments(engine))
     config["backendName"] = engine.name
+    modes = ("backend", "pool", "pool") if engine.pooled else ("backend", "backend", "off")
     spec = draw(
         record(
-            {"backendRuntimeConfig": st.just(config)},
+            {"backendRuntimeConfig": st.just(config), "gateway": gated(*modes)},
             servedModelName=served_name,
             flavorPolicy=one_of("auto", "first", "inftyai"),
             hardening=one_of("default", "restricted", "off"),
             podTemplate=pod_template,
-            **ROUTED,
         )
     )
     spec |= draw(
@@ -604,7 +616,7 @@ def service(draw: st.DrawFn) -> Input:
             flavorPolicy=one_of("auto", "first", "inftyai"),
             hardening=one_of("default", "restricted", "off"),
             rolloutStrategy=rollout,
-            **ROUTED,
+            gateway=gated("backend", "backend", "off"),
         )
     )
     document = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Service", "metadata": {}, "spec": spec}
@@ -697,6 +709,7 @@ jwt = {
 }
 gateway = {
     "mode": one_of("backend", "backend", "backend", "off"),
+    "picker": one_of("llm-d", "gaie-1.5"),
     "name": label,
     "namespace": one_of("llmaz-system", "edge"),
     "create": one_of(True, True, False),
