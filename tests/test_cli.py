@@ -41,8 +41,11 @@ CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
 def commands(group: click.Command = cli.cli, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Every command by its words."""
     yield names, group
-    for name, command in group.commands.items() if isinstance(group, click.Group) else ():
-        yield from commands(command, *names, name)
+    if isinstance(group, click.Group):
+        for name in group.list_commands(here := click.Context(group)):
+            command = group.get_command(here, name)
+            assert command is not None
+            yield from commands(command, *names, name)
 
 
 COMMANDS = dict(commands())

@@ -1,0 +1,131 @@
+"""llmaz presets."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from renderer.cli.answers import INVALID, STALE, answering, counted, end, report, say
+
+
+@click.group()
+def presets() -> None:
+    """What ships with llmaz: backends, models and loaders."""
+
+
+@presets.command("list")
+def presets_list() -> None:
+    """List the presets by name."""
+    from renderer.load import preset, preset_names
+
+    for folder in ("backends", "models", "loaders"):
+        click.echo(f"{folder}:")
+        names = preset_names(folder)
+        width = max(len(name) for name in names)
+        for name in names:
+            spec = preset(f"{folder}/{name}").value["spec"]
+            if folder == "models":
+                source = spec["source"].get("modelHub") or {}
+                what = spec["source"].get("uri") or "/".join(
+                    filter(None, [source.get("modelID"), source.get("filename")])
+                )
+            else:
+                what = f"{spec['image']}:{spec['version']}"
+            click.echo(f"  {name:<{width}}  {what}")
+
+
+@presets.command("show")
+@click.argument("name")
+@click.option("--resolved", is_flag=True, help="Print what it comes to: image, arguments, environment, budgets.")
+@click.option(
+    "--model", metavar="MODEL", help="With --resolved, for a backend: the model. [default: the first that it can run]"
+)
+@click.option("--backend", metavar="BACKEND", help="With --resolved, for a model: the backend. [default: render's]")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="With --resolved: override a field of RenderConfig. May be given again.",
+)
+def presets_show(name: str, resolved: bool, model: str | None, backend: str | None, overrides: tuple[str, ...]) -> None:
+    """Print a preset's YAML; write models/NAME or backends/NAME where a name is ambiguous.
+
+    With --resolved models and backends of yours count too, as for render.
+    """
+    if not resolved:
+        if model or backend or overrides:
+            raise click.UsageError("--model, --backend and --set go with --resolved")
+        from renderer import load
+
+        with answering():
+            path = os.path.join(load.PRESETS, load.named(name, load.shipped()) + ".yaml")
+            with open(path, encoding="utf-8") as file:
+                click.echo(file.read(), nl=False)
+        return
+    with answering():
+        from renderer.resolved import resolved as made_of
+
+        made = made_of(name, model or "", backend or "", overrides)
+    if failed := report(made.problems, "text"):
+        say("text", counted(failed, "error"))
+        end(INVALID)
+    if made.chosen:
+        say("text", f"for the model {made.chosen}; --model names another")
+    click.echo(made.text, nl=False)
+
+
+@presets.command("vendor", short_help="Copy a preset into your repository, where the copy wins.")
+@click.argument("name")
+@click.option("--to", metavar="DIR", default=".", help="The folder to write it to. [default: the current one]")
+@click.option("--force", is_flag=True, help="Overwrite the file that is there.")
+def presets_vendor(name: str, to: str, force: bool) -> None:
+    """Copy the backend or model NAME into your repository as a file of its name.
+
+    The copy wins over the preset, so an upgrade of llmaz changes nothing about it: what is rendered stays the same.
+    """
+    with answering():
+        from renderer.vendoring import vendor
+
+        made = vendor(name, to, force)
+    say("text", f"{made.path} is yours now, and wins over the preset; llmaz presets diff {name} compares them")
+    if not made.read:
+        say("text", "llmaz render does not read it there by itself: name it among PATHS, or choose another --to")
+    end(0)
+
+
+@presets.command("diff", short_help="Compare a backend or model of yours with the preset of its name.")
+@click.argument("name")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option("--exit-code", "exit_code", is_flag=True, help="Exit 1 when they differ.")
+def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
+    """Print how the BackendRuntime or OpenModel NAME below PATHS differs from the preset, as a unified diff.
+
+    Documents are compared, not texts: comments, style and the order of keys make no difference.
+    """
+    with answering():
+        from renderer.vendoring import difference
+
+        found = difference(name, paths)
+    click.echo(found.lines, nl=False)
+    if not found.lines:
+        say("text", f"{found.file}: the same as ours")
+    end(STALE if exit_code and found.lines else 0)
+
+
+@presets.command("adapter-rules", short_help="Print the rules that feed autoscalers with engines' metrics.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+def presets_adapter_rules(paths: tuple[str, ...]) -> None:
+    """Print a values file for the chart prometheus-adapter: one rule for each metric that autoscalers use.
+
+    With PATHS the BackendRuntimes there count too. Nothing is written: the file is for the platform, not for rendered/.
+    """
+    with answering():
+        from renderer.adapter import rules
+
+        values, problems = rules(paths)
+    if failed := report(problems, "text"):
+        say("text", counted(failed, "error"))
+        end(INVALID)
+    click.echo(values, nl=False)

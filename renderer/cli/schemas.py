@@ -1,0 +1,29 @@
+"""llmaz schema."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from renderer.cli.answers import INVALID, end
+
+
+@click.command("schema", short_help="Print the JSON Schema of an input kind, for editors.")
+@click.argument("kind", required=False)
+def schema_(kind: str | None) -> None:
+    """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""
+    from renderer import schema
+    from renderer.problems import guess
+
+    folder = os.path.join(schema.FOLDER, "input")
+    kinds = {schema.read(f"input/{name[:-5]}").get("title", name[:-5]): name for name in sorted(os.listdir(folder))}
+    if kind is None:
+        click.echo("\n".join(sorted(kinds)))
+        return
+    name = next((file for title, file in kinds.items() if kind.lower() in (title.lower(), file[:-5])), None)
+    if name is None:
+        click.echo(f"no kind is named '{kind}'; {guess(kind, list(kinds))}", err=True)
+        end(INVALID)
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        click.echo(file.read(), nl=False)
