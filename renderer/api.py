@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
-from renderer.tree import Tree
+from renderer.tree import DISK, Ground, Tree
 from renderer.yamlio import Document
 
 Spec = Mapping[str, Any]
@@ -125,7 +125,7 @@ class Config(NamedTuple):
 
 class Options(NamedTuple):
     """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the
-    folder.
+    folder; `ground`: where the paths lead.
     """
 
     paths: tuple[str, ...] = ()
@@ -137,6 +137,7 @@ class Options(NamedTuple):
     texts: bool = False
     allow_empty: bool = False
     kubeconform: str | None = None
+    ground: Ground = DISK
 
     @property
     def compares(self) -> bool:

@@ -12,7 +12,7 @@ from renderer import yamlio
 from renderer.api import Scope
 from renderer.plan import Joint, Manifest, Plan, Way
 from renderer.problems import Origin, Problem, problem
-from renderer.tree import CONFIG, MARK, File, glob
+from renderer.tree import CONFIG, MARK, Readable, glob
 
 _BEGIN, _END = MARK, ". Do not edit."
 _TEMPORARY = re.compile(r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})$")
@@ -85,7 +85,7 @@ def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> 
     return made, problems
 
 
-def _copied(file: File) -> list[Text]:
+def _copied(file: Readable) -> list[Text]:
     """A passThrough file, byte for byte below our line; nothing of one that we wrote. Raises ValueError where that
     line would break it.
     """

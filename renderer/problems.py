@@ -688,6 +688,11 @@ WORDINGS: dict[str, Wording] = {
         "give the ModelRoute another name",
     ),
     "E664": Wording("only some may call '{name}' (its spec.gateway.allow), and this name opens it to others", "{hint}"),
+    # 78x: git
+    "E780": Wording("git did not run: {what}", "install git, or name two folders"),
+    "E781": Wording("git says: {what}", "name a commit, branch or tag of a git repository"),
+    "E782": Wording("git knows no commit '{name}'", "{hint}"),
+    "E783": Wording("'{one}' and '{other}' have no commit in common", "fetch more, as with fetch-depth: 0"),
     # Wxxx: legal, and likely wrong
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' acts",

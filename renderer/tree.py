@@ -1,4 +1,4 @@
-"""The files that may be input: a folder, seen from where the user stands. (A git commit will be another tree.)"""
+"""The files that may be input: a folder, seen from where the user stands. (A git commit is another: held.py.)"""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from renderer.problems import Path
 
 MAX_BYTES = 32 * 1024 * 1024
-_SUFFIXES = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json")
 CONFIG = "llmaz.yaml"
 MARK = "# Rendered by llmaz from "  # so begins every file that we write: it is output, and never input
 
@@ -42,6 +42,19 @@ class File(NamedTuple):
             os.close(descriptor)
 
 
+class Readable(Protocol):
+    """A file, on disk or held."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]: ...
+    def read(self) -> bytes: ...
+
+
 class Strayed(NamedTuple):
     """A link that leads out of the tree."""
 
@@ -56,10 +69,10 @@ class Tree(NamedTuple):
     """
 
     base: str
-    files: tuple[File, ...]
+    files: tuple[Readable, ...]
     strayed: tuple[Strayed, ...] = ()
     odd: tuple[str, ...] = ()
-    around: tuple[File, ...] = ()
+    around: tuple[Readable, ...] = ()
 
 
 def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
@@ -121,7 +134,7 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
     return Tree(base, tuple(files[key] for key in sorted(files)), tuple(strayed), tuple(odd))
 
 
-def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[File, ...]:
+def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[Readable, ...]:
     """Every file of the tree that may be input and lies below none of the paths, links followed or not."""
     roots = {os.path.realpath(path) for path in paths}
     below, real_base = tuple(root.rstrip(os.sep) + os.sep for root in roots), os.path.realpath(base) + os.sep
@@ -130,6 +143,46 @@ def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
         for file in folder(base, (base,), ignore, output).files
         if (real := real_base + file.key.replace("/", os.sep)) not in roots and not real.startswith(below)
     )
+
+
+class Ground(Protocol):
+    """Where paths lead: a disk, or what is held of a git commit."""
+
+    def exists(self, path: str) -> bool: ...
+    def isfile(self, path: str) -> bool: ...
+    def isdir(self, path: str) -> bool: ...
+    def read(self, path: str) -> bytes: ...
+    def names(self, path: str) -> list[str]: ...
+    def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]: ...
+    def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> Tree: ...
+    def around(
+        self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
+    ) -> tuple[Readable, ...]: ...
+
+
+class Disk:
+    """The folders of this machine."""
+
+    exists = staticmethod(os.path.exists)
+    isfile = staticmethod(os.path.isfile)
+    isdir = staticmethod(os.path.isdir)
+    base_of = staticmethod(base_of)
+    folder = staticmethod(folder)
+    around = staticmethod(around)
+
+    def read(self, path: str) -> bytes:
+        """What a file holds. Raises OSError."""
+        return File(path, "", path).read()
+
+    def names(self, path: str) -> list[str]:
+        """What lies in a folder; nothing where there is none."""
+        try:
+            return os.listdir(path)
+        except OSError:
+            return []
+
+
+DISK: Ground = Disk()
 
 
 def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[File, bool]]:
@@ -144,12 +197,12 @@ def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[
         for entry in entries:
             own = entry.name
             if entry.is_symlink():
-                if own.endswith(_SUFFIXES) or entry.is_dir():
+                if own.endswith(SUFFIXES) or entry.is_dir():
                     yield File(name + own, key + own, entry.path), True
             elif entry.is_dir(follow_symlinks=False):
                 if not own.startswith(".") and own != "node_modules" and not _is(entry.path, output):
                     folders.append((entry.path, f"{name}{own}{os.sep}", f"{key}{own}/"))
-            elif own.endswith(_SUFFIXES) and own != "kustomization.yaml" and entry.is_file(follow_symlinks=False):
+            elif own.endswith(SUFFIXES) and own != "kustomization.yaml" and entry.is_file(follow_symlinks=False):
                 yield File(name + own, key + own, entry.path), False
 
 

@@ -37,11 +37,13 @@ def scope(options: Options) -> Scope:
     """Finds RenderConfig and the files. Raises RenderError for bad overrides or a path that is not there."""
     here = os.getcwd()
     overrides = [override(text) for text in options.overrides]
-    missing = [path for path in options.paths if not os.path.exists(path)]
+    ground = options.ground
+    missing = [path for path in options.paths if not ground.exists(path)]
     if missing:
         raise RenderError(problem("E122", Origin(Rule(path))) for path in missing)
-    base, config_path = tree.base_of(options.paths)
-    made, problems = config(config_path, os.path.relpath(config_path, here) if config_path else "", overrides)
+    base, config_path = ground.base_of(options.paths)
+    config_name = os.path.relpath(config_path, here) if config_path else ""
+    made, problems = config(config_path, config_name, overrides, ground)
     paths = options.paths or (os.path.relpath(base, here) if config_path else ".",)
     wanted = (
         options.output
@@ -53,11 +55,11 @@ def scope(options: Options) -> Scope:
     if options.compares and any((os.path.realpath(path) + os.sep).startswith(around) for path in paths):
         raise RenderError([problem("E143", Origin(Rule(folder)))])
     ignore = made.get("ignore") or ()
-    files = tree.folder(base, paths, ignore, folder)
+    files = ground.folder(base, paths, ignore, folder)
     keys = [os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/") for path in paths]
     part = () if "." in keys else tuple(keys)
     if part and config_path:
-        files = files._replace(around=tree.around(base, paths, ignore, folder))
+        files = files._replace(around=ground.around(base, paths, ignore, folder))
     return Scope(options, made, config_path, files, folder, part, tuple(problems))
 
 
@@ -70,7 +72,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     files = [*((file, False) for file in scope.tree.files), *((file, True) for file in scope.tree.around)]
     with Team(lambda part: ([plain(file, outside=out) for file, out in part], lambda _: None), files) as team:
         read = [each for part in team.results() for each in part]
-    gathering = Gathering(scope.config, scope.config_path)
+    gathering = Gathering(scope.config, scope.config_path, scope.options.ground)
     for (file, out), (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
         found = [Problem(*each) for each in problems]
         gathering.add(file, data, foreign, values, found, unreadable, outside=out)

@@ -11,7 +11,7 @@ from renderer.load.lists import Lists
 from renderer.load.presets import Shelf, preset
 from renderer.load.reading import FOREIGN
 from renderer.problems import Problem, problem
-from renderer.tree import File
+from renderer.tree import DISK, Ground, Readable
 from renderer.yamlio import Document
 
 _APPS = ("Playground", "Service")
@@ -21,8 +21,8 @@ _TRAFFIC = ("ModelRoute", "InferenceModel")
 class Gathering:
     """Puts the files' documents together."""
 
-    def __init__(self, config: Config, config_path: str | None) -> None:
-        self.config, self.config_path = config, config_path
+    def __init__(self, config: Config, config_path: str | None, ground: Ground = DISK) -> None:
+        self.config, self.config_path, self.ground = config, config_path, ground
         self.problems: list[Problem] = []
         self.apps: dict[tuple[str, str], App] = {}
         self.own: list[OpenModel | BackendRuntime] = []
@@ -39,7 +39,7 @@ class Gathering:
 
     def add(
         self,
-        file: File,
+        file: Readable,
         data: bytes,
         foreign: int,
         values: list[Any],
@@ -64,7 +64,7 @@ class Gathering:
             elif isinstance(value, dict):
                 self._broken(file, document, str(value.get("kind")))
 
-    def _document(self, file: File, document: Document, kind: str, outside: bool) -> None:
+    def _document(self, file: Readable, document: Document, kind: str, outside: bool) -> None:
         value = document.value
         metadata = value["metadata"]
         name = metadata["name"]
@@ -93,7 +93,7 @@ class Gathering:
         elif file.path != self.config_path:
             self.problems.append(problem("E204", document.origin("kind"), name=self.config.document.name))
 
-    def _broken(self, file: File, document: Document, kind: str) -> None:
+    def _broken(self, file: Readable, document: Document, kind: str) -> None:
         """A document with problems of its own still has a name, and names others."""
         metadata = document.value.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
@@ -143,7 +143,7 @@ class Gathering:
             loaders=Shelf({}, "loaders", lambda d: d.value["spec"]),
             pickers=Shelf({}, "pickers", lambda d: d.value["spec"]),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
-            option_files=Lists(),
+            option_files=Lists(self.ground),
             own=tuple(sorted(self.own, key=lambda each: isinstance(each, BackendRuntime))),
             broken=self.broken,
             unreadable=self.unreadable,

@@ -7,24 +7,24 @@ import re
 
 from renderer.api import BackendRuntime, UnreadableList
 from renderer.load.presets import PRESETS
+from renderer.tree import DISK, Ground
 
 _VERSION = re.compile(r"[a-z]?\d+(\.\d+)*")
 
 
 class Lists:
-    """Reads files of options (api.OptionFiles); nothing is read before it is asked for."""
+    """Reads files of options (api.OptionFiles), ours on disk, others from `ground`; nothing before it is asked for."""
+
+    def __init__(self, ground: Ground = DISK) -> None:
+        self._ground = ground
 
     def versions(self, runtime: BackendRuntime, listed: str) -> dict[str, str]:
         """Every version that has a list, and its file's path as a preset would write it."""
         stem, dash, _ = listed.removesuffix(".txt").rpartition("-")
         folder, _, begin = f"{stem}{dash}".rpartition("/")
         found = {}
-        for base in reversed(self._folders(runtime)):
-            try:
-                names = os.listdir(os.path.join(base, folder))
-            except OSError:
-                continue
-            for name in names:
+        for ground, base in reversed(self._folders(runtime)):
+            for name in ground.names(os.path.join(base, folder)):
                 version = name.removeprefix(begin).removesuffix(".txt")
                 if name == f"{begin}{version}.txt" and _VERSION.fullmatch(version):
                     found[version] = f"{folder}/{name}" if folder else name
@@ -32,20 +32,20 @@ class Lists:
 
     def lines(self, runtime: BackendRuntime, path: str) -> list[str] | None:
         """The lines of a file less comments; None when there is none. Raises UnreadableList."""
-        for base in self._folders(runtime):
+        for ground, base in self._folders(runtime):
             place = os.path.join(base, path)
-            if not os.path.isfile(place):
+            if not ground.isfile(place):
                 continue  # a pipe would never end
             try:
-                with open(place, encoding="utf-8") as file:
-                    return [line for line in file.read().splitlines() if line.strip() and line[0] != "#"]
+                lines = ground.read(place).decode("utf-8").splitlines()
+                return [line for line in lines if line.strip() and line[0] != "#"]
             except OSError:
                 continue
             except UnicodeDecodeError as error:
                 raise UnreadableList(f"{path}: not valid UTF-8, byte {error.start}") from None
         return None
 
-    def _folders(self, runtime: BackendRuntime) -> list[str]:
+    def _folders(self, runtime: BackendRuntime) -> list[tuple[Ground, str]]:
         """Where to look, the first first."""
-        ours = os.path.join(PRESETS, "backends")
-        return [ours] if runtime.ours else [os.path.dirname(runtime.document.name) or ".", ours]
+        ours = DISK, os.path.join(PRESETS, "backends")
+        return [ours] if runtime.ours else [(self._ground, os.path.dirname(runtime.document.name) or "."), ours]

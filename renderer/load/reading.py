@@ -8,7 +8,7 @@ from renderer import yamlio
 from renderer.load.kinds import check, kind_of
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Problem, at_hand, problem
-from renderer.tree import MARK, MAX_BYTES, File
+from renderer.tree import MARK, MAX_BYTES, Readable
 
 # What says that a file may be ours: also with its apiVersion missing or misspelt, or in another encoding.
 _SIGNS = (
@@ -34,7 +34,7 @@ _MARK = MARK.encode()
 _DEFINED = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
 
 
-def plain(file: File, *, outside: bool = False) -> Any:
+def plain(file: Readable, *, outside: bool = False) -> Any:
     """A file's bytes, the number of foreign documents in it, ours by index, problems, and whether it is unreadable.
 
     `outside`: it lies outside PATHS, so what is wrong with its apps is of no interest.
@@ -43,7 +43,7 @@ def plain(file: File, *, outside: bool = False) -> Any:
         return _read(file, outside)
 
 
-def _read(file: File, outside: bool) -> Any:
+def _read(file: Readable, outside: bool) -> Any:
     try:
         data = file.read()
     except OSError as error:

@@ -10,7 +10,7 @@ from renderer.api import Config, minor
 from renderer.load.kinds import KINDS, check, kind_of
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Path, Problem, RenderError, Source, problem
-from renderer.tree import File
+from renderer.tree import DISK, Ground
 from renderer.yamlio import Document
 
 
@@ -36,7 +36,9 @@ def override(text: str) -> Override:
     return Override(path, value if read is False and value.lower() == "off" else read, text)
 
 
-def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> tuple[Config, list[Problem]]:
+def config(
+    path: str | None, name: str, overrides: Sequence[Override] = (), ground: Ground = DISK
+) -> tuple[Config, list[Problem]]:
     """RenderConfig of the file at `path` (None: there is none), under the overrides; and what is wrong with the file,
     the Config then being what is well.
 
@@ -47,7 +49,7 @@ def config(path: str | None, name: str, overrides: Sequence[Override] = ()) -> t
     problems: list[Problem] = []
     if path:
         try:
-            data = File(name, "", path).read()
+            data = ground.read(path)
         except OSError as error:
             raise RenderError([problem("E120", Origin(Rule(name)), what=error.strerror or error)]) from None
         documents, problems = yamlio.parse(name, data)

@@ -1,0 +1,152 @@
+"""Files that lie in no folder: those of a git commit, or documents that somebody hands over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from renderer.problems import Path
+from renderer.tree import CONFIG, MAX_BYTES, SUFFIXES, Readable, Strayed, Tree, glob
+
+
+class Blob(NamedTuple):
+    """A file that is held: as `tree.File`, with its contents."""
+
+    name: str
+    key: str
+    path: str
+    data: bytes
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """As a `tree.File`'s."""
+        return 0, 0
+
+    def read(self) -> bytes:
+        """What it holds; of one above MAX_BYTES only as many zeros."""
+        return self.data if len(self.data) <= MAX_BYTES else bytes(MAX_BYTES + 1)
+
+
+class Held:
+    """A tree that is held, as if it lay at the folder `top`. It has the same questions as `tree.Disk`.
+
+    `files`: paths from the top; `links`: paths of links; `fetch`: what many files, by these paths, hold.
+    """
+
+    def __init__(
+        self, top: str, files: Iterable[str], links: Iterable[str], fetch: Callable[[Sequence[str]], Sequence[bytes]]
+    ) -> None:
+        self.top = os.path.realpath(top)
+        self._files = frozenset(files)
+        self._links = frozenset(links)
+        self._folders = frozenset(
+            path[:end] for path in self._files | self._links for end in range(len(path)) if path[end] == "/"
+        )
+        self._fetch = fetch
+
+    def _below(self, path: str) -> str:
+        """A path from the top, '' for the top itself."""
+        here = os.path.relpath(os.path.realpath(path), self.top).replace(os.sep, "/")
+        return "" if here == "." else here
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder."""
+        return self.isfile(path) or self.isdir(path)
+
+    def isfile(self, path: str) -> bool:
+        """Whether there is a file."""
+        return self._below(path) in self._files
+
+    def isdir(self, path: str) -> bool:
+        """Whether there is a folder with a file in it."""
+        below = self._below(path)
+        return below == "" or below in self._folders
+
+    def read(self, path: str) -> bytes:
+        """What a file holds. Raises FileNotFoundError."""
+        below = self._below(path)
+        if below not in self._files:
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return self._fetch([below])[0]
+
+    def names(self, path: str) -> list[str]:
+        """The files that lie in a folder."""
+        begin = f"{below}/" if (below := self._below(path)) else ""
+        return [rest for each in self._files if each.startswith(begin) and "/" not in (rest := each[len(begin) :])]
+
+    def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]:
+        """As `tree.base_of`: the top stands for the git root."""
+        common = self._below(os.path.commonpath([os.path.realpath(path) for path in paths] or [os.getcwd()]))
+        folder = common if not common or common in self._folders else os.path.dirname(common)
+        while True:
+            candidate = f"{folder}/{CONFIG}" if folder else CONFIG
+            if candidate in self._files:
+                return os.path.join(self.top, folder) if folder else self.top, os.path.join(self.top, candidate)
+            if not folder:
+                return self.top, None
+            folder = os.path.dirname(folder)
+
+    def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> Tree:
+        """As `tree.folder`."""
+        patterns = [glob(pattern) for pattern in ignore]
+        skipped = f"{self._below(output)}/" if output is not None else None
+        charts = tuple(f"{os.path.dirname(path)}/" for path in self._files if os.path.basename(path) == "Chart.yaml")
+        wanted: dict[str, tuple[str, str]] = {}  # by key, the name and the path from the top
+        strayed: list[Strayed] = []
+        odd: list[str] = []
+        for path in paths:
+            below, named = self._below(path), os.path.relpath(path)
+            if below in self._files:
+                wanted.setdefault(self._key(base, below), (named, below))
+                continue
+            begin = "" if named == "." else named + os.sep
+            if not self.isdir(path):
+                raise FileNotFoundError(path)
+            for each in self._walk(below, skipped, charts):
+                key, name = self._key(base, each), begin + each[len(below) + bool(below) :].replace("/", os.sep)
+                if any(pattern.fullmatch(key) for pattern in patterns) or each in self._links:
+                    continue  # where a link leads nobody can say of what is held
+                if not key.isprintable():
+                    odd.append(ascii(name))
+                    continue
+                wanted.setdefault(key, (name, each))
+        keys = sorted(wanted)
+        held = self._fetch([wanted[key][1] for key in keys])
+        files = tuple(
+            Blob(wanted[key][0], key, os.path.join(self.top, wanted[key][1]), data)
+            for key, data in zip(keys, held, strict=True)
+        )
+        return Tree(base, files, tuple(strayed), tuple(odd))
+
+    def around(
+        self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
+    ) -> tuple[Readable, ...]:
+        """As `tree.around`."""
+        roots = [self._below(path) for path in paths]
+        return tuple(
+            file
+            for file in self.folder(base, (base,), ignore, output).files
+            if not any((own := self._below(file.path)) == root or own.startswith(f"{root}/") for root in roots)
+        )
+
+    def _walk(self, below: str, skipped: str | None, charts: Sequence[str]) -> Iterator[str]:
+        """What may be input below a folder, in no particular order."""
+        begin = f"{below}/" if below else ""
+        charts = tuple(each for each in charts if each.startswith(begin) or begin.startswith(each))
+        for each in self._files | self._links:
+            if not each.startswith(begin) or not each.endswith(SUFFIXES):
+                continue
+            *folders, name = each[len(begin) :].split("/")
+            if name == "kustomization.yaml" or any(one[:1] == "." or one == "node_modules" for one in folders):
+                continue
+            if (skipped and each.startswith(skipped)) or each.startswith(charts or ("\0",)):
+                continue
+            yield each
+
+    def _key(self, base: str, below: str) -> str:
+        return os.path.relpath(os.path.join(self.top, below), os.path.realpath(base)).replace(os.sep, "/")
+
+
+def given(top: str, files: Mapping[str, bytes]) -> Held:
+    """A tree of files that are at hand, by their paths from the top."""
+    return Held(top, files, (), lambda paths: [files[path] for path in paths])
