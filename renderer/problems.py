@@ -7,7 +7,7 @@ of a source, located only when somebody asks (parsing for values is much faster 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -21,6 +21,14 @@ class Source(Protocol):
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column, from 1, of the value (or key) at `path`, else of its nearest parent; (0, 0): nowhere."""
+
+
+@runtime_checkable
+class Merged(Source, Protocol):
+    """A source whose fields others set in part."""
+
+    def behind(self, path: Path) -> tuple[Source, Path]:
+        """Whose field it is, and where it stands there."""
 
 
 class Origin(NamedTuple):
@@ -37,7 +45,13 @@ class Origin(NamedTuple):
     @property
     def place(self) -> tuple[str, int, int]:
         """File, line, column."""
-        return (self.source.name, *self.source.locate(self.path, key=self.key))
+        source, path = self.behind
+        return (source.name, *source.locate(path, key=self.key))
+
+    @property
+    def behind(self) -> tuple[Source, Path]:
+        """Who set the field, and where it stands there: of a merged source the one that it is from."""
+        return self.source.behind(self.path) if isinstance(self.source, Merged) else (self.source, self.path)
 
 
 class Wording(NamedTuple):
@@ -94,7 +108,7 @@ def problem(code: str, origin: Origin, **words: Any) -> Problem:
     return Problem(
         *origin.place,
         code,
-        dotted(origin.path),
+        dotted(origin.behind[1]),
         _line(wording.message.format(**words)),
         _line(wording.hint.format(**words)),
         code.startswith("W"),
@@ -632,8 +646,8 @@ WORDINGS: dict[str, Wording] = {
         "write spec.gateway.mode: backend",
     ),
     "E639": Wording(
-        "'{app}' cannot stand behind a pool: {name} puts its metrics behind a key, and the picker has none",
-        "write spec.gateway.mode: backend, or ask for keys at the Gateway",
+        "'{app}' cannot stand behind a pool: {name} {what}",
+        "leave {name} out, or write spec.gateway.mode: backend",
     ),
     "E640": Wording("no {kind} is named '{name}' in namespace '{namespace}'", "{hint}"),
     "E641": Wording("no picker is named '{name}'", "{hint}"),
@@ -649,7 +663,8 @@ WORDINGS: dict[str, Wording] = {
     "E646": Wording("'{name}' stands in this priority already", "add the weights up in one of them"),
     "E647": Wording(
         "the pool '{name}' would be asked for '{model}', and its engine serves '{served}'",
-        "write modelName: {served}, or set spec.servedModelName: {model} in '{name}'",
+        "write modelName: {served}, set spec.servedModelName: {model} in '{name}', or write an InferenceModel of this "
+        "name",
     ),
     "E648": Wording(
         "'{host}' is none of the hosts of the Gateway {name}: {served}",
@@ -678,7 +693,8 @@ WORDINGS: dict[str, Wording] = {
     "E660": Wording("nobody serves '{name}' {where}", "{hint}"),
     "E661": Wording(
         "the InferencePool '{name}' is of the group that is gone, and no route can name it",
-        "make it apiVersion: inference.networking.k8s.io/v1",
+        "make it apiVersion: inference.networking.k8s.io/v1, with spec.selector.matchLabels, targetPorts and "
+        "endpointPickerRef; or let poolRef name the Playground, in pool mode",
     ),
     "E662": Wording(
         "'{name}' cannot be the name of a route", "use small letters, digits and '-', at most 63 characters"
@@ -688,7 +704,91 @@ WORDINGS: dict[str, Wording] = {
         "give the ModelRoute another name",
     ),
     "E664": Wording("only some may call '{name}' (its spec.gateway.allow), and this name opens it to others", "{hint}"),
+    # 72x: Argo CD and Flux
+    "E720": Wording("git knows no remote 'origin', so nobody knows where the cluster reads", "write --repo-url URL"),
+    "E721": Wording("'{value}' is no name", "write {what}"),
+    "E722": Wording("'{path}' does not lie in the repository", "write the folder as seen from the repository's top"),
+    "E723": Wording("{value} {what}", "{hint}"),
+    "E724": Wording(
+        "'{value}' would be the same for {names}, which would overwrite each other",
+        "write {{env}} for the environment's name, or print one by --env NAME",
+    ),
+    "E725": Wording("'{name}' would be made for {owners}", "rename one of them, or print one by --env NAME"),
+    "E726": Wording("Argo CD gave no call that a plugin can follow: {what}", "mend the Application's source.plugin"),
+    "E727": Wording(
+        "nothing was rendered, and Argo CD would delete all that is there",
+        "mend the Application's path; to delete it all, delete the Application",
+    ),
+    # 73x: kustomize
+    "E730": Wording(
+        "{what}, where a ResourceList of config.kubernetes.io/v1 is expected", "let kustomize run this command"
+    ),
+    "E731": Wording(
+        "the ResourceList has no functionConfig",
+        "give kustomize a RenderConfig, under generators or transformers of the kustomization",
+    ),
+    "E732": Wording(
+        "the functionConfig is {what}, where a RenderConfig of renderer.llmaz.io/v1alpha1 is expected",
+        "name a file that holds one, under generators or transformers of the kustomization",
+    ),
+    "E733": Wording("'{value}' {what}", "name files and folders by the folder of the kustomization"),
+    "E734": Wording(
+        "this is a second RenderConfig", "keep the functionConfig, which kustomize hands over; ignore skips files"
+    ),
+    "E735": Wording(
+        "{what} is among the items, and a generator reads files",
+        "list the RenderConfig under generators instead of transformers, or leave spec.paths out",
+    ),
+    "E736": Wording("this is made here, and stands among the items already", "remove or rename one of the two"),
+    "E737": Wording(
+        "nothing was rendered: no Playground, Service, ModelRoute or InferenceModel {where}",
+        "mend spec.paths, or what the kustomization lists",
+    ),
+    "E738": Wording(
+        "{key} is about files, and a transformer is given objects", "leave it out: other objects pass by themselves"
+    ),
+    "E739": Wording(
+        "somebody has rendered before: Rendered llmaz is there already",
+        "delete it by a patch behind that one, or keep one RenderConfig only",
+    ),
+    # 74x: charts
+    "E740": Wording(
+        "PATHS are a part of the input, and the chart would lack what depends on all of it: {files}",
+        "run it without PATHS",
+    ),
+    "E741": Wording(
+        "holds a chart of other input too: {file} was made from {source}, which lies outside of PATHS",
+        "run it without PATHS, or name another folder with -o",
+    ),
+    "E742": Wording("holds plain manifests of llmaz, such as {file}", "name another folder with -o"),
+    "E665": Wording(
+        "'{host}' stands for '{nearer}' too, but there the other names of the Gateway answer, and this one is unknown",
+        "name '{nearer}' too, or leave hostnames out",
+    ),
+    "E666": Wording("an API of {schema} {what}", "{hint}"),
+    "E667": Wording("'{name}' may be {these}", "write a ModelRoute, which names apps"),
+    # 75x: environments
+    "E750": Wording("there is no environment '{name}'", "{hint}"),
+    "E751": Wording("there is no environment '{name}' to begin with", "{hint}"),
+    "E752": Wording("{what}", "{hint}"),
+    "E753": Wording("no {kind} is named '{name}'", "{hint}"),
+    "E754": Wording("'{name}' is the name of several: {names}", "write one of them, as {first}"),
+    "E755": Wording("'{name}' is the {kind} that '{other}' patches already", "keep one of them"),
+    "E756": Wording("{what} is about one environment, and there are {names}", "name one, as --env {first}"),
+    "E757": Wording("{key} holds in every environment", "write it below spec, not in an environment"),
+    "E758": Wording("--set cannot change environments", "write it into llmaz.yaml, or leave environments out of it"),
     # 78x: git
+    "E770": Wording(
+        "this is no OBJECT[.FIELD]",
+        "write KIND/NAMESPACE/NAME, KIND/NAME or NAME, such as lws/llm/chat or lws/chat.spec.replicas",
+    ),
+    "E771": Wording("no kind that is rendered is called '{kind}'", "{hint}"),
+    "E772": Wording("'{field}' is no path of a field", "write it as spec.containers[0].args[3], or containers[NAME]"),
+    "E773": Wording("there is no field '{field}' in {here}", "{hint}"),
+    "E774": Wording("there is no item '{item}' in {here}", "{hint}"),
+    "E775": Wording("{here} is {value!r}: there is nothing below it, so no '{field}'", "leave out what follows it"),
+    "E776": Wording("this may be one of {count}: {known}", "name one of them"),
+    "E777": Wording("nothing that is rendered is called '{what}'", "{hint}"),
     "E780": Wording("git did not run: {what}", "install git, or name two folders"),
     "E781": Wording("git says: {what}", "name a commit, branch or tag of a git repository"),
     "E782": Wording("git knows no commit '{name}'", "{hint}"),
@@ -815,6 +915,7 @@ WORDINGS: dict[str, Wording] = {
         "'{name}' has timeouts of its own, which count for nothing since this route leads to it",
         "write spec.timeouts here",
     ),
+    "W246": Wording("an API of {schema} takes {usual} as a rule, not {kind}", "write auth.type: {usual}"),
     "W241": Wording(
         "the Gateway {name} has {count} models beside API keys, which stand in every route of one message of 4 MiB",
         "use JWT for many tenants, or give namespaces Gateways of their own (gateway.perNamespace)",
@@ -837,5 +938,6 @@ WORDINGS: dict[str, Wording] = {
         "at the listener '{listener}' this hides what the {kind} of the whole Gateway '{gateway}' says: {lost}",
         "repeat it here",
     ),
+    "W750": Wording("there is no '{key}' to delete", "leave it out, or mend the name"),
     # 9xx: our own fault
 }

@@ -93,6 +93,13 @@ DIFFERENCES = {
         Difference("Secret", "provider-key", "", ..., GONE),
     ],
     "5-auth-limits": [
+        Difference(
+            "BackendTrafficPolicy",
+            "qwen3-8b",
+            "spec.rateLimit.global.rules.0.clientSelectors.0.headers.0.invert",
+            GONE,
+            ours=False,
+        ),
         *ALL,
         Difference("Secret", "tenants", "", ..., GONE),
         Difference("SecurityPolicy", "qwen3-8b", "spec.apiKeyAuth.credentialRefs.0.namespace", GONE, "llmaz-system"),

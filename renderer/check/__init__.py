@@ -49,15 +49,17 @@ def around(inputs: Inputs) -> Outside:
     if not inputs.around:
         return made
     ours = {namespace for namespace, _ in made.gateways} if inputs.config.get("gateway", "create") else set()
-    bodies = [
-        body
-        for body in inputs.around
-        if _key(body)
-        and body["metadata"].get("namespace") not in ours
-        and schema.exists(_schema(body["apiVersion"], body["kind"]))
-        and not any(one(body))
-    ]
-    return known(bodies, made)
+    bodies: list[Body] = []
+    broken: set[Key] = set()
+    for body in inputs.around:
+        if (key := _key(body)) and body["metadata"].get("namespace") not in ours:
+            if not schema.exists(_schema(body["apiVersion"], body["kind"])):
+                continue
+            if any(one(body)):
+                broken.add(key)  # it is there, and not ours to judge
+            else:
+                bodies.append(body)
+    return known(bodies, made)._replace(present=frozenset(broken))
 
 
 def manifests(made: Sequence[Manifest], outside: Outside | None = None) -> list[Problem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.plan import Manifest, Plan, config_name, named
+from renderer.problems import Origin, Path
 
 
 def config_map(plan: Plan) -> Iterator[Manifest]:
@@ -18,5 +19,10 @@ def config_map(plan: Plan) -> Iterator[Manifest]:
             "metadata": {"name": config_name(plan.name), "namespace": plan.namespace, "labels": plan.labels},
             "data": dict(plan.config),
         },
-        lambda: named(plan),
+        lambda: _origins(plan),
     )
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    made = plan.origins()
+    return {**named(plan), **{("data", key): made["config", key] for key in plan.config if ("config", key) in made}}

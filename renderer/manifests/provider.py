@@ -45,19 +45,20 @@ def _key(provider: Provider) -> dict[str, Any]:
 def _made(provider: Provider, version: str, kind: str, spec: dict[str, Any]) -> Manifest:
     metadata = {"name": provider.name, "namespace": provider.namespace, "labels": provider.labels}
     return Manifest(
-        {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}, lambda: _origins(provider)
+        {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}, lambda: _origins(provider, kind)
     )
 
 
-def _origins(provider: Provider) -> dict[Path, Origin]:
+def _origins(provider: Provider, kind: str) -> dict[Path, Origin]:
     made = provider.origins()
-    return {
+    origins = {
         (): made[()],
         ("metadata", "name"): made["name",],
         ("metadata", "namespace"): made["namespace",],
         ("spec", "endpoints", 0, "fqdn", "hostname"): made["hostname",],
         ("spec", "endpoints", 0, "fqdn", "port"): made["port",],
         ("spec", "schema"): made["speaks",],
-        ("spec", "type"): made["auth",],
-        **{("spec", field): made["auth",] for field in (*_FIELDS.values(), "awsCredentials")},
     }
+    if kind == "BackendSecurityPolicy":
+        origins |= {("spec", field): made["auth",] for field in ("type", *_FIELDS.values(), "awsCredentials")}
+    return origins

@@ -123,7 +123,7 @@ def _limit(limit: Limit) -> Body:
     """A request costs nothing when it comes; what it took is counted when it has been answered."""
     metadata = {"namespace": "io.envoy.ai_gateway", "key": _COUNTS[limit.kind]}
     return {
-        "clientSelectors": [{"headers": [{"name": limit.header, "type": "Distinct"}]}],
+        "clientSelectors": [{"headers": [{"name": limit.header, "type": "Distinct", "invert": False}]}],
         "limit": {"requests": limit.tokens, "unit": limit.unit},
         "cost": {
             "request": {"from": "Number", "number": 0},
@@ -173,11 +173,12 @@ def _origins(route: Route) -> dict[Path, Origin]:
         ("spec", "hostnames"): made["hostnames",],
         ("spec", "parentRefs"): made["gateway",],
         ("spec", "parentRefs", 0, "name"): made["gateway",],
-        ("spec", "parentRefs", 0, "namespace"): made["gateway",],
+        ("spec", "parentRefs", 0, "namespace"): made.get(("gateway namespace",), made["gateway",]),
         ("spec", "apiKeyAuth"): made["auth",],
         ("spec", "jwt"): made["auth",],
         (*rule, "timeouts", "request"): made["request",],
         ("spec", "timeout"): made["request",],
+        **{key: origin for key, origin in made.items() if key[:1] == ("said",)},
         ("spec", "authorization"): made["allowed",],
         (*rule, "backendRefs"): made["backends",],
         ("spec", "retry"): made["retries",],

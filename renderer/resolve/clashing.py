@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from renderer.api import App, Inputs
 from renderer.problems import Findings, Problem
 from renderer.resolve import gateways, modelroutes, pools, routing
@@ -30,7 +32,7 @@ def clashes(inputs: Inputs) -> list[Problem]:
         each_pool = taken.get((namespace, name.removesuffix(pools.SUFFIX))) if name.endswith(pools.SUFFIX) else None
         if each_pool and routing.mode(each_pool, gateways.door(inputs.config, namespace)) == "pool":
             _said("E288", clash, each_pool, name, found)
-    _provided(inputs, found)
+    _provided(inputs, {(each.namespace, each.name) for each in split}, found)
     return found.problems
 
 
@@ -40,7 +42,7 @@ def _said(code: str, at: App, other: App, needed: str, found: Findings) -> None:
     found.add(code, at.origin("metadata", "name"), **words)
 
 
-def _provided(inputs: Inputs, found: Findings) -> None:
+def _provided(inputs: Inputs, variants: Set[tuple[str, str]], found: Findings) -> None:
     made: dict[tuple[str, str], str] = {}
     for item in inputs.traffic:
         for i, name in modelroutes.provider_names(item):
@@ -48,3 +50,5 @@ def _provided(inputs: Inputs, found: Findings) -> None:
             first = made.setdefault((item.namespace, name), item.name)
             if first != item.name:
                 found.add("E663", at, name=name, why=f"as those of the ModelRoute '{first}'")
+            elif (item.namespace, name) in variants:
+                found.add("E663", at, name=name, why="as those of a Playground's variant")

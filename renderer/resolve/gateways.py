@@ -209,5 +209,9 @@ def gate(door: Door, namespaces: tuple[str, ...], granted: tuple[str, ...]) -> G
         authentication=policy(door, across=False),
         secret=(door.auth.get("apiKeys") or {}).get("secretName", ""),
         granted=tuple(each for each in granted if each != namespace),
-        origins=lambda: {(): door.at(), ("spec", "jwt", "providers"): door.at("auth", "jwt")},
+        origins=lambda: {
+            (): door.at(),
+            ("spec", "jwt", "providers"): door.at("auth", "jwt"),
+            **{("said", key): door.at(key) for key in (*_DEFAULTS, "tls", "auth")},
+        },
     )

@@ -179,7 +179,13 @@ def _part(
     if plans[0].serves == wanted.name:
         return Part(routing.targets(plans), weight), own
     names = serving(memo, item.namespace)
-    if app := names.get(wanted.name):
+    known = names.get(wanted.name, [])
+    also = wanted.name in plans[0].adapters
+    if len(known) + also > 1:
+        these = [f"'{each.name}'" for each in known] + ([f"an adapter of '{own.name}'"] if also else [])
+        found.stop("E667", wanted.at, name=wanted.name, these=" or ".join(these[:3]))
+    if known:
+        app = known[0]
         if routing.mode(app, door(memo, app.namespace)) == "pool":
             found.stop("E644", wanted.at, name=app.name)
         return Part(routing.targets(reached(memo, app, wanted.at, found)), weight), app

@@ -42,7 +42,7 @@ class Memo(NamedTuple):
     traffic: Mapping[tuple[str, str], tuple[Traffic, ...]]  # by namespace and name of an app, what leads to it
     pickers: dict[str, pickers.Picker]
     told: dict[tuple[str, str, bool], str]  # by picker, backend and whether it has adapters, the configuration
-    served: dict[str, dict[str, App]]  # by namespace, the apps by their public names
+    served: dict[str, dict[str, list[App]]]  # by namespace, the apps by their public names
 
 
 def memo(inputs: Inputs) -> Memo:

@@ -22,6 +22,17 @@ _COUNTS = {
     "cachedInput": "CachedInputToken",
     "reasoning": "ReasoningToken",
 }
+# By what an API speaks: the kind of key, and who has a version and a prefix (apis.md, AIServiceBackend).
+_KEYS = {
+    "OpenAI": "APIKey",
+    "Cohere": "APIKey",
+    "Anthropic": "AnthropicAPIKey",
+    "AzureOpenAI": "AzureAPIKey",
+    "AWSBedrock": "AWSCredentials",
+    "AWSAnthropic": "AWSCredentials",
+}
+_VERSIONED = ("AzureOpenAI",)
+_PREFIXED = ("OpenAI", "Cohere")
 _RETRIES = 2  # where priorities need some and nobody says how many (gateway-proof.md, sample 3)
 _LABEL = 63
 
@@ -30,8 +41,7 @@ def way(memo: Memo, item: Traffic, found: Findings) -> Way:
     """Everything decided. Raises Stop when a backend leaves nothing to go on with."""
     names.route_name(item, found)
     here, spec = door(memo, item.namespace), item.spec
-    if here.get("mode") == "off" and not any(_opened(memo, item, each, here) for each in spec["backends"]):
-        return Way(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
+    off = here.get("mode") == "off" and not any(_opened(memo, item, each, here) for each in spec["backends"])
     called = dict(provider_names(item))
     parts: list[Part] = []
     plans: list[Plan] = []
@@ -49,6 +59,9 @@ def way(memo: Memo, item: Traffic, found: Findings) -> Way:
             found.add("E646", at.at(field), name=each[field])
         app = known(memo, item.namespace, each[field], _KINDS[field], at.at(field), found)
         _guarded(item, app, at.at(field), found)
+        if off:  # it is judged as far as nothing leads anywhere
+            parts.append(Part((Target(app.name, 1, ""),), each.get("weight", 1), priority))
+            continue
         own = reached(memo, app, at.at(field), found)
         plans += own
         targets = [pools.target(own[0])] if routing.mode(app, here) == "pool" else routing.targets(own)
@@ -56,9 +69,13 @@ def way(memo: Memo, item: Traffic, found: Findings) -> Way:
         if targets[0].pool:
             _alone(memo, item, own[0], at.at(field), found)
     _weighed(item, parts, found)
+    hostnames, limits = _hostnames(item, here, found), _limits(item, here, found)
+    if off:
+        return Way(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     priorities = {part.priority for part in parts}
     retries = _retries(item, parts, plans, len(priorities), found)
-    if providers and not any(part.priority == min(priorities) for part in parts if not _outer(part, providers)):
+    inner = [part for i, part in enumerate(parts) if part.weight and i not in called]
+    if providers and not any(part.priority == min(priorities) for part in inner):
         found.add("W242", item.origin("spec", "backends"))
     model = memo.inputs.models[plans[0].model] if plans else None
     asked = Asked(
@@ -67,9 +84,9 @@ def way(memo: Memo, item: Traffic, found: Findings) -> Way:
         targets=tuple(routing.split(parts)),
         of=model,
         owner="" if plans else providers[0].hostname,
-        hostnames=_hostnames(item, here, found),
+        hostnames=hostnames,
         retries=retries,
-        limits=_limits(item, here, found),
+        limits=limits,
     ).by(item)
     route = routing.route(item, here, asked, found)
     return Way(
@@ -147,10 +164,6 @@ def _alone(memo: Memo, item: Traffic, plan: Plan, at: Origin, found: Findings) -
         found.add("E647", item.origin("spec", "modelName"), **words)
 
 
-def _outer(part: Part, providers: list[Provider]) -> bool:
-    return part.targets[0].name in [each.name for each in providers]
-
-
 def _weighed(item: Traffic, parts: list[Part], found: Findings) -> None:
     """Nobody is asked where all weights are 0."""
     for priority in sorted({part.priority for part in parts}):
@@ -175,6 +188,9 @@ def _retries(item: Traffic, parts: list[Part], plans: list[Plan], priorities: in
 def _hostnames(item: Traffic, here: Door, found: Findings) -> tuple[str, ...]:
     """Fewer of the Gateway's own hosts, never others."""
     said, served = item.spec.get("hostnames") or (), here.get("hostnames")
+    for i, host in enumerate(said):
+        if left := [each for each in served if each not in said and each != host and routing.covers(host, each)]:
+            found.add("E665", item.origin("spec", "hostnames", i), host=host, nearer=left[0])
     for i, host in enumerate(said):
         # Below a wildcard, the other names of the Gateway would answer 404 on this host: the nearest host wins.
         if host not in served:
@@ -223,12 +239,27 @@ def provider_names(item: Traffic) -> Iterator[tuple[int, str]]:
             yield i, name
 
 
+def _fitting(spec: Spec, at: Origin, found: Findings) -> None:
+    """An API has its version where it needs one, and the kind of key that it usually takes."""
+    speaks, kind = spec["schema"], spec["auth"]["type"]
+    if speaks in _VERSIONED and "version" not in spec:
+        words = {"what": "needs a version", "hint": "write version, such as 2025-01-01-preview"}
+        found.add("E666", at, schema=speaks, **words)
+    for key, known in (("version", (*_VERSIONED, "AWSAnthropic")), ("prefix", _PREFIXED)):
+        if key in spec and speaks not in known:
+            found.add("E666", at.at(key, key=True), schema=speaks, what=f"has no {key}", hint="leave it out")
+    usual = _KEYS[speaks]
+    if kind != usual:
+        found.add("W246", at.at("auth", "type"), schema=speaks, kind=kind, usual=usual)
+
+
 def _provider(memo: Memo, item: Traffic, spec: Spec, name: str, at: Origin, found: Findings) -> Provider:
     host, auth = spec["hostname"], spec["auth"]
     if len(name) > _LABEL:
         found.add("E663", at.at("hostname"), name=name, why=f"which is longer than {_LABEL} characters")
     elif app := memo.apps.get((item.namespace, name)):
         found.add("E663", at.at("hostname"), name=name, why=f"as those of a {app.kind}")
+    _fitting(spec, at, found)
     aws = auth["type"] == "AWSCredentials"
     if aws and "region" not in auth:
         found.add("E653", at.at("auth"), type=auth["type"], what="needs a region", hint="write auth.region")

@@ -29,6 +29,7 @@ from renderer.resolve import (
     preparing,
     resources,
     routing,
+    saying,
     scaling,
 )
 from renderer.resolve.engines import PORT
@@ -440,20 +441,21 @@ def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line, pod: P
         ("resources",): mine.at("resources") if "resources" in run.user else run.config.origin.at("resources"),
         **{(key,): at.at(key) for key in ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe")},
     }
-    own = run.user.get("args") or ()
-    origins |= {("args", len(line.args) - len(own) + i): mine.at("args", i) for i in range(len(own))}
     config = memo.inputs.config
-    origins |= {("env", each["name"]): config.origin("pods", "env") for each in memo.every.env}
-    origins |= {("env", each["name"]): mine.at("envs", i) for i, each in enumerate(run.user.get("envs") or ())}
     everywhere = dict.fromkeys(("tolerations", *memo.every.fields, "topologySpreadConstraints"), "pods")
     origins |= {("template", "spec", key): config.origin(word, key) for key, word in everywhere.items()}
     origins["template", "spec", "runtimeClassName"] = config.origin("flavors")
+    origins |= saying.said(memo, app, base, run, line.args, pod)
+    origins |= {("config", key): path for key, path in preparing.places(run.engine, run.words)}
     if patch := app.spec.get("podTemplate"):
         at = app.origin("spec", "podTemplate")
         origins |= {("template", *here): at.at(*there) for here, there in patching.places(pod, patch)}
     if limits := base.kit.placement.limits_origin:
         origins["placement",] = Origin(limits.model.source, limits.model.path[:-1])
     if trigger := scaling.trigger(memo.inputs, app, run.engine, run.config):
+        origins |= {
+            ("said", "scale", i): each for i, each in enumerate(scaling.triggers(run.engine, run.config, trigger))
+        }
         origins["metrics",] = trigger[1].at("metrics")
         origins["behavior",] = trigger[1].at("behavior")
     return origins

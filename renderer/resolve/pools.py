@@ -12,6 +12,7 @@ from renderer.resolve.gateways import Door
 from renderer.resolve.memo import Memo, picker
 
 SUFFIX = "-epp"
+_OFF = "turns its metrics off, by which the picker chooses"
 COMPONENT = "endpoint-picker"
 
 
@@ -31,9 +32,11 @@ def pooled(memo: Memo, app: App, door: Door, plans: Sequence[Plan], found: Findi
     if why := _unfit(plan):
         found.stop("E637", at, name=app.label, why=why)
     pod = plan.leader or plan.worker
-    for each in pod.containers[0].env:
-        if each["name"] in (plan.metrics.get("guardedBy") or ()):
-            found.add("E639", at, app=app.name, name=each["name"])
+    runner = pod.containers[0]
+    said = (*(each["name"] for each in runner.env), *(each.partition("=")[0] for each in runner.args))
+    for key, what in (("guardedBy", "puts its metrics behind a key, and the picker has none"), ("turnedOffBy", _OFF)):
+        for word in dict.fromkeys(each for each in said if each in (plan.metrics.get(key) or ())):
+            found.add("E639", at, app=app.name, name=word, what=what)
     chosen = picker(memo, name)
     made = plan._replace(pool=_pool(memo, chosen, plan))
     labelled = pod._replace(labels={**pod.labels, chosen.label: plan.backend})

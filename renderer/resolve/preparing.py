@@ -6,11 +6,12 @@ The preset says so (`engine.files`, `volumes`, `initContainers`; design/presets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from renderer.api import Config
 from renderer.plan import Body, Container, config_name
+from renderer.problems import Origin
 from renderer.resolve import images
 from renderer.resolve.engines import Engine
 from renderer.template import Words
@@ -58,6 +59,13 @@ def prepared(config: Config, app: str, engine: Engine, words: Words) -> Prepared
         if each.when(words)
     )
     return Prepared(data, {HASH: hashed(data)} if data else {}, tuple(mounts), tuple(volumes), steps)
+
+
+def places(engine: Engine, words: Words) -> Iterator[tuple[str, Origin]]:
+    """Where the content of each file stands."""
+    for i, each in enumerate(engine.files):
+        if each.when(words):
+            yield each.key, engine.origin.at("engine", "files", i, "content")
 
 
 def hashed(data: Mapping[str, str]) -> str:

@@ -254,8 +254,13 @@ def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:
 
 def _meet(one: Fact, other: Fact) -> bool:
     """Whether there may be a host that both claim."""
-    hosts, its = (set(each.hostnames.split(",")) if each.hostnames else set() for each in (one, other))
-    return not hosts or not its or bool(hosts & its)
+    hosts, its = (each.hostnames.split(",") if each.hostnames else [] for each in (one, other))
+    return not hosts or not its or any(covers(a, b) or covers(b, a) for a in hosts for b in its)
+
+
+def covers(host: str, other: str) -> bool:
+    """Whether a host name, perhaps with a wildcard for its first part, is the other or stands for it too."""
+    return host == other or (host.startswith("*.") and other.endswith(host[1:]))
 
 
 def _twice(app: App | Traffic, other: App | Traffic, fact: Fact, found: Findings) -> None:
@@ -328,6 +333,18 @@ def named(app: App, model: OpenModel) -> Origin:
     return Origin(model.document, ("metadata", "name"))
 
 
+def _backends(app: App | Traffic, asked: Asked) -> Path:
+    """Which field says what the name leads to."""
+    if app.kind != "InferenceModel":
+        return ("backends",)
+    return ("poolRef", "name") if any(each.pool for each in asked.targets) else ("targetModels",)
+
+
+def _timed(door: Door, asked: Asked, key: str) -> Origin:
+    """Who says one of the timeouts."""
+    return asked.timed.at(key) if asked.timed and key in asked.timeouts else door.at("timeouts", key)
+
+
 def _origins(app: App | Traffic, door: Door, asked: Asked) -> Mapping[Path, Origin]:
     return {
         (): app.origin(),
@@ -335,11 +352,13 @@ def _origins(app: App | Traffic, door: Door, asked: Asked) -> Mapping[Path, Orig
         ("namespace",): app.origin("metadata", "namespace"),
         ("model",): asked.named,
         ("gateway",): door.at("name"),
+        ("gateway namespace",): door.at("namespace"),
         ("auth",): door.at("auth"),
         ("hostnames",): app.origin("spec", "hostnames") if asked.hostnames else door.at("hostnames"),
         ("request",): asked.timed or door.at("timeouts"),
+        **{("said", key): _timed(door, asked, key) for key in ("request", "streamIdle")},
         ("allowed",): asked.allowing or app.origin(),
-        ("backends",): app.origin("spec", "targetModels" if app.kind == "InferenceModel" else "backends"),
+        ("backends",): app.origin("spec", *_backends(app, asked)),
         ("limits",): app.origin("spec", "tokenLimits"),
         ("retries",): app.origin("spec", "retries"),
     }

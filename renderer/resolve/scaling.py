@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from renderer import quantity
@@ -45,6 +46,14 @@ def trigger(inputs: Inputs, app: App, engine: Engine, config: Recommended) -> tu
     if monitoring.fed(inputs) and (queue := _queue(engine)) is not None:
         return queue, engine.origin.at("engine", "scale")
     return None
+
+
+def triggers(engine: Engine, config: Recommended, won: tuple[Body, Origin]) -> Iterator[Origin]:
+    """All who say what to scale on, the one that wins last."""
+    others = [engine.origin.at("engine", "scale")] if "scale" in engine.spec else []
+    others += [config.origin.at("scaleTrigger", "hpa")] if (config.spec.get("scaleTrigger") or {}).get("hpa") else []
+    yield from (each for each in others if each != won[1])
+    yield won[1]
 
 
 def bounds(app: App, found: Findings) -> None:

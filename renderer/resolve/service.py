@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from renderer.api import App
 from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.problems import Findings, Origin, Path, Stop, failing
-from renderer.resolve import monitoring, names, normal, pods
+from renderer.resolve import monitoring, names, normal, pods, saying
 from renderer.resolve.engines import PORT
 from renderer.resolve.memo import Claimed, Memo, claimed
 
@@ -58,7 +58,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         disruptable=count >= 2,
         shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, leader or worker)),
         sub_groups={"subGroupPolicyType": "LeaderWorker", **groups} if groups else {},
-        origins=lambda: _origins(app),
+        origins=lambda: _origins(memo, app, base),
     )
 
 
@@ -82,7 +82,7 @@ def _port(pod: Pod) -> Port:
     return Port(port.get("name", "http"), port.get("containerPort", PORT))
 
 
-def _origins(app: App) -> Mapping[Path, Origin]:
+def _origins(memo: Memo, app: App, base: Claimed) -> Mapping[Path, Origin]:
     """What made each part of the plan."""
     at = app.origin("spec", "workloadTemplate")
     return {
@@ -95,4 +95,6 @@ def _origins(app: App) -> Mapping[Path, Origin]:
         ("sub_groups",): at.at("subGroupPolicy"),
         ("leader",): at.at("leaderTemplate"),
         ("worker",): at.at("workerTemplate"),
+        ("said", "restartPolicy"): at.at("restartPolicy"),
+        **saying.claimed(memo, app, base),
     }

@@ -33,11 +33,12 @@ def broken(memo: Memo, namespace: str, name: str) -> bool:
     )
 
 
-def serving(memo: Memo, namespace: str) -> dict[str, App]:
-    """The apps of a namespace by their public names, the first by name where two have one."""
+def serving(memo: Memo, namespace: str) -> dict[str, list[App]]:
+    """The apps of a namespace by their public names, in the order of their own."""
     if namespace not in memo.served:
-        apps = sorted(each for each in memo.apps if each[0] == namespace)
-        named = {_served(memo.inputs, memo.apps[each]): memo.apps[each] for each in reversed(apps)}
+        named: dict[str, list[App]] = {}
+        for each in sorted(each for each in memo.apps if each[0] == namespace):
+            named.setdefault(_served(memo.inputs, memo.apps[each]), []).append(memo.apps[each])
         memo.served[namespace] = {name: named[name] for name in sorted(named) if name}
     return memo.served[namespace]
 

@@ -113,6 +113,8 @@ def unknown(workload: Body, name: str, sent: str) -> dict[str, Any] | None:
     # Where its name is not among them, the engine calls its model something else, or takes any name.
     if name not in words or sent in words:
         return None
+    if sent.startswith(f"{name}:") and sent.removeprefix(f"{name}:") in words:  # an adapter, as some engines call it
+        return None
     return {"sent": sent, "workload": workload["metadata"]["name"], "name": name}
 
 
