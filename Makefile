@@ -10,7 +10,7 @@ ARGS ?=
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform apiserver-test tools bench schemas wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform apiserver-test cluster-test tools bench schemas wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,7 +29,7 @@ demo: $(READY) ## renders examples/quickstart, and shows what goes in and what c
 	@scripts/demo.sh
 
 test: $(READY) ## all tests; ARGS="-k hpa" for some
-	@scripts/tools.sh kubeconform lwscheck yamlread || { \
+	@scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua || { \
 	  [ "$$CI" != true ] || exit 1; \
 	  echo "make: some Go tools are missing (see above): the tests that ask them are SKIPPED here. In CI they are required." >&2; }
 	$(BIN)/pytest $(ARGS)
@@ -59,8 +59,12 @@ apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook
 	@scripts/tools.sh lwscheck kube-apiserver etcd
 	$(BIN)/python -m tests.apiserver $(ARGS)
 
+cluster-test: $(READY) ## applies each example to a small cluster, asks Argo CD's diff (minutes; builds it once); ARGS=NAME for some
+	@scripts/tools.sh kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift
+	$(BIN)/python -m tests.cluster $(ARGS)
+
 tools: ## the Go programs that tests ask, in .tools
-	scripts/tools.sh kubeconform lwscheck yamlread
+	scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua
 
 bench: $(READY) ## speed and memory, beside helm and kustomize (takes minutes)
 	scripts/tools.sh helm kustomize

@@ -123,9 +123,17 @@ class Config(NamedTuple):
         return Origin(self.document, ("spec", *path), key)
 
 
+class Before(Protocol):
+    """What another run made (alike.Known)."""
+
+    def alike(self, inputs: Inputs) -> Mapping[tuple[str, str, str], Any]: ...
+
+
 class Options(NamedTuple):
     """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the
-    folder; `ground`: where the paths lead.
+    folder; `ground`: where the paths lead; `beside`: keys of RenderConfig that the caller reads itself; `env`:
+    one environment, else all of RenderConfig's; `records`: what came of each item is wanted back; `known`: what came of
+    them in another run.
     """
 
     paths: tuple[str, ...] = ()
@@ -138,6 +146,10 @@ class Options(NamedTuple):
     allow_empty: bool = False
     kubeconform: str | None = None
     ground: Ground = DISK
+    records: bool = False
+    known: Before | None = None
+    beside: tuple[str, ...] = ()
+    env: str = ""
 
     @property
     def compares(self) -> bool:
@@ -181,7 +193,7 @@ class Inputs(NamedTuple):
     `own`: names of the user's own models and runtimes. `broken`: by kind and name, documents that stand in the tree but
     have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown. `around`:
     objects of others that routes may refer to, unchecked. `traffic`: what leads one public name to several apps;
-    `beyond`: apps that lie outside PATHS, to which it may lead.
+    `beyond`: apps that lie outside PATHS, to which it may lead. `off`: how much below PATHS the environment turns off.
     """
 
     config: Config
@@ -199,6 +211,7 @@ class Inputs(NamedTuple):
     traffic: tuple[Traffic, ...] = ()
     beyond: tuple[App, ...] = ()
     pickers: Mapping[str, Spec] = {}
+    off: int = 0
 
     @property
     def ways(self) -> tuple[Traffic, ...]:

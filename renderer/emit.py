@@ -124,16 +124,16 @@ def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
     return states
 
 
-def stale(scope: Scope, kept: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def stale(scope: Scope, kept: Mapping[str, str], others: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Our files that nothing makes any more, and what killed runs left behind; both below the folder, sorted.
 
     A file is ours when it carries our line; it is this run's business when its input lies below PATHS. Shared files
-    depend on all input, so a run over a part of the tree leaves them alone.
+    depend on all input, so a run over a part of the tree leaves them alone. `others`: folders that are not looked at.
     """
     below = tuple(f"{path}/" for path in scope.prunes)
     gone, left = [], []
     for path in _files(scope.folder, ""):
-        if path in kept or (below and _SHARED.fullmatch(path)):
+        if path in kept or path.partition("/")[0] in others or (below and _SHARED.fullmatch(path)):
             continue
         if path.endswith(_SUFFIXES):
             source = made_from(f"{scope.folder}/{path}")

@@ -1,30 +1,18 @@
-"""The whole renderer: files → Inputs → Plans → Manifests → texts, and the folder that holds them."""
+"""The whole renderer: files → Inputs → Plans → Manifests → texts, and their folder, in each environment."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import ExitStack, closing
 from functools import partial
-from itertools import zip_longest
-from typing import NamedTuple
 
 from renderer import check, emit, expand, load, resolve
-from renderer.api import App, Inputs, Options, Scope, Traffic
-from renderer.emit import Text
+from renderer.api import App, Options, Scope, Traffic
 from renderer.parallel import Team
 from renderer.plan import Joint
 from renderer.problems import Problem, failing
-from renderer.work import Made, judged, share, together
-
-
-class Rendered(NamedTuple):
-    """What came of it. `states`: path → same, new, changed, foreign or gone; `texts` only where asked for."""
-
-    folder: str
-    problems: list[Problem]
-    states: dict[str, str]
-    texts: list[Text]
-    objects: int
-    inputs: Inputs
-    apart: list[str]  # shared files that a part of the tree wants, and leaves alone
+from renderer.work import Made, files, judged, over, parted, records, share, together
+from renderer.work import Rendered as Rendered
 
 
 def app(outside: check.Outside, memo: resolve.Memo, scope: Scope, item: App | Traffic) -> Made:
@@ -33,7 +21,7 @@ def app(outside: check.Outside, memo: resolve.Memo, scope: Scope, item: App | Tr
     if not plans:
         return Made(problems=problems)
     made = expand.manifests(plans)
-    problems += check.manifests(made, outside._replace(present=resolve.leans(plans)))
+    problems += check.manifests(made, outside._replace(present=outside.present | resolve.leans(plans)))
     return Made(made, emit.texts(plans[0], made, scope.layout), problems, resolve.needs(plans))
 
 
@@ -44,15 +32,27 @@ def shared(joint: Joint) -> Made:
 
 
 def render(options: Options) -> Rendered:
-    """Everything is read, made and checked; written with `options.write` when nothing is wrong. Raises RenderError."""
-    scope = load.scope(options)
-    inputs, problems = load.inputs(scope)
+    """Made and checked in each environment; written (`options.write`) when all is well. Raises RenderError."""
+    folder, scopes = load.scopes(options)
+    with ExitStack() as stack:
+        turns = [stack.enter_context(closing(made(scope))) for scope in scopes]
+        done, gone = over(options, folder, scopes, [next(turn) for turn in turns])
+        if options.write and not failing(done.problems, options.strict):
+            with check.writable(scopes[0]):
+                for turn in reversed(turns):  # later children hold the pipes of earlier ones
+                    next(turn, None)
+                emit.settle(scopes[0]._replace(folder=folder), (), {}, gone)
+    return done
+
+
+def made(scope: Scope) -> Generator[Rendered]:
+    """Everything is read, made and checked, then handed over; it is written when it is its turn again."""
+    options, (inputs, problems) = scope.options, load.inputs(scope)
     memo = resolve.memo(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
-    # Mixed, so that every process gets its share of all: apps are work, models and runtimes are hardly any.
-    items = [each for some in zip_longest(inputs.apps, inputs.own, inputs.ways) for each in some if each]
+    items, known = parted(inputs, options)
     with Team(partial(share, partial(app, check.around(inputs)), inputs, scope), items) as team:
-        shares = team.results()
+        shares = [*team.results(), known]
         problems += [Problem(*each) for made in shares for each in made["problems"]]
         states = {path: state for made in shares for path, state in made["states"]}
         joint, apart, found = together(shared, memo, scope, shares)
@@ -61,10 +61,9 @@ def render(options: Options) -> Rendered:
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part] + judged(options, joint)
         gone, left = emit.stale(scope, states) if options.compares else ([], [])
-        if options.write and not failing(problems, options.strict):
-            with check.writable(scope):
-                team.tell("write")
-                emit.settle(scope, common, states, (*gone, *left))
-        texts = [Text(*each) for part in team.tell("texts") for each in part] + common if options.texts else []
-    count = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
-    return Rendered(scope.folder, problems, states | dict.fromkeys(gone, "gone"), texts, count, inputs, apart)
+        texts = files([*team.tell("texts"), known["texts"]]) + common if options.texts else []
+        count = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
+        states |= dict.fromkeys(gone, "gone")
+        yield Rendered(scope.folder, problems, states, texts, count, inputs, apart, records(shares, texts))
+        team.tell("write")
+        emit.settle(scope, common, states, (*gone, *left))

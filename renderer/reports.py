@@ -1,8 +1,10 @@
-"""Problems in the formats that machines read: JSON lines, GitHub annotations, SARIF."""
+"""Problems in the formats that machines read: JSON, GitHub annotations, SARIF, GitLab Code Quality."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
@@ -80,4 +82,45 @@ def as_sarif(problems: Sequence[Problem]) -> str:
     return json.dumps(log, indent=2, ensure_ascii=False)
 
 
-FORMATS: dict[str, Callable[[Sequence[Problem]], str]] = {"json": as_json, "github": as_github, "sarif": as_sarif}
+_SEVERITIES = {"error": "critical", "warning": "minor", "note": "info"}
+
+
+def as_gitlab(problems: Sequence[Problem]) -> str:
+    """A GitLab Code Quality report: a list, an item a problem.
+
+    What concerns a whole file stands at its line 1, since GitLab wants a line.
+    """
+    items = [
+        {
+            "description": (f"{each.field}: " if each.field else "")
+            + each.message
+            + (f" ({each.hint})" if each.hint else ""),
+            "check_name": each.code,
+            "fingerprint": known_by,
+            "severity": _SEVERITIES[each.severity],
+            "location": {"path": each.file.removeprefix("./"), "lines": {"begin": each.line or 1}},
+        }
+        for each, known_by in zip(problems, fingerprints(problems), strict=True)
+    ]
+    return json.dumps(items, indent=2, ensure_ascii=False)
+
+
+def fingerprints(problems: Sequence[Problem]) -> list[str]:
+    """By what a problem is known again in the next run: no line is in it, which changes with every edit above. No two
+    are alike; of problems that say the same, the count is in it too."""
+    seen: Counter[str] = Counter()
+    made = []
+    for each in problems:
+        words = "\0".join((each.code, each.file, each.field, each.message))
+        seen[words] += 1
+        text = words if seen[words] == 1 else f"{words}\0{seen[words]}"
+        made.append(hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32])
+    return made
+
+
+FORMATS: dict[str, Callable[[Sequence[Problem]], str]] = {
+    "json": as_json,
+    "github": as_github,
+    "sarif": as_sarif,
+    "gitlab": as_gitlab,
+}

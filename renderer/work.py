@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from renderer import emit, resolve
+from renderer import alike, emit, resolve
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Options, Scope, Traffic
 from renderer.emit import Text
 from renderer.plan import Joint, Manifest, Wanted
@@ -21,7 +22,79 @@ class Made(NamedTuple):
     shared: Sequence[Wanted] = ()
 
 
+class Rendered(NamedTuple):
+    """What came of it. `states`: path → same, new, changed, foreign or gone; `texts` only where asked for."""
+
+    folder: str
+    problems: list[Problem]
+    states: dict[str, str]
+    texts: list[Text]
+    objects: int
+    inputs: Inputs
+    apart: list[str]  # shared files that a part of the tree wants, and leaves alone
+    records: Mapping[alike.Key, alike.Record] = {}
+
+
+def over(
+    options: Options, folder: str, scopes: Sequence[Scope], made: Sequence[Rendered]
+) -> tuple[Rendered, list[str]]:
+    """What came of all environments, with paths below the folder of all; and rubbish of a full run beside them.
+
+    What one environment was asked for, or there are none, is handed on as it is. `inputs`: of the first, with the apps
+    of all.
+    """
+    names = [scope.options.env for scope in scopes]
+    if options.env or not names[0]:
+        return made[0], []
+    rest = scopes[0]._replace(folder=folder)
+    gone, left = emit.stale(rest, {}, names) if options.compares and not rest.prunes else ([], [])
+    problems = [
+        each._replace(message=f"{each.message} (in {' and '.join(where)})") if _elsewhere(each, where, names) else each
+        for each, where in _where(names, made).items()
+    ]
+    inputs = made[0].inputs._replace(apps=tuple(app for each in made for app in each.inputs.apps))
+    states = {
+        f"{name}/{path}": state for name, each in zip(names, made, strict=True) for path, state in each.states.items()
+    }
+    texts = [Text(f"{name}/{path}", text) for name, each in zip(names, made, strict=True) for path, text in each.texts]
+    apart = [f"{name}/{path}" for name, each in zip(names, made, strict=True) for path in each.apart]
+    count = sum(each.objects for each in made)
+    done = Rendered(folder, problems, states | dict.fromkeys(gone, "gone"), texts, count, inputs, apart)
+    return done, [*gone, *left]
+
+
+def _where(names: Sequence[str], made: Sequence[Rendered]) -> dict[Problem, list[str]]:
+    """The problems of all environments, and in which each is."""
+    found: dict[Problem, list[str]] = {}
+    for name, each in zip(names, made, strict=True):
+        for wrong in dict.fromkeys(each.problems):
+            found.setdefault(wrong, []).append(name)
+    return found
+
+
+def _elsewhere(wrong: Problem, where: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether a problem has to say in which environments it is: not where all have it, or its place says so."""
+    return len(where) < len(names) and not wrong.field.startswith("spec.environments")
+
+
 Item = App | Traffic | OpenModel | BackendRuntime
+
+
+def parted(inputs: Inputs, options: Options) -> tuple[list[Item], dict[str, Any]]:
+    """The items that there is work on, and what is known of the others already, as a share of it."""
+    known = options.known.alike(inputs) if options.known else {}
+    # Mixed, so that every process gets its share of all: apps are work, models and runtimes are hardly any.
+    mixed = [each for some in zip_longest(inputs.apps, inputs.own, inputs.ways) for each in some if each]
+    items = [each for each in mixed if not isinstance(each, (App, Traffic)) or alike.key(each) not in known]
+    said = {
+        "problems": [each for record in known.values() for each in record.problems],
+        "states": [(path, "new") for record in known.values() for path, _ in record.texts],
+        "objects": sum(record.objects for record in known.values()),
+        "shared": [each for record in known.values() for each in record.wanted],
+        "texts": [each for record in known.values() for each in record.texts],
+        "records": [(name, ([path for path, _ in record.texts], *record[1:])) for name, record in known.items()],
+    }
+    return items, said
 
 
 def share(
@@ -39,6 +112,7 @@ def share(
     kept: list[Text] = []
     objects: list[Made] = []
     shared: set[Wanted] = set()
+    kept_records: list[tuple[alike.Key, tuple[Any, ...]]] = []
     count = 0
     for item in items:
         with at_hand(item.document.name):
@@ -48,6 +122,8 @@ def share(
             made = make(memo, scope, item)
         problems += made.problems
         shared.update(made.shared)
+        if options.records:
+            kept_records.append((alike.key(item), _plain(made)))
         if not made.texts:
             continue
         count += len(made.manifests)
@@ -67,7 +143,28 @@ def share(
         return [tuple(each) for each in kept]
 
     said = {"problems": [tuple(each) for each in problems], "states": states, "objects": count}
-    return {**said, "shared": [tuple(each) for each in shared]}, told
+    return {**said, "shared": [tuple(each) for each in shared], "records": kept_records}, told
+
+
+def files(parts: Iterable[Iterable[tuple[str, str]]]) -> list[Text]:
+    """The texts of all shares."""
+    return [Text(*each) for part in parts for each in part]
+
+
+def records(shares: Iterable[Any], texts: Iterable[Text]) -> dict[alike.Key, alike.Record]:
+    """What came of the items of all shares, where it was asked for. `texts`: all files."""
+    held = {text.path: text.text for text in texts}
+    return {
+        name: alike.Record(tuple((path, held[path]) for path in paths), *rest)
+        for made in shares
+        for name, (paths, *rest) in made["records"]
+    }
+
+
+def _plain(made: Made) -> tuple[Any, ...]:
+    """A record of an item as it passes between processes: of its files the paths, since the texts pass anyway."""
+    wanted = tuple(tuple(each) for each in made.shared)
+    return [text.path for text in made.texts], len(made.manifests), wanted, tuple(tuple(each) for each in made.problems)
 
 
 def together(

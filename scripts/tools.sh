@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs the Go programs that checks and benches use into .tools/, at the versions below.
 #
-#   scripts/tools.sh kubeconform helm kustomize lwscheck yamlread kube-apiserver etcd     (one or more of them)
+#   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua kube-apiserver etcd \
+#     kube-controller-manager kube-scheduler lws-manager kwok drift                (one or more of them)
 #
-# Third-party tools come from the Go module proxy; lwscheck and yamlread are the mains of tests/go; kube-apiserver and
-# etcd are built from what tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches). What is there in the right
+# Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go; kube-apiserver and
+# etcd are built from what tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches), the last five but kwok from
+# tests/cluster/go.mod (minutes again, and 2 GB). What is there in the right
 # version is left alone. TOOLS_DIR says where else to put them. Needs Go, nothing else.
 set -euo pipefail
 
@@ -13,6 +15,7 @@ root=$PWD
 bin=${TOOLS_DIR:-$root/.tools}
 judges=$root/tests/go
 servers=$root/tests/apiserver
+controllers=$root/tests/cluster
 go_needed=1.26
 
 export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0
@@ -28,6 +31,8 @@ package_of() {
     kubeconform) echo github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 ;;
     helm) echo helm.sh/helm/v4/cmd/helm@v4.3.1 ;;
     kustomize) echo sigs.k8s.io/kustomize/kustomize/v5@v5.8.2 ;;
+    actionlint) echo github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 ;;
+    kwok) echo sigs.k8s.io/kwok/cmd/kwok@v0.7.0 ;;
   esac
 }
 
@@ -72,25 +77,28 @@ ours() {
   cd "$root"
 }
 
-# Kubernetes' own servers, from the package given, of the versions that tests/apiserver/go.mod names.
+# A server of a cluster, from the package given, of the versions that tests/apiserver/go.mod names, or that of another folder.
 server() {
-  local hash version flags
-  version=$(cd "$servers" && go list -m -f '{{.Version}}' k8s.io/kubernetes) || die "cannot read $servers/go.mod"
+  local hash version flags from=${3:-$servers} made=$bin/.$1.sources
+  version=$(cd "$from" && go list -m -f '{{.Version}}' k8s.io/kubernetes) || die "cannot read $from/go.mod"
   flags="-s -w -X k8s.io/component-base/version.gitVersion=$version"
   # not this script's own text: it changes often, and the server takes minutes
   hash=$({
     go env GOVERSION GOOS GOARCH
     echo "$2 $flags"
-    cat "$servers/go.mod" "$servers/go.sum"
+    cat "$from/go.mod" "$from/go.sum"
+    if [[ $2 == ./* ]]; then cat "$from/$2"/*.go; fi
   } | sha256 | cut -c1-16)
-  if [[ $(made_of "$bin/$1") == *"main.sources=$hash"* ]]; then return; fi
+  # in a file: a program that knows no path of this machine does not know its flags either
+  if [ -x "$bin/$1" ] && [ "$(cat "$made" 2>/dev/null)" = "$hash" ]; then return; fi
   echo "tools.sh: $1 for Kubernetes $version (the first time it takes minutes)" >&2
-  cd "$servers"
-  go build -buildvcs=false -ldflags "$flags -X main.sources=$hash" -o "$bin/$1" "$2" || die "cannot build $1"
+  cd "$from"
+  go build -buildvcs=false -trimpath -ldflags "$flags" -o "$bin/$1" "$2" || die "cannot build $1"
+  echo "$hash" >"$made"
   cd "$root"
 }
 
-[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|lwscheck|yamlread|kube-apiserver|etcd ..."
+[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift ..."
 command -v go >/dev/null || die "Go is not on the PATH; install Go $go_needed or newer (https://go.dev/dl) to get: $*"
 have=$(go env GOVERSION)
 [ "$(printf '%s\n' "$go_needed" "${have#go}" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$go_needed" ] ||
@@ -100,10 +108,14 @@ mkdir -p "$bin"
 bin=$(cd "$bin" && pwd)
 for name in "$@"; do
   case $name in
-    kubeconform | helm | kustomize) third_party "$name" "$(package_of "$name")" ;;
-    lwscheck | yamlread) ours "$name" ;;
+    kubeconform | helm | kustomize | actionlint) third_party "$name" "$(package_of "$name")" ;;
+    lwscheck | yamlread | healthlua) ours "$name" ;;
     kube-apiserver) server "$name" k8s.io/kubernetes/cmd/kube-apiserver ;;
     etcd) server "$name" go.etcd.io/etcd/server/v3 ;;
+    kube-controller-manager | kube-scheduler) server "$name" "k8s.io/kubernetes/cmd/$name" "$controllers" ;;
+    lws-manager) server "$name" sigs.k8s.io/lws/cmd "$controllers" ;;
+    kwok) GOFLAGS="${GOFLAGS:-} -trimpath" third_party "$name" "$(package_of "$name")" ;;
+    drift) server "$name" ./drift "$controllers" ;;
     *) die "no tool is called '$name'" ;;
   esac
 done

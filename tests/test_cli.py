@@ -83,7 +83,7 @@ def test_the_options_that_read_input_are_alike() -> None:
         for words in ("render", "validate")
     }
     assert of["validate"].items() <= of["render"].items()
-    assert set(of["render"]) - set(of["validate"]) == {"-o", "--check", "--stdout", "--kubeconform"}
+    assert set(of["render"]) - set(of["validate"]) == {"--to", "-o", "--check", "--stdout", "--kubeconform"}
 
 
 def test_version(llmaz: Llmaz) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
 from renderer import __version__
 from renderer.problems import Problem
-from renderer.reports import as_github, as_json, as_sarif
+from renderer.reports import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
 
 SARIF = json.loads((Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
 # What may stand in a URI reference (RFC 3986), a first segment without a colon.
@@ -81,6 +83,69 @@ def test_json() -> None:
 )
 def test_github(problem: Problem, line: str) -> None:
     assert as_github([problem]) == line
+
+
+def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
+    """The annotations of a log, read strictly as GitHub documents them: kind, properties and message, unescaped."""
+    found = []
+    stopped = ""
+    for line in re.split(r"\r\n|\r|\n", text):
+        if stopped:
+            stopped = "" if line == f"::{stopped}::" else stopped
+            continue
+        if match := re.fullmatch(r"::stop-commands::([0-9a-f]{32})", line):
+            stopped = match[1]
+            continue
+        if "::" not in line[:2]:
+            continue
+        match = re.fullmatch(r"::(error|warning|notice) ([^:]+)::(.+)", line)
+        assert match, line
+        properties: dict[str, str] = {}
+        for each in match[2].split(","):
+            name, _, value = each.partition("=")
+            assert name in ("file", "line", "endLine", "col", "endColumn", "title"), line
+            assert name not in properties, line
+            assert re.fullmatch(r"[^%,:]+(?:%(?:25|0D|0A|3A|2C)[^%,:]*)*|(?:%(?:25|0D|0A|3A|2C)[^%,:]*)+", value), line
+            properties[name] = re.sub("%(25|0D|0A|3A|2C)", lambda code: chr(int(code[1], 16)), value)
+        for name in ("line", "col"):
+            assert int(properties.get(name, "1")) >= 1
+        assert ("col" in properties) <= ("line" in properties)
+        assert not re.search("%(?!25|0D|0A)", match[3]), line
+        found.append((match[1], properties, re.sub("%(25|0D|0A)", lambda code: chr(int(code[1], 16)), match[3])))
+    assert stopped == ""
+    return found
+
+
+WORDS = st.text(st.sampled_from("ab%,:=\r\n05ADC2é😀 ") | st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@given(file=WORDS, message=WORDS, hint=WORDS, line=st.integers(0, 99))
+def test_github_reads_back(file: str, message: str, hint: str, line: int) -> None:
+    """Whatever is in it."""
+    problem = ERROR._replace(file=f"a{file}", message=message, hint=hint, line=line)
+    where = {"line": str(line), "col": "16"} if line else {}
+    text = f"spec.model: {message} [E203]" + (f"\n{hint}" if hint else "")
+    expected = ("error", {"file": f"a{file}", **where, "title": "llmaz E203"}, text)
+    assert commands(as_github([problem])) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::error file=a,line=0::m",
+        "::error file=a,col=3::m",
+        "::error file=a:b::m",
+        "::error file=a,file=b::m",
+        "::error file=a%::m",
+        "::error file=a,colour=b::m",
+        "::error file=a::100%",
+        "::set-output name=a::b",
+        "::error file=a,line=1::",
+    ],
+)
+def test_the_reader_would_say_no(text: str) -> None:
+    with pytest.raises(AssertionError):
+        commands(text)
 
 
 def test_github_is_one_line_a_problem() -> None:
@@ -154,3 +219,62 @@ def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
     made = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert made == uri
     assert REFERENCE.fullmatch(made)
+
+
+# --- GitLab's Code Quality report
+
+
+def quality(*problems: Problem) -> list[dict[str, Any]]:
+    """The report, of the shape that GitLab documents: every key that it needs, and none that it does not know."""
+    text = as_gitlab(problems)
+    assert not text.startswith("\ufeff")
+    items: list[dict[str, Any]] = json.loads(text)
+    for each in items:
+        assert set(each) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert all(isinstance(each[key], str) and each[key] for key in ("description", "check_name", "fingerprint"))
+        assert each["severity"] in ("info", "minor", "major", "critical", "blocker")
+        assert set(each["location"]) == {"path", "lines"}
+        assert each["location"]["path"]
+        assert not each["location"]["path"].startswith("./")
+        assert set(each["location"]["lines"]) == {"begin"}
+        assert type(each["location"]["lines"]["begin"]) is int
+        assert each["location"]["lines"]["begin"] >= 1
+    assert len({each["fingerprint"] for each in items}) == len(items)
+    return items
+
+
+def test_gitlab() -> None:
+    note = WARNING._replace(code="N101", message="not judged")
+    made = quality(ERROR, WARNING, NOWHERE._replace(file="./nowhere"), note)
+    assert [each["severity"] for each in made] == ["critical", "minor", "critical", "info"]
+    assert made[0]["description"] == "spec.model: no model 'x' (did you mean 'y'?)"
+    assert made[0]["check_name"] == "E203"
+    assert made[0]["location"] == {"path": "apps/chat.yaml", "lines": {"begin": 9}}
+    assert made[2]["location"] == {"path": "nowhere", "lines": {"begin": 1}}
+    assert json.loads(as_gitlab([])) == []
+
+
+def test_a_fingerprint_outlives_edits_above_it() -> None:
+    assert fingerprints([ERROR]) == fingerprints([ERROR._replace(line=99, column=1, hint="other")])
+    others = [
+        ERROR._replace(code="E204"),
+        ERROR._replace(file="b.yaml"),
+        ERROR._replace(field="spec"),
+        ERROR._replace(message="no model 'z'"),
+    ]
+    assert len({*fingerprints([ERROR, *others])}) == 5
+    twice = quality(ERROR, ERROR._replace(line=12))
+    assert twice[0]["fingerprint"] == fingerprints([ERROR])[0]
+
+
+def test_fingerprints_of_odd_names() -> None:
+    """A byte of a path that is no UTF-8; and parts do not run into each other."""
+    assert len(set(fingerprints([ERROR._replace(file="\udcff"), ERROR._replace(file="\ud800")]))) == 2
+    one, other = ERROR._replace(field="a", message="b"), ERROR._replace(field="", message="ab")
+    assert fingerprints([one]) != fingerprints([other])
+
+
+def test_the_command_knows_every_format() -> None:
+    from renderer.cli import answers
+
+    assert set(answers.FORMATS) == {"text", *FORMATS}

@@ -229,7 +229,7 @@ def inputs(spec: str, *documents: str) -> Inputs:
     gathering = Gathering(Config(config.value["spec"], config), "llmaz.yaml")
     for i, text in enumerate(documents):
         read, _ = parse(f"{i}.yaml", text.encode())
-        values = [(each.index, each.value, each.value["kind"], True) for each in read]
+        values = [(each.index, each.value, each.value["kind"], True, ()) for each in read]
         gathering.add(File(f"{i}.yaml", f"{i}.yaml", f"{i}.yaml"), text.encode(), 0, values, [], False)
     return gathering.inputs()
 

@@ -24,9 +24,14 @@ _COMMANDS = {  # where each stands
     "render": "rendering.render",
     "validate": "rendering.validate",
     "check": "checking.check",
+    "diff": "diff.diff",
     "routes": "routing.routes",
+    "explain": "explain.explain",
+    "argocd": "argocd.argocd",
+    "flux": "flux.flux",
     "presets": "presets.presets",
     "schema": "schemas.schema_",
+    "kustomize": "kustomize.kustomize",
 }
 
 

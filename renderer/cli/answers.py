@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from renderer.problems import Problem
 
 INTERRUPT = "interrupted; every file is whole, run again to finish"
-FORMATS = ("text", "json", "github", "sarif")
+FORMATS = ("text", "json", "github", "sarif", "gitlab")
 STALE, INVALID, FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
@@ -33,6 +33,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="KEY=VALUE",
                 help="Override a field of RenderConfig, as in gateway.mode=off. May be given again.",
             ),
+            click.option("--env", default="", metavar="NAME", help="One environment of RenderConfig. [default: all]"),
             click.option("--strict", is_flag=True, help="Warnings are errors."),
             click.option("--allow-empty", is_flag=True, help="No input at all is fine."),
             click.option(
@@ -72,6 +73,8 @@ def answering(form: str = "text") -> Iterator[None]:
 def options_of(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> Options:
     from renderer.api import Options
 
+    if flags.get("env"):
+        more["env"] = flags["env"]
     if flags.get("kubeconform"):
         more["kubeconform"] = flags["kubeconform"]
     return Options(

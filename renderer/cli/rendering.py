@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from renderer.cli.answers import INVALID, STALE, counted, end, options_of, reading, report, run, say
+from renderer.cli.answers import INVALID, STALE, answering, counted, end, options_of, reading, report, run, say
 
 if TYPE_CHECKING:
     from renderer.api import Options
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @reading
+@click.option(
+    "--to",
+    type=click.Choice(("manifests", "helm")),
+    default="manifests",
+    show_default=True,
+    help="helm: a chart, in the folder chart unless -o names another.",
+)
 @click.option(
     "-o", "--output", metavar="DIR", help="Output folder. [default: output.dir of RenderConfig, else rendered]"
 )
@@ -35,11 +42,25 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 
     PATHS are files and folders; without any, the folder of the nearest llmaz.yaml, else this one. Nothing is written
     unless everything is valid; unchanged files are not touched; files of ours that nothing makes any more are deleted.
+    Each environment of RenderConfig has a folder of its name in there.
     """
     if check and stdout:
         raise click.UsageError("--check and --stdout exclude each other")
     options = options_of(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
-    done = run(options, flags["form"])
+    if stdout or flags["to"] == "helm":
+        with answering(flags["form"]):
+            from renderer import load
+
+            options = load.alone(options, "--stdout" if stdout else "--to helm")
+    if flags["to"] == "helm":
+        if stdout:
+            raise click.UsageError("--to helm makes a folder of files: no --stdout")
+        with answering(flags["form"]):
+            from renderer import chart
+
+            done = chart.render(options)
+    else:
+        done = run(options, flags["form"])
     stale = _stale(done, flags["strict"]) if check and flags["form"] != "text" else []
     failed = report([*done.problems, *stale], flags["form"], flags["strict"], aside=stdout) - len(stale)
     if failed:
@@ -108,7 +129,7 @@ def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
     if options.write:
         say(flags["form"], f"{made} → {done.folder}/: {', '.join(parts)}")
     elif options.compare and any(state != "same" for state in done.states.values()):
-        say(flags["form"], f"{done.folder}/ is stale; run llmaz render")
+        say(flags["form"], f"{done.folder}/ is stale; run llmaz render{' --to helm' * (flags['to'] == 'helm')}")
     elif options.compare:
         say(flags["form"], f"{made}: {done.folder}/ is up to date")
     _left_alone(done, flags)

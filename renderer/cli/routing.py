@@ -20,6 +20,7 @@ from renderer.cli.answers import INVALID, answering, counted, end, options_of, r
     help="markdown: the table, and the same as Mermaid charts.",
 )
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
+@click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
 def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
@@ -28,10 +29,12 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
     Nothing is written. Problems of the input are printed as validate prints them, and no routes when there are errors.
     """
     with answering():
+        from renderer import load
         from renderer.routes import FORMS, summary
         from renderer.routes import routes as found_below
 
-        found, problems = found_below(options_of(paths, flags))
+        options = load.alone(options_of(paths, flags), "llmaz routes")
+        found, problems = found_below(options)
     if failed := report(problems, "text", flags["strict"]):
         say("text", counted(failed, "error"))
         end(INVALID)

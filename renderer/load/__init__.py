@@ -7,19 +7,22 @@ from collections.abc import Sequence
 
 from renderer import tree, yamlio
 from renderer.api import Config, Inputs, Options, Scope
+from renderer.load.environments import environment, names, one
 from renderer.load.gathering import Gathering
 from renderer.load.presets import PRESETS, Refused, named, preset, preset_names, shipped
 from renderer.load.reading import plain
 from renderer.load.rule import Rule
 from renderer.load.settings import config, override
 from renderer.parallel import Team
-from renderer.problems import Origin, Problem, RenderError, at_hand, problem
+from renderer.problems import Origin, Problem, RenderError, Source, at_hand, problem
 from renderer.yamlio import Document
 
 __all__ = [
     "PRESETS",
     "Refused",
+    "alone",
     "config",
+    "environment_names",
     "inputs",
     "manifests",
     "named",
@@ -29,6 +32,7 @@ __all__ = [
     "preset",
     "preset_names",
     "scope",
+    "scopes",
     "shipped",
 ]
 
@@ -43,7 +47,7 @@ def scope(options: Options) -> Scope:
         raise RenderError(problem("E122", Origin(Rule(path))) for path in missing)
     base, config_path = ground.base_of(options.paths)
     config_name = os.path.relpath(config_path, here) if config_path else ""
-    made, problems = config(config_path, config_name, overrides, ground)
+    made, problems = config(config_path, config_name, overrides, ground, options.beside, options.env)
     paths = options.paths or (os.path.relpath(base, here) if config_path else ".",)
     wanted = (
         options.output
@@ -60,7 +64,32 @@ def scope(options: Options) -> Scope:
     part = () if "." in keys else tuple(keys)
     if part and config_path:
         files = files._replace(around=ground.around(base, paths, ignore, folder))
-    return Scope(options, made, config_path, files, folder, part, tuple(problems))
+    own = f"{folder}/{options.env}" if options.env else folder
+    return Scope(options, made, config_path, files, own, part, tuple(problems))
+
+
+def scopes(options: Options) -> tuple[str, list[Scope]]:
+    """The output folder of all, and the scope of each environment that is asked for; without environments just one."""
+    first = scope(options)
+    if options.env:
+        return os.path.dirname(first.folder), [first]
+    return first.folder, [scope(options._replace(env=name)) for name in names(first.config.document)] or [first]
+
+
+def environment_names(options: Options) -> tuple[str, ...]:
+    """The environments that a run with these options renders, in RenderConfig's order. Raises RenderError."""
+    return (options.env,) if options.env else names(_config(options))
+
+
+def alone(options: Options, what: str) -> Options:
+    """The options with the only environment that there is, for `what` is about one. Raises RenderError."""
+    return options if options.env else options._replace(env=one(_config(options), what))
+
+
+def _config(options: Options) -> Source:
+    """RenderConfig's document, or what stands for it."""
+    _, path = options.ground.base_of(options.paths)
+    return config(path, os.path.relpath(path) if path else "", (), options.ground, options.beside)[0].document
 
 
 def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
@@ -70,9 +99,11 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     nothing else.
     """
     files = [*((file, False) for file in scope.tree.files), *((file, True) for file in scope.tree.around)]
-    with Team(lambda part: ([plain(file, outside=out) for file, out in part], lambda _: None), files) as team:
+    namespace = str(scope.config.get("namespace") or "default")
+    under = environment(scope.config.document, scope.options.env, namespace)
+    with Team(lambda part: ([plain(*each, under) for each in part], lambda _: None), files) as team:
         read = [each for part in team.results() for each in part]
-    gathering = Gathering(scope.config, scope.config_path, scope.options.ground)
+    gathering = Gathering(scope.config, scope.config_path, scope.options.ground, under)
     for (file, out), (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
         found = [Problem(*each) for each in problems]
         gathering.add(file, data, foreign, values, found, unreadable, outside=out)
@@ -86,7 +117,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
 
 def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[Problem]:
     """An error when there was nothing to render, and nothing else is wrong."""
-    if inputs.apps or inputs.own or inputs.ways or problems or scope.options.allow_empty:
+    if inputs.apps or inputs.own or inputs.ways or inputs.off or problems or scope.options.allow_empty:
         return []
     files = _files(len(scope.tree.files))
     paths = scope.options.paths or (os.path.relpath(scope.tree.base),)
@@ -119,10 +150,16 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
 
 def near(paths: Sequence[str]) -> tuple[Config, list[Problem]]:
     """RenderConfig of the nearest `llmaz.yaml` at or above the paths, an empty one where there is none, and what is
-    wrong with it. Raises RenderError for one that is no YAML.
+    wrong with it; in the environment whose output the paths are. Raises RenderError for one that is no YAML.
     """
-    _, path = tree.base_of(paths)
-    return config(path, os.path.relpath(path) if path else "")
+    base, path = tree.base_of(paths)
+    made, problems = config(path, os.path.relpath(path) if path else "")
+    output = os.path.join(base, str(made.get("output", "dir") or "rendered"))
+    for name in names(made.document):
+        own = os.path.join(os.path.abspath(output), name)
+        if paths and os.path.commonpath([own, *map(os.path.abspath, paths)]) == own:
+            return config(path, os.path.relpath(str(path)), env=name)
+    return made, problems
 
 
 def _files(count: int) -> str:

@@ -6,11 +6,12 @@ from typing import Any
 
 from renderer import yamlio
 from renderer.api import App, BackendRuntime, Config, Inputs, OpenModel, Traffic
-from renderer.load.kinds import KINDS
+from renderer.load.environments import Environment
+from renderer.load.kinds import KINDS, check
 from renderer.load.lists import Lists
 from renderer.load.presets import Shelf, preset
-from renderer.load.reading import FOREIGN
-from renderer.problems import Problem, problem
+from renderer.load.reading import FOREIGN, GONE
+from renderer.problems import Problem, failing, problem
 from renderer.tree import DISK, Ground, Readable
 from renderer.yamlio import Document
 
@@ -21,8 +22,11 @@ _TRAFFIC = ("ModelRoute", "InferenceModel")
 class Gathering:
     """Puts the files' documents together."""
 
-    def __init__(self, config: Config, config_path: str | None, ground: Ground = DISK) -> None:
-        self.config, self.config_path, self.ground = config, config_path, ground
+    def __init__(
+        self, config: Config, config_path: str | None, ground: Ground = DISK, environment: Environment | None = None
+    ) -> None:
+        self.config, self.config_path, self.ground, self.environment = config, config_path, ground, environment
+        self.there: dict[str, set[str]] = {}  # by kind, what an environment can patch
         self.problems: list[Problem] = []
         self.apps: dict[tuple[str, str], App] = {}
         self.own: list[OpenModel | BackendRuntime] = []
@@ -35,6 +39,7 @@ class Gathering:
         self.traffic: list[Traffic] = []
         self.beyond: list[App] = []
         self.around: list[Any] = []
+        self.off = 0
         self.namespace = config.get("namespace") or "default"
 
     def add(
@@ -54,11 +59,16 @@ class Gathering:
         self.problems += problems
         self.foreign += foreign
         self.unreadable |= unreadable
-        for document, (_, value, kind, good) in zip(
+        for document, (_, value, kind, good, where) in zip(
             yamlio.documents(file.name, data, (each[:2] for each in values)), values, strict=True
         ):
+            if self.environment and kind != FOREIGN and isinstance(value, dict):
+                self.there.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
+                document = self.environment.standing(document, where)
             if kind == FOREIGN:
                 self.around.append(value)
+            elif kind == GONE:
+                self.off += not outside
             elif good:
                 self._document(file, document, kind, outside)
             elif isinstance(value, dict):
@@ -130,7 +140,21 @@ class Gathering:
         self.problems.append(problem(code, document.origin("metadata", "name"), **words))
         return False
 
+    def _presets(self, environment: Environment) -> None:
+        """The presets of models that the environment patches; and what its patches do not meet."""
+        for name, document, found in environment.presets(self.there.get("OpenModel", ())):
+            found += check(document, "OpenModel")
+            self.problems += found
+            self.there.setdefault("OpenModel", set()).add(name)
+            if failing(found):
+                self.broken["OpenModel", name] = document
+            else:
+                self.models[name] = OpenModel(name, document.value["spec"], document, ours=True)
+        self.problems += environment.unmet(self.there, all_read=not self.unreadable)
+
     def inputs(self) -> Inputs:
+        if self.environment:
+            self._presets(self.environment)
         return Inputs(
             config=self.config,
             apps=tuple(self.apps.values()),
@@ -151,6 +175,7 @@ class Gathering:
             around=tuple(self.around),
             traffic=tuple(self.traffic),
             beyond=tuple(self.beyond),
+            off=self.off,
         )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from renderer import yamlio
+from renderer.load.environments import Environment, Patched
 from renderer.load.kinds import check, kind_of
 from renderer.load.rule import Rule
-from renderer.problems import Origin, Problem, at_hand, problem
+from renderer.problems import Origin, Path, Problem, at_hand, problem
 from renderer.tree import MARK, MAX_BYTES, Readable
 
 # What says that a file may be ours: also with its apiVersion missing or misspelt, or in another encoding.
@@ -29,21 +31,23 @@ AROUND = (
     "inference.networking.x-k8s.io",
 )
 FOREIGN = "~"  # stands where the kind of ours would
+GONE = "-"  # likewise: it is known by its name alone
 _AROUND = (*(f"{group}/".encode() for group in AROUND), b"kind: Secret")
 _MARK = MARK.encode()
 _DEFINED = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
 
 
-def plain(file: Readable, *, outside: bool = False) -> Any:
+def plain(file: Readable, outside: bool = False, environment: Environment | None = None) -> Any:
     """A file's bytes, the number of foreign documents in it, ours by index, problems, and whether it is unreadable.
 
-    `outside`: it lies outside PATHS, so what is wrong with its apps is of no interest.
+    `outside`: it lies outside PATHS, so what is wrong with its apps is of no interest. `environment`: whose
+    patches they are under.
     """
     with at_hand(file.name):
-        return _read(file, outside)
+        return _read(file, outside, environment)
 
 
-def _read(file: Readable, outside: bool) -> Any:
+def _read(file: Readable, outside: bool, environment: Environment | None) -> Any:
     try:
         data = file.read()
     except OSError as error:
@@ -55,7 +59,7 @@ def _read(file: Readable, outside: bool) -> Any:
     documents, problems = yamlio.parse(file.name, data)
     if around and problems:
         return b"", int(not outside), [], [], False  # not ours to judge
-    values: list[tuple[int, Any, str, bool]] = []
+    values: list[tuple[int, Any, str, bool, Sequence[tuple[Path, Path]]]] = []
     foreign = 0
     unreadable = bool(problems)
     for document in documents:
@@ -64,18 +68,40 @@ def _read(file: Readable, outside: bool) -> Any:
         if kind is None or (outside and _kind(document.value) not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
             if _group(document.value) in AROUND or _kind(document.value) == "Secret":
-                values.append((document.index, document.value, FOREIGN, False))
+                values.append((document.index, document.value, FOREIGN, False, ()))
             continue
+        where: Sequence[tuple[Path, Path]] = ()
+        if environment and kind:
+            made, wrong = environment.patched(document, kind)
+            unkind += wrong
+            if made is None:
+                problems += [] if outside else unkind
+                values.append((document.index, _named(document.value), GONE, False, ()))
+                continue
+            document, where = made, [*made.where.items()] if isinstance(made, Patched) else ()
+        if environment and kind == "RenderConfig" and environment.stands_in(file.name):
+            continue  # it is judged already, in the environment
         found = check(document, kind) if kind else []
         if outside and kind not in DEFINITIONS + LEADING:
             if kind and not found:
-                values.append((document.index, document.value, kind, True))
+                values.append((document.index, document.value, kind, True, where))
+            elif environment:
+                values.append((document.index, _named(document.value), GONE, False, ()))
             continue
         problems += unkind
-        values.append((document.index, document.value, kind, bool(kind) and not found))
+        values.append((document.index, document.value, kind, bool(kind) and not found, where))
         said = {(each.line, each.field) for each in problems}  # what a tag made of a value, say, fits nowhere
         problems += [each for each in found if (each.line, each.field) not in said]
     return data if values else b"", foreign, values, [tuple(each) for each in problems], unreadable
+
+
+def _named(value: Any) -> Any:
+    """What of an object says which it is."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    kept = (
+        {key: metadata[key] for key in ("name", "namespace") if key in metadata} if isinstance(metadata, dict) else {}
+    )
+    return {"kind": _kind(value), "metadata": kept}
 
 
 def _group(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from renderer import schema, yamlio
 from renderer.api import Config, minor
+from renderer.load.environments import configured, missing, names
 from renderer.load.kinds import KINDS, check, kind_of
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Path, Problem, RenderError, Source, problem
@@ -37,12 +38,17 @@ def override(text: str) -> Override:
 
 
 def config(
-    path: str | None, name: str, overrides: Sequence[Override] = (), ground: Ground = DISK
+    path: str | None,
+    name: str,
+    overrides: Sequence[Override] = (),
+    ground: Ground = DISK,
+    beside: Sequence[str] = (),
+    env: str = "",
 ) -> tuple[Config, list[Problem]]:
     """RenderConfig of the file at `path` (None: there is none), under the overrides; and what is wrong with the file,
-    the Config then being what is well.
+    the Config then being what is well. `beside`: keys that the caller reads itself; `env`: the environment.
 
-    Raises RenderError for a file that is no YAML, and for bad overrides.
+    Raises RenderError for a file that is no YAML, for bad overrides, and for an environment that is not there.
     """
     document: Document | None = None
     spec: dict[str, Any] = {}
@@ -56,26 +62,36 @@ def config(
         broken = bool(problems)
         named = [d for d in documents if isinstance(d.value, dict) and d.value.get("kind") == "RenderConfig"]
         ours = [each for each in named if kind_of(each, problems)]
-        for each in ours:
-            problems += check(each, "RenderConfig")
+        for i, each in enumerate(ours):
+            for key in beside if isinstance(each.value.get("spec"), dict) else ():
+                each.value["spec"].pop(key, None)
+            ours[i], wrongly = configured(each, "" if i else env)
+            problems += [*check(ours[i], "RenderConfig"), *wrongly]
         if ours:
             document = ours[0]
             wrong = {each.field.removeprefix("spec.").partition(".")[0].partition("[")[0] for each in problems}
+            if "environments" in wrong and env:
+                wrong = {*(document.value.get("spec") or ())}  # whatever the environment has set
+            wrong.add("environments")
             read = document.value.get("spec")
             spec = {key: read[key] for key in read if key not in wrong} if isinstance(read, dict) else {}
             first = f"{name}:{document.locate(('kind',))[0]}"
             problems += [problem("E204", second.origin("kind"), name=first) for second in ours[1:]]
         if broken:
             raise RenderError(problems)
+    if document is None and env:
+        raise missing(env)
     sources: dict[Path, Source] = {}
     for override in overrides:
+        if override.path[0] == "environments":
+            raise RenderError([problem("E758", Origin(_flag(override.text)))])
         sources[override.path] = _flag(override.text)
         spec = _with(spec, override, override.value)
         if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
             # Where a text belongs, the shell's 1.35 is that text.
             spec = _with(spec, override, override.text.partition("=")[2])
     made = Config(spec, document or Rule("llmaz.yaml"), sources)
-    if overrides and (findings := _config_findings(spec)):
+    if overrides and (env or not names(made.document)) and (findings := _config_findings(spec)):
         raise RenderError(
             problem(found.code, made.origin(*found.path[1:], key=found.key), **found.words) for found in findings
         )

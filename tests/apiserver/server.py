@@ -56,6 +56,7 @@ class Client:
 
     def __init__(self, port: int, certificate: Path, token: str) -> None:
         self._port, self._token = port, token
+        self.certificate = certificate
         self._tls = ssl.create_default_context(cafile=certificate)
         self._own = threading.local()
         self._resources: dict[str, dict[str, Resource]] = {}
@@ -84,6 +85,19 @@ class Client:
             return Answer(reply.status, said if isinstance(said, dict) else {"message": said})
         raise CannotJudge(f"the API server does not answer: {fault}")
 
+    def kubeconfig(self) -> str:
+        """What other programs need to talk to the same server."""
+        server = {"server": f"https://{HOST}:{self._port}", "certificate-authority": str(self.certificate)}
+        body = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "judge", "cluster": server}],
+            "users": [{"name": "judge", "user": {"token": self._token}}],
+            "contexts": [{"name": "judge", "context": {"cluster": "judge", "user": "judge"}}],
+            "current-context": "judge",
+        }
+        return json.dumps(body)
+
     def resource(self, version: str, kind: str) -> Resource | None:
         """How objects of that apiVersion and kind are created; None when the server knows none."""
         known = self._resources.get(version)
@@ -101,7 +115,7 @@ class Client:
         self._resources.clear()
 
 
-def _ports(count: int) -> list[int]:
+def ports(count: int) -> list[int]:
     """Free ones."""
     with ExitStack() as open_:
         sockets = [open_.enter_context(socket.socket()) for _ in range(count)]
@@ -111,11 +125,11 @@ def _ports(count: int) -> list[int]:
 
 
 @contextmanager
-def _running(program: Path, log: Path, options: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+def leashed(program: Path, log: Path, options: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """The program, on a leash; it has ended when the block is left, however it is left."""
     with log.open("wb") as said:
         leash = subprocess.Popen(
-            [sys.executable, LEASH, program, *options],
+            [sys.executable, LEASH, program.absolute(), *options],
             stdin=subprocess.PIPE,
             stdout=said,
             stderr=said,
@@ -131,28 +145,29 @@ def _running(program: Path, log: Path, options: Sequence[str]) -> Iterator[subpr
 
 
 @contextmanager
-def running(tools: Path) -> Iterator[Client]:
+def running(tools: Path, more: Sequence[Body] = (), *, accounts: bool = False) -> Iterator[Client]:
     """An API server with our CRDs, and its client. Both servers have ended when the block is left.
 
-    `tools`: the folder of the programs. Raises CannotJudge when they do not start.
+    `tools`: the folder of the programs. `more`: CRDs besides ours. `accounts`: whether pods need the service account
+    that they name, for which a controller has to run. Raises CannotJudge when they do not start.
     """
     missing = [name for name in ("etcd", "kube-apiserver") if not (tools / name).exists()]
     if missing:
         raise CannotJudge(f"{' and '.join(missing)} not built: scripts/tools.sh {' '.join(missing)}")
     with tempfile.TemporaryDirectory(prefix="llmaz-apiserver-") as folder, ExitStack() as servers:
         home = Path(folder)
-        clients, peers, port = _ports(3)
+        clients, peers, port = ports(3)
         token = secrets.token_hex()
         (home / "tokens.csv").write_text(f"{token},judge,judge,system:masters\n")
         storage, peer, keys = f"http://{HOST}:{clients}", f"http://{HOST}:{peers}", home / "keys"
         started = []
         for name, options in (
             ("etcd", _etcd(home, storage, peer)),
-            ("kube-apiserver", _apiserver(home, storage, port, keys)),
+            ("kube-apiserver", _apiserver(home, storage, port, keys, accounts)),
         ):
-            started.append(servers.enter_context(_running(tools / name, home / f"{name}.log", options)))
+            started.append(servers.enter_context(leashed(tools / name, home / f"{name}.log", options)))
         client = _answering(started, home, port, keys / "apiserver.crt", token)
-        _install(client, crds.definitions(tools / "crds.json"))
+        _install(client, [*crds.definitions(tools / "crds.json"), *more])
         yield client
 
 
@@ -169,7 +184,7 @@ def _etcd(home: Path, storage: str, peer: str) -> list[str]:
     ]
 
 
-def _apiserver(home: Path, storage: str, port: int, keys: Path) -> list[str]:
+def _apiserver(home: Path, storage: str, port: int, keys: Path, accounts: bool) -> list[str]:
     key = keys / "apiserver.key"  # it makes one for itself, which is good enough for service accounts nobody uses
     return [
         f"--etcd-servers={storage}",
@@ -186,8 +201,8 @@ def _apiserver(home: Path, storage: str, port: int, keys: Path) -> list[str]:
         "--endpoint-reconciler-type=none",
         "--allow-privileged=true",
         "--profiling=false",
-        # no controller makes the account that this plugin looks for in a namespace
-        "--disable-admission-plugins=ServiceAccount",
+        # without controllers nobody makes the account that this plugin looks for in a namespace
+        *([] if accounts else ["--disable-admission-plugins=ServiceAccount"]),
     ]
 
 

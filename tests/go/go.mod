@@ -3,8 +3,10 @@ module judges
 go 1.26.0
 
 require (
+	github.com/yuin/gopher-lua v1.1.2
 	k8s.io/apiextensions-apiserver v0.36.3
 	k8s.io/apimachinery v0.36.3
+	layeh.com/gopher-json v0.0.0-20190114024228-97fed8db8427
 	sigs.k8s.io/lws v0.9.0
 	sigs.k8s.io/yaml v1.6.0
 )

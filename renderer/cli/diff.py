@@ -1,0 +1,78 @@
+"""llmaz diff."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from renderer.cli.answers import INVALID, STALE, answering, counted, end, options_of, report, say
+
+_PATHS = "llmaz.diff.paths"
+
+
+class _Between(click.Command):
+    """A command whose words before `--` are no paths."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Takes what stands behind `--` apart."""
+        at = args.index("--") if "--" in args else len(args)
+        context.meta[_PATHS] = tuple(args[at + 1 :])
+        return super().parse_args(context, args[:at])
+
+    def collect_usage_pieces(self, context: click.Context) -> list[str]:
+        """With those paths."""
+        return [*super().collect_usage_pieces(context), "[-- PATHS]..."]
+
+
+@click.command(cls=_Between, short_help="Show what a change does to the rendered objects.")
+@click.argument("between", default="", metavar="[BASE[..HEAD]]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "markdown", "json")),
+    default="text",
+    show_default=True,
+    help="markdown: the comment of a pull request.",
+)
+@click.option("--exit-code", "tells", is_flag=True, help="Exit 1 when any object differs.")
+@click.option(
+    "--base",
+    type=click.Choice(("inputs", "rendered")),
+    default=None,
+    help="Render the inputs of BASE, or take its rendered files. [default: those where it has any]",
+)
+@click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+@click.option("--env-a", "older", metavar="NAME", help="With --env-b: compare two environments of the work tree.")
+@click.option("--env-b", "newer", metavar="NAME", help="The other environment.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")
+@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
+@click.pass_context
+def diff(context: click.Context, /, between: str, form: str, tells: bool, **flags: Any) -> None:
+    """Show what changes in the rendered objects between BASE and the work tree, or between BASE and HEAD.
+
+    BASE is a commit, HEAD by default. BASE..HEAD compares two commits, BASE...HEAD the later one with where they
+    parted. Git's objects are read, nothing is checked out and nothing is written. PATHS as for render.
+    """
+    older, newer = flags["older"], flags["newer"]
+    if bool(older) != bool(newer):
+        raise click.UsageError("--env-a and --env-b need each other")
+    if older and (flags["env"] or between or flags["base"]):
+        raise click.UsageError("--env-a and --env-b compare the work tree with itself: no BASE, --base or --env")
+    with answering():
+        from renderer.diff import FORMS, compare, refused
+        from renderer.diff.sides import environments, revisions
+
+        options = options_of(context.meta[_PATHS], flags)
+        sides = environments(older, newer, options) if older else revisions(between, options, flags["base"] or "")
+    if failed := report(sides.problems, "text", flags["strict"]):
+        if form == "markdown":
+            click.echo(refused(sides.problems, sides.environment, flags["strict"]), nl=False)
+        say("text", counted(failed, "error"))
+        end(INVALID)
+    with answering():
+        found = compare(sides.before, sides.after)._replace(notes=tuple(sides.notes))
+        text = FORMS[form](found, sides.environment)
+    click.echo(text, nl=False)
+    end(STALE if tells and found.different else 0)

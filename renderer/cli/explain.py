@@ -1,0 +1,38 @@
+"""llmaz explain."""
+
+from __future__ import annotations
+
+import click
+
+from renderer.cli.answers import answering, end
+
+
+@click.command(short_help="Show which input line, preset line or rule made a rendered field.")
+@click.argument("what", metavar="OBJECT[.FIELD]")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="json: the same for editors.",
+)
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
+@click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+def explain(what: str, paths: tuple[str, ...], form: str, overrides: tuple[str, ...], env: str) -> None:
+    """Show which input line, preset line or rule made a rendered object, or one field of it.
+
+    OBJECT is KIND/NAMESPACE/NAME, KIND/NAME, or the NAME of a Playground, Service or ModelRoute for all that is made of
+    it; kinds as kubectl takes them: lws, svc, hpa. FIELD is a path as error messages print it, and items of lists go by
+    their names too: spec.containers[model-runner].image. Nothing is written.
+    """
+    with answering():
+        from renderer import load
+        from renderer.api import Options
+        from renderer.explain import FORMS, answer
+
+        options = load.alone(Options(paths=paths, overrides=overrides, env=env), "llmaz explain")
+        text = FORMS[form](answer(what, options))
+    click.echo(text, nl=False)
+    end(0)

@@ -1,0 +1,237 @@
+"""What a LeaderWorkerSet says of the model that it runs, and how two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from renderer import quantity
+from renderer.diff.objects import WORKLOAD, Body, Item, Items, Key, at, maps, table
+from renderer.diff.options import Flag, flags
+
+# What the renderer notes on a workload, and how people call it.
+_SAID = {
+    "renderer.llmaz.io/backend": "backend",
+    "renderer.llmaz.io/engine-version": "engine version",
+    "renderer.llmaz.io/model-revision": "model revision",
+    "renderer.llmaz.io/served-model-name": "public name",
+}
+_FLAVORS = "llmaz.io/inference-service-flavors"
+_MODEL = "llmaz.io/model-name"
+_RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
+
+
+class Pod(NamedTuple):
+    """What one of the two templates says. `image`, `command` and `args`: those of the engine's container; `images`: of
+    the others, by container; `asks`: what that container asks for, accelerators aside.
+    """
+
+    image: str
+    command: tuple[str, ...]
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    images: Mapping[str, str]
+    asks: Mapping[str, str]
+
+
+class Model(NamedTuple):
+    """What runs. `said`: what annotations of ours say, by what people call it; `low` to `high` replicas, alike where
+    nothing scales them; `scaled`: an autoscaler does; `fixed`: the replicas that are written in the workload, None
+    where it leaves them to somebody; `gpus`: accelerators of one replica.
+    """
+
+    name: str
+    said: Mapping[str, str]
+    size: int
+    low: int
+    high: int
+    scaled: bool
+    fixed: int | None
+    gpus: Mapping[str, int]
+    leader: Pod
+    worker: Pod
+
+    @property
+    def replicas(self) -> str:
+        """`2`, or `1–4` under an autoscaler."""
+        return f"{self.low}–{self.high}" if self.scaled else str(self.high)
+
+
+class Fact(NamedTuple):
+    """A word about a model that differs; '' on a side that says nothing."""
+
+    what: str
+    before: str
+    after: str
+
+
+class Gpus(NamedTuple):
+    """Accelerators of one kind, before and after: of one replica, and of as many as there may be."""
+
+    name: str
+    replica: tuple[int, int]
+    most: tuple[int, int]
+
+
+class ModelChange(NamedTuple):
+    """A model that was added, removed, changed or renamed (the key is the new one's, `was` the old one's)."""
+
+    state: str
+    key: Key
+    was: Key | None
+    before: Model | None
+    after: Model | None
+    facts: tuple[Fact, ...]
+    flags: tuple[Flag, ...]
+    gpus: tuple[Gpus, ...]
+
+
+def model(item: Item, scalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]) -> Model:
+    """The model of a LeaderWorkerSet; `scalers` are the autoscalers, by namespace and the name of what they scale."""
+    body, template = item.body, table(item.body, "spec", "leaderWorkerTemplate")
+    said = table(body, "metadata", "annotations")
+    worker = table(template, "workerTemplate")
+    leader = table(template, "leaderTemplate") or worker
+    size = _number(template.get("size"), 1)
+    fixed = at(body, "spec", "replicas")
+    scaler = scalers.get((item.key.namespace, item.key.name))
+    least = _number(at(scaler, "spec", "minReplicas"), 1) if scaler else _number(fixed, 1)
+    most = _number(at(scaler, "spec", "maxReplicas"), least) if scaler else least
+    labels = table(worker, "metadata", "labels") or table(leader, "metadata", "labels")
+    return Model(
+        str(labels.get(_MODEL, "")),
+        {what: str(said[key]) for key, what in _SAID.items() if key in said} | _flavor(worker),
+        size,
+        least,
+        most,
+        scaler is not None,
+        None if fixed is None else _number(fixed, 1),
+        _sum(((leader, 1), (worker, size - 1)), accelerates),
+        _pod(leader, accelerates),
+        _pod(worker, accelerates),
+    )
+
+
+def _flavor(pod: Body) -> dict[str, str]:
+    said = table(pod, "metadata", "annotations").get(_FLAVORS)
+    return {"flavor": str(said)} if said else {}
+
+
+def _number(value: Any, otherwise: int) -> int:
+    return value if value.__class__ is int else otherwise
+
+
+def _sum(pods: Any, accelerates: Callable[[str], bool]) -> Mapping[str, int]:
+    """leader + (size - 1) × worker, by resource and flavor."""
+    found: dict[str, int] = {}
+    for pod, times in pods:
+        flavors = " or ".join(str(table(pod, "metadata", "annotations").get(_FLAVORS, "")).split(","))
+        for container in maps(pod, "spec", "containers"):
+            resources = table(container, "resources")
+            for name, value in {**table(resources, "requests"), **table(resources, "limits")}.items():
+                if accelerates(name) and (count := _amount(value) * times):
+                    name = f"{name} ({flavors})" if flavors else name
+                    found[name] = found.get(name, 0) + count
+    return found
+
+
+def _amount(value: Any) -> int:
+    try:
+        return quantity.nanos(value) // 10**9
+    except ValueError:
+        return 0
+
+
+def _pod(pod: Body, accelerates: Callable[[str], bool]) -> Pod:
+    containers = maps(pod, "spec", "containers")
+    runner = next((each for each in containers if each.get("name") == _RUNNER), containers[0] if containers else {})
+    others = [*maps(pod, "spec", "initContainers"), *(each for each in containers if each is not runner)]
+    asks = {
+        f"{name} {kind}": str(value)
+        for kind in ("requests", "limits")
+        for name, value in table(runner, "resources", kind).items()
+        if not accelerates(name)
+    }
+    return Pod(
+        str(runner.get("image", "")),
+        _words(runner.get("command")),
+        _words(runner.get("args")),
+        {str(each.get("name")): _variable(each) for each in maps(runner, "env")},
+        {str(each.get("name")): str(each.get("image", "")) for each in others},
+        asks,
+    )
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return tuple(str(each) for each in value) if isinstance(value, list) else ()
+
+
+def _variable(entry: Body) -> str:
+    """The value; where it comes from when it does not stand there."""
+    if "valueFrom" not in entry:
+        return str(entry.get("value", ""))
+    for kind, place in table(entry, "valueFrom").items():
+        words = [str(each) for each in place.values() if isinstance(each, str)] if isinstance(place, dict) else []
+        return f"{kind} {' '.join(words)}".strip()
+    return "elsewhere"
+
+
+def compared(before: Model | None, after: Model | None) -> tuple[list[Fact], list[Flag], list[Gpus]]:
+    """How two differ."""
+    facts = list(_facts(before, after)) if before and after else []
+    options: list[Flag] = []
+    if before and after:
+        leaders = flags(before.leader.args, after.leader.args)
+        workers = flags(before.worker.args, after.worker.args) if after.size > 1 else []
+        options = leaders + [each for each in workers if each not in leaders]
+    old, new = before.gpus if before else {}, after.gpus if after else {}
+    low, high = before.high if before else 0, after.high if after else 0
+    names = sorted({*old, *new})
+    counts = [(name, old.get(name, 0), new.get(name, 0)) for name in names]
+    return facts, options, [Gpus(name, (a, b), (a * low, b * high)) for name, a, b in counts]
+
+
+def _facts(before: Model, after: Model) -> Iterator[Fact]:
+    yield from _fact("model", before.name, after.name)
+    for what in (*_SAID.values(), "flavor"):
+        yield from _fact(what, before.said.get(what, ""), after.said.get(what, ""))
+    yield from _fact("replicas", _counted(before), _counted(after))
+    yield from _fact("pods a replica", str(before.size), str(after.size))
+    yield from _pods("", before.leader, after.leader)
+    if (before.worker, after.worker) != (before.leader, after.leader):
+        yield from _pods("worker: ", before.worker, after.worker)
+
+
+def _counted(model: Model) -> str:
+    return f"{model.low} to {model.high} by an autoscaler" if model.scaled else str(model.high)
+
+
+def _pods(of: str, before: Pod, after: Pod) -> Iterator[Fact]:
+    yield from _fact(f"{of}image", before.image, after.image)
+    for name in _either(before.images, after.images):
+        yield from _fact(f"{of}image of {name}", before.images.get(name, ""), after.images.get(name, ""))
+    yield from _fact(f"{of}command", " ".join(before.command), " ".join(after.command))
+    for name in _either(before.asks, after.asks):
+        yield from _fact(f"{of}{name}", before.asks.get(name, ""), after.asks.get(name, ""))
+    for name in _either(before.env, after.env):
+        old, new = (each.get(name) for each in (before.env, after.env))
+        if old != new:
+            yield Fact(f"{of}env {name}", "" if old is None else old or "''", "" if new is None else new or "''")
+
+
+def _fact(what: str, before: str, after: str) -> Iterator[Fact]:
+    if before != after:
+        yield Fact(what, before, after)
+
+
+def _either(*maps: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys(name for each in maps for name in each))
+
+
+def scalers(found: Items, kind: str) -> Mapping[tuple[str, str], Body]:
+    """The autoscalers, by namespace and the name of the workload that they scale."""
+    return {
+        (key.namespace, str(at(item.body, "spec", "scaleTargetRef", "name"))): item.body
+        for key, item in found.items()
+        if key.kind == kind and at(item.body, "spec", "scaleTargetRef", "kind") == WORKLOAD
+    }

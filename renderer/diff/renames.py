@@ -1,0 +1,100 @@
+"""Which object that is gone is one that is new, under another name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from renderer.diff.objects import WORKLOAD, Body, Items, Key, at
+
+_LABELS = ("spec", "leaderWorkerTemplate", "workerTemplate", "metadata", "labels")
+_APP = "app.kubernetes.io/name"
+_ALIKE = 0.85  # part of the fields that both have, names aside
+_ALIKE_OF_ANOTHER_MODEL = 0.95
+_MOST = 900  # pairs of one kind that are compared: beyond it nobody reads names one by one
+
+
+def renamed(gone: Items, new: Items) -> dict[Key, Key]:
+    """By new key, the old one: workloads that are nearly alike, what belongs to them, then what belongs to nobody."""
+    found = _pairs(
+        {key: item.body for key, item in gone.items() if key.kind == WORKLOAD},
+        {key: item.body for key, item in new.items() if key.kind == WORKLOAD},
+    )
+    owners = {(was.namespace, was.name): key for key, was in found.items()}
+    taken = {(key.namespace, key.name) for key in new if key.kind == WORKLOAD} | set(owners)
+    for key, item in gone.items():
+        label = at(item.body, "metadata", "labels", _APP)
+        owner = owners.get((key.namespace, str(label)))
+        if owner and key.kind != WORKLOAD:
+            name = _under(str(label), owner.name, key.name)
+            heir = key._replace(namespace=owner.namespace, name=name)
+            if heir in new:
+                found[heir] = key
+    taken |= {(key.namespace, key.name) for key in gone if key.kind == WORKLOAD}
+    for kind in sorted({key.kind for key in gone} - {WORKLOAD, "File"}):
+        rest = [
+            {
+                key: item.body
+                for key, item in side.items()
+                if key.kind == kind
+                and key not in found
+                and key not in found.values()
+                and (key.namespace, str(at(item.body, "metadata", "labels", _APP))) not in taken
+            }
+            for side in (gone, new)
+        ]
+        found |= _pairs(rest[0], rest[1])
+    return found
+
+
+def _under(old: str, new: str, text: str) -> str:
+    """The text with one name in the place of another, where that stands as a word."""
+    return re.sub(rf"(?<![a-z0-9]){re.escape(old)}(?![a-z0-9])", lambda _: new, text)
+
+
+def _pairs(gone: Mapping[Key, Body], new: Mapping[Key, Body]) -> dict[Key, Key]:
+    """The pairs that are most alike, each object in one of them."""
+    if not gone or not new or len(gone) * len(new) > _MOST:
+        return {}
+    scores = []
+    for was, old in gone.items():
+        for key, body in new.items():
+            if was.namespace != key.namespace and was.name != key.name:
+                continue
+            score, least = _alike(was, old, key, body)
+            if score >= least:
+                scores.append((-score, was, key))
+    found: dict[Key, Key] = {}
+    for _, was, key in sorted(scores):
+        if key not in found and was not in found.values():
+            found[key] = was
+    return found
+
+
+def _alike(was: Key, old: Body, key: Key, body: Body) -> tuple[float, float]:
+    """How much of two objects is one, and how much has to be."""
+    swaps = [(was.name, key.name), (was.namespace, key.namespace)]
+    models = at(old, *_LABELS, "llmaz.io/model-name"), at(body, *_LABELS, "llmaz.io/model-name")
+    if models[0] != models[1] and all(isinstance(each, str) for each in models):
+        swaps.append((str(models[0]), str(models[1])))
+    mine, theirs = set(_leaves(old, swaps)), set(_leaves(body, []))
+    least = _ALIKE if models[0] == models[1] else _ALIKE_OF_ANOTHER_MODEL
+    return len(mine & theirs) / max(len(mine | theirs), 1), least
+
+
+def _leaves(value: Any, swaps: list[tuple[str, str]], path: str = "") -> Iterator[tuple[str, str]]:
+    """Every single value with its path, under the new names. Where an item of a list stands does not count."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _leaves(each, swaps, f"{path}/{key}")
+    elif isinstance(value, list):
+        for each in value:
+            named = each.get("name", "") if isinstance(each, dict) else ""
+            yield from _leaves(each, swaps, f"{path}/-{named if isinstance(named, str) else ''}")
+    else:
+        text = str(value)
+        for old, new in swaps:
+            if old and old != new:
+                text = _under(old, new, text)
+        yield path, text

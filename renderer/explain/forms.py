@@ -1,0 +1,165 @@
+"""Answers as text for people, in 120 columns, and as JSON for editors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from renderer import yamlio
+from renderer.explain.answering import Answer, Block
+from renderer.explain.reasons import FILLED, MADE, RULE, Place, Reason
+from renderer.problems import Path, dotted
+
+_WIDTH = 120
+_MARGIN = 46  # the widest margin
+_DITTO = '"'
+
+
+def as_text(answer: Answer) -> str:
+    """Every line of an object behind who made it; a single field with all who speak of it."""
+    if answer.field and len(answer.blocks[0].leaves) == 1:
+        return _single(answer.blocks[0])
+    parts = []
+    for block in answer.blocks:
+        path = f"{dotted(block.path)}\n" if block.path else ""
+        parts.append(f"{_head(block)}\n{path}{_listing(block)}")
+    return "\n".join(parts)
+
+
+def _head(block: Block) -> str:
+    return _cut(f"{block.made}, made for {block.made.owner}", _WIDTH)
+
+
+def _listing(block: Block) -> str:
+    """The object in YAML, annotated."""
+    text = yamlio.dump(block.value).rstrip("\n")
+    lines = text.split("\n")
+    whose = _lines(block, text)
+    margins = [_margin(whose.get(i)) for i in range(len(lines))]
+    wide = min(_MARGIN, max(map(len, margins)))
+    made, before = [], ""
+    for i, (margin, line) in enumerate(zip(margins, lines, strict=True)):
+        reason = whose.get(i)
+        shown = _cut(margin, wide)
+        if reason and margin == before and (reason.how == RULE or whose.get(i) is whose.get(i - 1)):
+            shown = _DITTO
+        before = margin
+        made.append(_cut(f"{shown:<{wide}} | {line}".rstrip(), _WIDTH))
+    return "\n".join(made) + "\n"
+
+
+def _lines(block: Block, text: str) -> dict[int, Reason]:
+    """Who made each line, from 0; lines that only hold further ones are nobody's."""
+    (document,), _ = yamlio.parse("", text.encode())
+    starts = {document.locate(path[len(block.path) :])[0] - 1: reason for path, _, reason in block.leaves}
+    made: dict[int, Reason] = {}
+    lines = text.split("\n")
+    for start, reason in starts.items():
+        made[start] = reason
+        if lines[start].rstrip("-+2").endswith("|"):  # a text of several lines
+            indent = len(lines[start]) - len(lines[start].lstrip())
+            for i in range(start + 1, len(lines)):
+                if lines[i].strip() and len(lines[i]) - len(lines[i].lstrip()) <= indent:
+                    break
+                made[i] = reason
+    return made
+
+
+def _margin(reason: Reason | None) -> str:
+    if reason is None:
+        return ""
+    if reason.place is None:
+        return f"rule: {reason.rule}"
+    return f"{'of ' if reason.how == MADE else ''}{_short(reason.place)}"
+
+
+def _short(place: Place) -> str:
+    line = f":{place.line}" if place.line else ""
+    return f"{_file(place)}{line}{' (preset)' if place.preset else ''}"
+
+
+def _file(place: Place) -> str:
+    return place.file.removeprefix("presets/") if place.preset else place.file
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _single(block: Block) -> str:
+    """A field, its value, who made it, and who else speaks of it."""
+    ((path, value, reason),) = block.leaves
+    shown = _flat(value)
+    apart = "\n  " if len(dotted(path)) + len(shown) + 2 > _WIDTH else " "
+    made = [_head(block), f"{dotted(path)}:{apart}{shown}", ""]
+    if reason.place is None:
+        made.append(f"rule: {reason.rule}")
+    else:
+        if reason.rule:
+            made.append(f"rule: {reason.rule}")
+        made += _quoted(reason.place, {FILLED: "filled in from ", MADE: "made of "}.get(reason.how, ""))
+    for word, place in reason.words:
+        if place is None:
+            made.append(f"{word}: the renderer's own word")
+        else:
+            made += _quoted(place, f"{word}: made of ")
+    if len(reason.others) > 1:
+        image = path[-1] == "image"
+        made += ["", "its parts, of each the last wins:" if image else "who speaks of it, the last wins:"]
+        for each in reason.others:
+            made += [f"  {line}" for line in _quoted(each)]
+    return "\n".join(made) + "\n"
+
+
+def _quoted(place: Place, before: str = "") -> Iterator[str]:
+    """The place, and its line below."""
+    where = ":".join(str(each) for each in (_file(place), place.line, place.column) if each)
+    yield f"{before}{where}{' (preset)' if place.preset else ''}: {place.field}"
+    if place.text:
+        yield _cut(f"  {place.line:>5} | {place.text}", _WIDTH - 2)
+
+
+def _flat(value: Any) -> str:
+    """A value in one line."""
+    text = yamlio.dump(value).strip("\n")
+    return json.dumps(value, ensure_ascii=False) if "\n" in text else text
+
+
+# JSON
+
+
+def as_json(answer: Answer) -> str:
+    """One JSON list, an item an object: kind, namespace, name, madeFor, fields."""
+    return json.dumps([_object(block) for block in answer.blocks], indent=2, ensure_ascii=False) + "\n"
+
+
+def _object(block: Block) -> dict[str, Any]:
+    kind, namespace, name = block.made.key
+    fields = [_field(path, value, reason) for path, value, reason in block.leaves]
+    head = {"apiVersion": block.made.body["apiVersion"], "kind": kind, "namespace": namespace or None, "name": name}
+    return {**head, "madeFor": block.made.owner, "fields": fields}
+
+
+def _field(path: Path, value: Any, reason: Reason) -> dict[str, Any]:
+    """Every key for every field; null where it has no such thing."""
+    return {
+        "path": dotted(path),
+        "value": value,
+        "how": reason.how,
+        "rule": reason.rule or None,
+        "origin": _origin(reason.place) if reason.place else None,
+        "words": {word: _origin(place) if place else None for word, place in reason.words},
+        "speakers": [_origin(each) for each in reason.others],
+    }
+
+
+def _origin(place: Place) -> dict[str, Any]:
+    return {
+        "file": place.file,
+        "line": place.line or None,
+        "column": place.column or None,
+        "field": place.field,
+        "preset": place.preset,
+        "text": place.text or None,
+    }

@@ -1,0 +1,347 @@
+"""What the renderer decides itself, in a few words a field; and the fields of which it makes such a one.
+
+A row: the steps to a field, with `*` for any and `#name` for the item of a list whose name begins so; the rule; what it
+is made of: fields of the same object, or `said` and a word of the plan. A row holds for all below its field, and the
+longest wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from renderer.problems import Path
+
+
+class Rule(NamedTuple):
+    """A rule, and the keys of what it is made of, the first that is there counting."""
+
+    text: str
+    of: tuple[Path, ...] = ()
+
+
+_NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")
+OWN: Path = ("own",)  # made of no line, though what it stands in may be
+_OWN = "labels by which tools know an app"
+_LEADERS = "the leader is the pod 0 of a group"
+_REFERENCE = "the object of the same app, by its name"
+_HARD = "hardening: the rights that it needs"
+_DRIFT = "the API's default, so nothing drifts"
+_PORT = "every part of a pod agrees on port 8080"
+_PICKER = "what the picker of a pool needs"
+_MOUNT = "weights, files, folders of the engine"
+_COMPONENT = "metadata labels app.kubernetes.io/component"
+
+Row = tuple[str, str] | tuple[str, str, tuple[Path, ...]]
+
+_ANY: tuple[Row, ...] = (
+    ("apiVersion", "the API of this kind"),
+    ("kind", "the kind that is made of this input"),
+    ("metadata name", "its app's name, or the default one", (("name",), ("said", "name"))),
+    (
+        "metadata namespace",
+        "the default, where nobody names one",
+        (_NAMESPACE, ("said", "namespace")),
+    ),
+    ("metadata labels", _OWN),
+    ("metadata labels app.kubernetes.io/name", "its name", (_NAME, ("said", "name"))),
+)
+
+_POD: tuple[Row, ...] = (
+    ("metadata labels", _OWN),
+    ("metadata labels app.kubernetes.io/name", "the app's name", (_NAME,)),
+    ("metadata labels llmaz.io/model-name", "which model the pods serve"),
+    ("metadata labels llmaz.io/model-family-name", "which family of models the pods serve"),
+    ("metadata labels inference.networking.k8s.io/engine-type", "tells the picker the engine's metrics"),
+    ("metadata labels llm-d.ai/engine-type", "tells the picker the engine's metrics"),
+    ("metadata annotations llmaz.io/config-hash", "changed files restart the pods"),
+    ("metadata annotations llmaz.io/inference-service-flavors", "the flavors that count"),
+    ("metadata annotations renderer.llmaz.io/metrics-path", "tells the PodMonitor where to look"),
+    ("spec schedulerName", "Kubernetes' own, or flavorPolicy's"),
+    ("spec automountServiceAccountToken", _HARD),
+    ("spec enableServiceLinks", _HARD),
+    ("spec securityContext", _HARD),
+    ("spec nodeSelector", "the labels of the flavor's nodes"),
+    ("spec affinity", "the nodes of all flavors, the best first"),
+    ("spec tolerations", "accelerators taint their nodes"),
+    ("spec runtimeClassName", "the flavor's runtime class"),
+    ("spec terminationGracePeriodSeconds", "the preset's drain, and the sleep before it"),
+    ("spec topologySpreadConstraints", "counts the app's own pods", (_NAME,)),
+    (
+        "spec topologySpreadConstraints * labelSelector matchLabels leaderworkerset.sigs.k8s.io/name",
+        "its own pods",
+        (_NAME,),
+    ),
+    ("spec volumes", _MOUNT),
+    ("spec volumes #model-volume", "where loaders put the weights"),
+    ("spec volumes #model-host", "weights that lie on the node"),
+    ("spec volumes #model-image", "weights that lie in an image"),
+    ("spec volumes #dshm", "shared memory of the engine's processes"),
+    ("spec volumes #writable", "restricted: folders that stay writable"),
+    ("spec volumes #config", "the files of the engine's preset"),
+    ("spec volumes #config configMap name", "the ConfigMap of the same app", (_NAME,)),
+    ("spec initContainers", "a step before the engine starts"),
+    ("spec initContainers * env", "as the runner has it"),
+    ("spec initContainers #model-loader", "brings weights before the engine starts"),
+    ("spec initContainers * image", "repository, version and registry"),
+    ("spec initContainers * securityContext", _HARD),
+    ("spec initContainers * volumeMounts", _MOUNT),
+    ("spec initContainers #model-loader env", "the loader's, for this kind of source"),
+    ("spec initContainers #model-loader volumeMounts", "where weights and credentials are"),
+    ("spec containers", "what models need, beside the template"),
+    ("spec containers #model-runner name", "upstream's name for the engine"),
+    ("spec containers #model-runner image", "repository, version and registry"),
+    ("spec containers #model-runner args", "what the backend makes of the model"),
+    ("spec containers #model-runner env", "the backend's, and credentials"),
+    ("spec containers #model-runner ports", _PORT),
+    ("spec containers #model-runner ports * protocol", _DRIFT),
+    ("spec containers #model-runner resources", "request and limit follow each other"),
+    ("spec containers #model-runner startupProbe failureThreshold", "time to load, by the size of the weights"),
+    ("spec containers #model-runner volumeMounts", _MOUNT),
+    ("spec containers #model-runner volumeMounts #model-volume", "where loaders put the weights"),
+    ("spec containers #model-runner volumeMounts #dshm", "shared memory of the engine's processes"),
+    ("spec containers * securityContext", _HARD),
+)
+
+_SELECTS: tuple[Row, ...] = (
+    ("leaderworkerset.sigs.k8s.io/name", "the pods of the app's LeaderWorkerSet", (_NAME, ("name",))),
+    ("leaderworkerset.sigs.k8s.io/worker-index", _LEADERS),
+)
+
+_KINDS: Mapping[str, tuple[Row, ...]] = {
+    "LeaderWorkerSet": (
+        ("metadata name", "named like its app; a variant's flavor behind it", (("name",),)),
+        ("metadata annotations renderer.llmaz.io/backend", "the CRD's default backend"),
+        ("metadata annotations renderer.llmaz.io/engine-version", "what the image's tag says of the engine"),
+        ("metadata annotations renderer.llmaz.io/model-revision", "the hub's default branch"),
+        ("metadata annotations renderer.llmaz.io/served-model-name", "what clients call the model"),
+        ("spec replicas", "1 where nobody says another"),
+        ("spec startupPolicy", "by the size of a group"),
+        ("spec rolloutStrategy", "one group after the other, no group more"),
+        ("spec networkConfig", _DRIFT),
+        ("spec leaderWorkerTemplate size", "a Playground is one pod"),
+        ("spec leaderWorkerTemplate restartPolicy", "a group lives and dies as one", (("said", "restartPolicy"),)),
+        ("spec leaderWorkerTemplate subGroupPolicy", _DRIFT),
+    ),
+    "Service": (
+        ("metadata name", "<app>-lb or <app>-leaders: LeaderWorkerSet makes <app> itself", (("name",), _NAME)),
+        ("spec selector", _PICKER),
+        ("spec clusterIP", "headless: the gateway sees every leader"),
+        *((f"spec selector {steps}", *rest) for steps, *rest in _SELECTS),
+        ("spec ports", "the port that the runner listens on"),
+    ),
+    "HorizontalPodAutoscaler": (
+        ("spec scaleTargetRef", "it scales the app's LeaderWorkerSet"),
+        ("spec scaleTargetRef name", "it scales the app's LeaderWorkerSet", (_NAME,)),
+        ("spec minReplicas", "1 where elasticConfig says no other"),
+        ("spec metrics", "CPU, where nobody says what to scale on"),
+        ("spec behavior", "fits the time that a start takes"),
+    ),
+    "PodDisruptionBudget": (
+        ("spec maxUnavailable", "never two leaders at once"),
+        *((f"spec selector matchLabels {steps}", *rest) for steps, *rest in _SELECTS),
+        ("spec selector", _PICKER),
+    ),
+    "ConfigMap": (
+        ("metadata name", "<app>-config, or the picker's", (_NAME,)),
+        ("data", "files beside the command line"),
+    ),
+    "Backend": (
+        ("metadata name", "named like its app", (_NAME,)),
+        ("spec type", _DRIFT),
+        ("spec endpoints 0 fqdn hostname", "the Service of the leaders, in the cluster's domain", (_NAME,)),
+        ("spec endpoints 0 fqdn port", "8080 of a pod, 443 of a provider"),
+        ("spec tls", "a provider is asked by TLS", (("spec", "endpoints", 0, "fqdn", "hostname"),)),
+    ),
+    "AIServiceBackend": (
+        ("spec schema", "engines speak OpenAI's API"),
+        ("spec backendRef", _REFERENCE),
+        ("spec backendRef name", _REFERENCE, (_NAME,)),
+    ),
+    "BackendSecurityPolicy": (
+        ("spec targetRefs", _REFERENCE),
+        ("spec targetRefs * name", _REFERENCE, (_NAME,)),
+    ),
+    "AIGatewayRoute": (
+        ("metadata name", "its app's, or one of routeBuckets", (("name",),)),
+        ("spec parentRefs", "the Gateway of the namespace"),
+        ("spec parentRefs * group", "the Gateway of the namespace", (OWN,)),
+        ("spec parentRefs * kind", "the Gateway of the namespace", (OWN,)),
+        ("spec rules * matches * headers * type", "the AI gateway writes the model there", (OWN,)),
+        ("spec rules * matches * headers * name", "the AI gateway writes the model there", (OWN,)),
+        ("spec hostnames", "the hosts of the Gateway"),
+        ("spec llmRequestCosts", "budgets ask to count tokens"),
+        ("spec rules * matches", "a rule for each public name"),
+        ("spec rules * backendRefs", "all workloads of the app"),
+        ("spec rules * backendRefs * weight", "by replicas; 1 where they are scaled", (("replicas",),)),
+        ("spec rules * backendRefs * name", "all workloads of the app", (_NAME,)),
+        (
+            "spec rules * backendRefs * modelNameOverride",
+            "what the engine calls the model",
+            (("spec", "rules", 0, "matches"),),
+        ),
+        ("spec rules * timeouts", "300s, where nobody says another", (("said", "request"),)),
+        ("spec rules * modelsOwnedBy", "the model's owner, llmaz by default"),
+        ("spec rules * modelsCreatedAt", "when the model came to be"),
+    ),
+    "BackendTrafficPolicy": (
+        ("spec targetRefs", "the HTTPRoute of the route's name"),
+        ("spec targetRefs * name", "the HTTPRoute of the route's name", (_NAME,)),
+        ("spec timeout", "how long a stream may be silent", (("said", "streamIdle"),)),
+        ("spec retry", "again on another backend, on these answers"),
+        ("spec rateLimit", "counted in tokens, once a request is answered"),
+    ),
+    "SecurityPolicy": (
+        ("metadata name", "named like its route, or its Gateway", (_NAME,)),
+        ("spec targetRefs", "the route, or the Gateway, by its name"),
+        ("spec targetRefs * name", "the route, or the Gateway, by its name", (_NAME, ("said", "name"))),
+        ("spec authorization", "everybody else is refused"),
+        ("spec apiKeyAuth", "repeats the Gateway's, which it hides", (("said", "auth"),)),
+        ("spec jwt", "repeats the Gateway's, which it hides", (("said", "auth"),)),
+    ),
+    "InferencePool": (
+        *((f"spec selector matchLabels {steps}", *rest) for steps, *rest in _SELECTS),
+        ("spec targetPorts", _PORT),
+        ("spec endpointPickerRef", "the picker of the same app"),
+        ("spec endpointPickerRef name", "the picker of the same app", (_NAME,)),
+    ),
+    "InferenceObjective": (
+        ("spec poolRef", "the pool that poolRef names"),
+        ("spec priority", "by criticality: Critical, Standard, Sheddable"),
+    ),
+    "InferenceModelRewrite": (
+        ("spec poolRef", "the pool that poolRef names"),
+        ("spec rules", "requests go on by the names of targetModels"),
+    ),
+    "Deployment": (("spec", _PICKER), ("spec selector", _PICKER)),
+    "ServiceAccount": (("metadata", _PICKER),),
+    "Role": (("rules", "reads pods, its pool, what steers it"),),
+    "RoleBinding": (("roleRef", _PICKER), ("subjects", _PICKER)),
+    "OpenModel": (
+        ("metadata labels llmaz.io/model-family-name", "as upstream's webhook sets it", (("spec", "familyName"),)),
+        ("spec source", _DRIFT),
+        ("spec ownedBy", _DRIFT),
+        ("spec inferenceConfig", "the flavors, with RenderConfig's words"),
+    ),
+    "PodMonitor": (
+        ("metadata name", "one a namespace, over all engines"),
+        ("metadata namespace", "every namespace with metrics to read"),
+        ("spec selector", "the leaders of all models"),
+        ("spec podMetricsEndpoints", "pods say by annotation where to look"),
+    ),
+    "Gateway": (
+        ("metadata annotations", "cert-manager makes the certificate", (("said", "tls"),)),
+        ("spec gatewayClassName", "llmaz-gateway by default", (("said", "className"),)),
+        ("spec infrastructure", "the EnvoyProxy of the same name"),
+        (
+            "spec infrastructure parametersRef name",
+            "the EnvoyProxy of the same name",
+            (("said", "name"),),
+        ),
+        ("spec listeners", "one a host with TLS, else one for all"),
+        ("spec listeners * hostname", "one listener a host", (("said", "hostnames"),)),
+        ("spec listeners * tls", "its certificate", (("said", "tls"),)),
+        ("spec listeners * allowedRoutes", "the namespaces whose models it leads to"),
+    ),
+    "GatewayClass": (
+        ("metadata name", "llmaz-gateway by default", (("said", "className"),)),
+        ("metadata labels app.kubernetes.io/name", "its own name", (("said", "className"),)),
+        ("spec controllerName", "Envoy Gateway"),
+    ),
+    "EnvoyProxy": (
+        ("spec provider", "proxies in the cluster"),
+        (
+            "spec provider kubernetes envoyDeployment replicas",
+            "2 by default",
+            (("said", "replicas"),),
+        ),
+        (
+            "spec provider kubernetes envoyService type",
+            "ClusterIP by default",
+            (("said", "serviceType"),),
+        ),
+        (
+            "spec provider kubernetes envoyService name",
+            "a name without a hash: <namespace>-<Gateway>",
+            (("said", "name"),),
+        ),
+    ),
+    "ClientTrafficPolicy": (
+        ("spec targetRefs", "the Gateway of the same name"),
+        ("spec targetRefs * name", "the Gateway of the same name", (("said", "name"),)),
+        ("spec connection", "long prompts need a larger buffer"),
+        ("spec headers", "clients must not say these themselves"),
+    ),
+    "ReferenceGrant": (
+        ("spec from", "routes there repeat the authentication"),
+        ("spec to", "the Secret with the Gateway's keys", (("said", "auth"),)),
+    ),
+}
+_PODS: Mapping[str, tuple[Path, ...]] = {
+    "LeaderWorkerSet": (
+        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
+        ("spec", "leaderWorkerTemplate", "workerTemplate"),
+    )
+}
+
+
+def rule(kind: str, path: Path, body: Mapping[str, Any]) -> Rule | None:
+    """The rule of a field; None where nothing is said of it."""
+    found: tuple[int, Rule] | None = None
+    for table, root in (("*", ()), (kind, ()), *(("Pod", root) for root in _PODS.get(kind, ()))):
+        if path[: len(root)] != root:
+            continue
+        below: Any = body
+        for part in root:
+            below = below[part]
+        deepest = _deepest(_tree(table), path[len(root) :], below)
+        if deepest and (found is None or deepest[0] + len(root) >= found[0]):
+            found = deepest[0] + len(root), deepest[1]
+    return found[1] if found else None
+
+
+class _Node:
+    """Rows that share their first steps."""
+
+    def __init__(self) -> None:
+        self.rule: Rule | None = None
+        self.below: dict[str, _Node] = {}
+
+
+@lru_cache(maxsize=64)
+def _tree(table: str) -> _Node:
+    top = _Node()
+    for row in _rows(table):
+        node = top
+        for step in row[0].split(" "):
+            node = node.below.setdefault(step, _Node())
+        node.rule = Rule(row[1], row[2] if len(row) > 2 else ())
+    return top
+
+
+def _rows(table: str) -> tuple[Row, ...]:
+    return {"*": _ANY, "Pod": _POD}.get(table) or _KINDS.get(table, ())
+
+
+def _deepest(node: _Node, path: Path, body: Any, depth: int = 0) -> tuple[int, Rule] | None:
+    """The rule that is furthest along the path; of two as far the one that names its step."""
+    found = (depth, node.rule) if node.rule else None
+    if len(path) == depth:
+        return found
+    part = path[depth]
+    inside = body[part]
+    name = str(inside.get("name", "")) if isinstance(inside, Mapping) else ""
+    for step, below in node.below.items():
+        if step in ("*", str(part)) or (step[0] == "#" and name.startswith(step[1:])):
+            deeper = _deepest(below, path, inside, depth + 1)
+            if deeper and (found is None or deeper[0] > found[0] or (deeper[0] == found[0] and step != "*")):
+                found = deeper
+    return found
+
+
+def every() -> Iterator[tuple[str, str]]:
+    """Kind (`Pod` for pod templates, `*` for all) and text of each rule."""
+    for table in ("*", "Pod", *_KINDS):
+        for row in _rows(table):
+            yield table, row[1]

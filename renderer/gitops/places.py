@@ -1,0 +1,91 @@
+"""Where each environment is read from, and where it goes to: flags and defaults, checked."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from renderer.gitops.settings import Tree, wanted
+from renderer.load.rule import Rule
+from renderer.problems import Origin, Problem, RenderError, problem
+
+_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
+_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_SECRET = re.compile(r"\w+://[^/@]*:[^/@]*@")
+_CREDENTIALS = "leave it out: Argo CD and Flux keep credentials in Secrets of their own"
+_ADDRESS = "write --repo-url https://host/path, ssh://git@host/path or oci://host/path"
+
+
+class Place(NamedTuple):
+    """One environment. `name`: of what is made for it; `folder`: in the repository; `given`: the flags, filled in."""
+
+    name: str
+    environment: str
+    repository: str
+    folder: str
+    layout: str
+    given: Mapping[str, str]
+
+
+def asked(flag: str, value: str) -> str:
+    """The value of a flag that names an object. Raises RenderError for what cannot be one."""
+    if not _LABEL.fullmatch(value):
+        what = "small letters, digits and -, at most 63"
+        raise RenderError([problem("E721", Origin(Rule(flag)), value=value, what=what)])
+    return value
+
+
+def workload(flag: str, value: str) -> tuple[str, str]:
+    """Namespace and name. Raises RenderError."""
+    namespace, _, name = value.partition("/")
+    if not _LABEL.fullmatch(namespace) or not _LABEL.fullmatch(name):
+        raise RenderError([problem("E721", Origin(Rule(flag)), value=value, what="NAMESPACE/NAME")])
+    return namespace, name
+
+
+def places(
+    tree: Tree, name: str, repository: str | None, folder: str | None, named: tuple[str, ...], given: Mapping[str, str]
+) -> list[Place]:
+    """One for each environment that is wanted. `{env}` in a flag's value stands for its name. Raises RenderError."""
+    environments = wanted(tree.environments, named)
+    many = len(environments) > 1
+    found: list[Problem] = []
+    url = repository or tree.repository
+    if not url:
+        found.append(problem("E720", Origin(Rule("--repo-url"))))
+    elif _SECRET.match(url):
+        found.append(
+            problem("E723", Origin(Rule("--repo-url")), value="the URL", what="holds a password", hint=_CREDENTIALS)
+        )
+    elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
+        words = {"value": f"'{url}'", "what": "is no address of a repository that a cluster can reach"}
+        found.append(problem("E723", Origin(Rule("--repo-url")), **words, hint=_ADDRESS))
+    if not _NAME.fullmatch(name):
+        what = "small letters, digits and -, at most 40"
+        found.append(problem("E721", Origin(Rule("--name")), value=name, what=what))
+    for flag, value in {"--path": folder or "", **given}.items():
+        if many and value and flag in ("--path", "--destination-name", "--destination-server") and "{env}" not in value:
+            found.append(problem("E724", Origin(Rule(flag)), value=value, names=", ".join(environments)))
+    wholly = folder or (f"{tree.folder}/{{env}}" if environments != ("",) else tree.folder)
+    made = []
+    for environment in environments:
+        path = posixpath.normpath(wholly.replace("{env}", environment))
+        if path.startswith(("/", "../")) or path == "..":
+            found.append(problem("E722", Origin(Rule("--path")), path=path))
+        filled = {flag: value.replace("{env}", environment) for flag, value in given.items()}
+        whole = f"{name}-{environment}" if environment else name
+        made.append(Place(whole, environment, url, path, tree.layout, filled))
+    if found:
+        raise RenderError(found)
+    return made
+
+
+def distinct(names: Mapping[str, list[str]]) -> None:
+    """Nothing when each name is made once. Raises RenderError."""
+    if twice := {name: owners for name, owners in names.items() if len(owners) > 1}:
+        raise RenderError(
+            problem("E725", Origin(Rule("--name")), name=name, owners=" and ".join(owners))
+            for name, owners in twice.items()
+        )

@@ -1,0 +1,362 @@
+"""Environments: RenderConfig, and what lies in the tree, under the patches of one of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from renderer.load.presets import preset, preset_names
+from renderer.load.rule import Rule
+from renderer.problems import Origin, Path, Problem, RenderError, Source, guess, problem, quoted
+from renderer.yamlio import Document
+
+# What an environment patches: the kind, and where its patches stand.
+SECTIONS = {"Playground": "playgrounds", "Service": "services", "OpenModel": "models", "ModelRoute": "routes"}
+_ENVIRONMENTS = ("spec", "environments")
+_SAME = (("environments",), ("output", "dir"))  # what holds in every environment
+
+
+class Patched(Document):
+    """A document under patches of RenderConfig. `base`: as it stands in its file; `where`: field → the field of
+    RenderConfig that set or deleted it, and all below it.
+    """
+
+    __slots__ = ("_config", "base", "where")
+
+    base: Document
+    where: Mapping[Path, Path]
+    _config: Document
+
+    def __init__(self, base: Document, value: Any, where: Mapping[Path, Path], config: Document) -> None:
+        for name, given in (("base", base), ("where", where), ("_config", config)):
+            object.__setattr__(self, name, given)
+        object.__setattr__(self, "index", base.index)
+        object.__setattr__(self, "value", value)
+
+    @property
+    def name(self) -> str:
+        """The file of the document that is patched."""
+        return self.base.name
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of that file."""
+        return self.base.data
+
+    def behind(self, path: Path) -> tuple[Source, Path]:
+        """Whose field it is, and where it stands there."""
+        there = _standing(self.where, path)
+        return (self._config, there) if there else (self.base, path)
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        source, path = self.behind(path)
+        return source.locate(path, key=key)
+
+    def raw(self, path: Path) -> str | None:
+        """The scalar at `path` as the user wrote it, in whichever file."""
+        there = _standing(self.where, path)
+        return self._config.raw(there) if there else self.base.raw(path)
+
+
+def _standing(where: Mapping[Path, Path], path: Path) -> Path:
+    """The field of RenderConfig that set this one, else ()."""
+    for length in range(len(path), 0, -1):
+        if there := where.get(path[:length]):
+            return (*there, *path[length:])
+    return ()
+
+
+class Merge:
+    """One value under one patch after another. `where` as in Patched; `idle`: fields of patches that delete what is
+    not there.
+    """
+
+    def __init__(self) -> None:
+        self.where: dict[Path, Path] = {}
+        self.idle: list[Path] = []
+
+    def merged(self, base: Any, patch: Any, path: Path, at: Path) -> Any:
+        """`base`, which stands at `path`, under `patch`, which stands at `at` in RenderConfig; neither is changed.
+
+        Maps merge, null deletes, lists whose items have a name merge by it, anything else is replaced.
+        """
+        if isinstance(base, dict) and isinstance(patch, dict):
+            made = dict(base)
+            for key, value in patch.items():
+                here, there = (*path, key), (*at, key)
+                if value is None:
+                    if made.pop(key, None) is None:
+                        self.idle.append(there)
+                    self._set(here, there)
+                elif made.get(key) is None:
+                    made[key] = self._new(value, here, there)
+                else:
+                    made[key] = self.merged(made[key], value, here, there)
+            return made
+        if _named(base) and _named(patch):
+            items = list(base)
+            places = {item["name"]: i for i, item in reversed([*enumerate(items)])}
+            for i, item in enumerate(patch):
+                place = places.setdefault(item["name"], len(items))
+                here, there = (*path, place), (*at, i)
+                if place == len(items):
+                    items.append(self._new(item, here, there))
+                else:
+                    items[place] = self.merged(items[place], item, here, there)
+            return items
+        return self._new(patch, path, at)
+
+    def meant(self, path: Path) -> list[Path]:
+        """The fields of patches that set this field, or something below it."""
+        there = _standing(self.where, path)
+        return [there] if there else [at for each, at in self.where.items() if each[: len(path)] == path]
+
+    def _new(self, value: Any, path: Path, at: Path) -> Any:
+        self._set(path, at)
+        self.idle += _nulls(value, at)
+        return _without_nulls(value)
+
+    def _set(self, path: Path, at: Path) -> None:
+        """From here on the field is the patch's, with all below it."""
+        for longer in [each for each in self.where if each[: len(path)] == path]:
+            del self.where[longer]
+        self.where[path] = at
+
+
+def _below(value: Any, path: Path) -> Any:
+    for part in path:
+        value = _map(value).get(part)  # type: ignore[arg-type]
+    return value
+
+
+def _named(value: Any) -> bool:
+    """Whether it is a list whose items all have a name; an empty one has none."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in value)
+    )
+
+
+def _nulls(value: Any, at: Path) -> Iterator[Path]:
+    """The keys of maps in maps that have no value."""
+    for key, item in value.items() if isinstance(value, dict) else ():
+        if item is None:
+            yield (*at, key)
+        yield from _nulls(item, (*at, key))
+
+
+def _without_nulls(value: Any) -> Any:
+    """A copy without keys that have no value: there is nothing for them to delete."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+class Layer(NamedTuple):
+    """What RenderConfig says of one environment, and where. `patches`: by section and name."""
+
+    path: Path
+    value: Mapping[str, Any]
+    patches: Mapping[str, Mapping[str, Any]]
+
+
+def _layer(name: str, value: dict[str, Any]) -> Layer:
+    """The layer of an environment; what is no patch is the schema's to refuse."""
+    sections = {section: _map(value.get(section)) for section in SECTIONS.values()}
+    patches = {
+        section: {key: each for key, each in found.items() if _is_patch(each)} for section, found in sections.items()
+    }
+    return Layer((*_ENVIRONMENTS, name), value, patches)
+
+
+def _is_patch(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
+
+
+class Environment:
+    """One environment: its layers, first that of the environment that it is made from.
+
+    `namespace`: where apps stand that name none.
+    """
+
+    def __init__(self, config: Document, name: str, namespace: str = "default") -> None:
+        self.name, self.namespace, self._config = name, namespace, config
+        said = _said(config)
+        own = _map(said.get(name))
+        other = own.get("from")
+        chain = [other, name] if isinstance(other, str) and other in said and other != name else [name]
+        self._layers = [_layer(each, _map(said.get(each))) for each in chain]
+
+    def configured(self) -> tuple[Patched, list[Problem]]:
+        """RenderConfig itself under the `config` of all layers, and what these cannot change."""
+        merge, spec = Merge(), copy.deepcopy(self._config.value["spec"])
+        for layer in self._layers:
+            if isinstance(config := layer.value.get("config"), dict):
+                spec = merge.merged(spec, config, ("spec",), (*layer.path, "config"))
+        made = Patched(self._config, {**self._config.value, "spec": spec}, merge.where, self._config)
+        problems = [
+            problem("E757", self._config.origin(*at, key=True), key=".".join(same))
+            for same in _SAME
+            if _below(spec, same) != _below(self._config.value["spec"], same)
+            for at in merge.meant(("spec", *same))
+        ]
+        return made, problems + self._idle(merge)
+
+    def patched(self, document: Document, kind: str) -> tuple[Document | None, list[Problem]]:
+        """A document under the patches that name it, None when the last of them deletes it; and what is wrong."""
+        merge, spec, gone = Merge(), document.value.get("spec"), False
+        touched, problems = False, []
+        for layer in self._layers:
+            patches, keys = layer.patches.get(SECTIONS.get(kind, ""), {}), self.keys(document.value)
+            both = [key for key in keys if key in patches]
+            if len(both) > 1:
+                at = self._config.origin(*layer.path, SECTIONS[kind], both[1], key=True)
+                problems.append(problem("E755", at, kind=kind, name=both[1], other=both[0]))
+            for key in both[:1]:
+                touched = True
+                if patches[key] is None:
+                    gone, merge, spec = True, Merge(), document.value.get("spec")
+                else:
+                    gone = False
+                    standing = (*layer.path, SECTIONS[kind], key)
+                    spec = merge.merged({} if spec is None else spec, patches[key], ("spec",), standing)
+        if gone or not touched:
+            return None if gone else document, problems
+        made = Patched(document, {**document.value, "spec": spec}, merge.where, self._config)
+        return made, problems + self._idle(merge)
+
+    def stands_in(self, file: str) -> bool:
+        """Whether that is the file of RenderConfig."""
+        return self._config.name == file
+
+    def keys(self, value: Any) -> list[str]:
+        """The names by which patches can mean an object: its own, and with its namespace."""
+        metadata = _map(_map(value).get("metadata"))
+        name, namespace = metadata.get("name"), metadata.get("namespace") or self.namespace
+        spaced = _map(value).get("kind") != "OpenModel"
+        return [f"{name}", f"{namespace}/{name}"] if spaced else [f"{name}"]
+
+    def standing(self, document: Document, where: Iterable[tuple[Path, Path]]) -> Document:
+        """A document whose value is merged already, with the places of what the patches set."""
+        return Patched(document, document.value, dict(where), self._config) if where else document
+
+    def presets(self, there: Iterable[str]) -> Iterator[tuple[str, Patched, list[Problem]]]:
+        """The presets of models that the patches name, under these, less those that the tree has itself."""
+        names = {key for layer in self._layers for key in layer.patches["models"]} - {*there}
+        for name in sorted(names & {*preset_names("models")}):
+            made, problems = self.patched(preset(f"models/{name}"), "OpenModel")
+            if isinstance(made, Patched):
+                yield name, made, problems
+
+    def unmet(self, there: Mapping[str, set[str]], *, all_read: bool) -> list[Problem]:
+        """What is wrong with the names that patches give: by kind, `there` are the objects of the tree, with their
+        namespaces. `all_read`: there are no others.
+        """
+        problems = []
+        for kind, section in SECTIONS.items():
+            by_name: dict[str, list[str]] = {}
+            for label in sorted(there.get(kind, ())):
+                for name in {label, label.rpartition("/")[2]}:
+                    by_name.setdefault(name, []).append(label)
+            for layer in self._layers:
+                for key in layer.patches[section]:
+                    found = by_name.get(key, [])
+                    origin = self._config.origin(*layer.path, section, key, key=True)
+                    if len(found) > 1:
+                        problems.append(problem("E754", origin, name=key, names=quoted(found), first=found[0]))
+                    elif not found and all_read:
+                        problems.append(problem("E753", origin, kind=kind, name=key, hint=_hint(kind, key, there)))
+        return problems
+
+    def _idle(self, merge: Merge) -> list[Problem]:
+        origins = [self._config.origin(*at, key=True) for at in merge.idle]
+        return [problem("W750", origin, key=origin.path[-1]) for origin in origins]
+
+
+def _hint(kind: str, key: str, there: Mapping[str, set[str]]) -> str:
+    """What may be meant by a name that no object of a kind has."""
+    for other, section in SECTIONS.items():
+        if any(key in (each, each.rpartition("/")[2]) for each in there.get(other, ())):
+            return f"write it below {section}"
+    if kind == "OpenModel" and key in preset_names("models"):
+        return "a model that comes with llmaz need not be deleted: without an app nothing is made of it"
+    labels = there.get(kind, set()) | {*(preset_names("models") if kind == "OpenModel" else ())}
+    return guess(key, sorted(labels if "/" in key else {each.rpartition("/")[2] for each in labels}))
+
+
+def environment(config: Source, name: str, namespace: str) -> Environment | None:
+    """The environment of that name, '' is none, of RenderConfig as `configured` has made it."""
+    return Environment(config.base, name, namespace) if name and isinstance(config, Patched) else None
+
+
+def configured(config: Document, name: str) -> tuple[Document, list[Problem]]:
+    """RenderConfig in the environment of that name, '' is in none, and what is wrong with its environments.
+
+    Raises RenderError when there is none of that name.
+    """
+    said = _said(config)
+    if name and name not in said:
+        raise missing(name, list(said))
+    if not said:
+        return config, []
+    if not name:
+        # Its value is looked at later, when a check may have taken empty keys out of this one.
+        return Patched(config, copy.deepcopy(config.value), {}, config), _misled(config)
+    made, problems = Environment(config, name).configured()
+    return made, _misled(config) + problems
+
+
+def missing(name: str, known: Sequence[str] = ()) -> RenderError:
+    """No environment has that name."""
+    hint = guess(name, known) or "environments are written into llmaz.yaml, under spec"
+    return RenderError([problem("E750", Origin(Rule(f"--env {name}")), name=name, hint=hint)])
+
+
+def names(config: Source) -> tuple[str, ...]:
+    """The environments of RenderConfig, in its order."""
+    return tuple(_said(config.base)) if isinstance(config, Patched) else ()
+
+
+def one(config: Source, what: str) -> str:
+    """The only environment of RenderConfig, '' when it has none. Raises RenderError when it has several, saying that
+    `what` is about one.
+    """
+    found = names(config)
+    if len(found) > 1:
+        origin = Origin(config, _ENVIRONMENTS, key=True)
+        raise RenderError([problem("E756", origin, what=what, names=quoted(found), first=found[0])])
+    return "".join(found)
+
+
+def _misled(config: Document) -> list[Problem]:
+    """What is wrong with `from`."""
+    said, problems = _said(config), []
+    for name, value in said.items():
+        other = _map(value).get("from")
+        origin = config.origin(*_ENVIRONMENTS, name, "from")
+        if not isinstance(other, str):
+            continue  # the schema's to refuse
+        if other not in said:
+            problems.append(
+                problem("E751", origin, name=other, hint=guess(other, [each for each in said if each != name]))
+            )
+        elif other == name:
+            problems.append(
+                problem("E752", origin, what="an environment cannot begin with itself", hint="leave it out")
+            )
+        elif further := _map(said[other]).get("from"):
+            what = f"'{other}' begins with '{further}' itself, and this goes one level deep"
+            problems.append(problem("E752", origin, what=what, hint=f"write from: {further}, and what '{other}' adds"))
+    return problems
+
+
+def _said(config: Document) -> dict[str, Any]:
+    """What RenderConfig says of environments, by their names; none where that is no map."""
+    spec = _map(_map(config.value).get("spec"))
+    return {key: value for key, value in _map(spec.get("environments")).items() if _is_patch(value)}
+
+
+def _map(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

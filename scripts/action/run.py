@@ -1,0 +1,638 @@
+"""What the GitHub Action does: it checks what is committed, and shows in the pull request what a change does.
+
+Run by the Python that llmaz is installed in, with `llmaz` on the PATH; reads INPUT_* and GITHUB_* as action.yml and the
+runner set them. Only the comment and the upload to code scanning need GitHub, at GITHUB_API_URL.
+Exit code: that of llmaz (1 stale, 2 invalid); 2 also for a wrong input or a commit that is not there, 3 also when
+GitHub's API fails. A token that may not write is no failure: the job's summary has all of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import http.client
+import json
+import os
+import posixpath
+import re
+import secrets
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from renderer.problems import Problem
+from renderer.reports import as_github, as_sarif, fingerprints
+
+Result = TypeVar("Result")
+
+COMMENT_LIMIT = 65_536  # GitHub's, in UTF-16 units
+SUMMARY_LIMIT = 1_048_576  # GitHub's, in bytes; more and the whole summary is dropped
+LISTED = 50  # problems that a comment lists
+PAGE = 100
+PAGES = 200
+PAUSES = (1.0, 4.0, 15.0)  # before another try, in seconds
+LONGEST_PAUSE = 60.0
+STALE = {"E126", "E127", "E128"}
+_MARKER = re.compile(r"<!-- llmaz(?::(?P<environment>[^\s>]+))? -->\n?")
+_CUT = "\n\n*… cut: a comment holds 65,536 characters. All of it: `llmaz diff`, or this job's summary.*\n"
+
+
+class Wrong(Exception):
+    """What was asked for cannot be done, in words for the user."""
+
+
+class Denied(Exception):
+    """GitHub's API: the token may not."""
+
+
+class Passing(Exception):
+    """GitHub's API: a fault that may pass. `pause`: what GitHub asks to wait, in seconds."""
+
+    def __init__(self, text: str, pause: float = 0.0) -> None:
+        super().__init__(text)
+        self.pause = pause
+
+
+class Failed(Exception):
+    """GitHub's API: a fault for good."""
+
+
+class Done(NamedTuple):
+    """What a program answered."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Settings(NamedTuple):
+    """The inputs, and what the runner says."""
+
+    folder: Path
+    paths: tuple[str, ...]
+    environment: str
+    committed: bool
+    strict: bool
+    comment: bool
+    sarif: bool
+    base: str
+    author: str
+    token: str
+    api: str
+    repository: str
+    event_name: str
+    event: Mapping[str, Any]
+    sha: str
+    ref: str
+    temp: Path
+
+
+class Checked(NamedTuple):
+    """What the check of the work tree came to. `said`: what went wrong beside the problems."""
+
+    code: int
+    problems: tuple[Problem, ...]
+    said: str
+
+    def count(self, severity: str) -> int:
+        """Problems of this severity; files that are only stale are none."""
+        return sum(each.severity == severity and each.code not in STALE for each in self.problems)
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """Output files that are not what the input makes."""
+        return tuple(each.file for each in self.problems if each.code in STALE)
+
+
+class Compared(NamedTuple):
+    """What `llmaz diff` says of two commits; code 0 or 1 (different), else `said` has its words."""
+
+    base: str
+    head: str
+    code: int
+    markdown: str
+    data: Any
+    said: str
+
+
+# --- What is asked for
+
+
+def settings(given: Mapping[str, str]) -> Settings:
+    """Raises Wrong."""
+
+    def text(name: str) -> str:
+        return given.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip()
+
+    def flag(name: str, default: bool) -> bool:
+        value = text(name).lower()
+        if value not in ("", "true", "false"):
+            raise Wrong(f"{name}: '{value}' is neither true nor false")
+        return value == "true" if value else default
+
+    event_name = given.get("GITHUB_EVENT_NAME", "")
+    if event_name == "pull_request_target":
+        raise Wrong(
+            "this action does not run under pull_request_target, which hands a token that may write to whatever a fork "
+            "proposes; use pull_request"
+        )
+    if any(each in text("base") for each in ("..", "\n", " ")) or text("base").startswith("-"):
+        raise Wrong(f"base: '{text('base')}' is no commit, branch or tag")
+    if not re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*)?", text("environment")):
+        raise Wrong(f"environment: '{text('environment')}' is no name")
+    try:
+        paths = tuple(shlex.split(text("paths")))
+    except ValueError as error:
+        raise Wrong(f"paths: {error}") from error
+    workspace = Path(given.get("GITHUB_WORKSPACE") or ".")
+    folder = workspace / (text("working-directory") or ".")
+    if not folder.is_dir():
+        raise Wrong(
+            f"working-directory: '{text('working-directory')}' is no folder; is there an actions/checkout before?"
+        )
+    event_path = given.get("GITHUB_EVENT_PATH", "")
+    return Settings(
+        folder=folder,
+        paths=paths,
+        environment=text("environment"),
+        committed=flag("committed", True),
+        strict=flag("strict", False),
+        comment=flag("comment", True),
+        sarif=flag("sarif", False),
+        base=text("base"),
+        author=text("comment-author") or "github-actions[bot]",
+        token=text("token"),
+        api=given.get("GITHUB_API_URL") or "https://api.github.com",
+        repository=given.get("GITHUB_REPOSITORY", ""),
+        event_name=event_name,
+        event=json.loads(Path(event_path).read_text("utf-8")) if event_path else {},
+        sha=given.get("GITHUB_SHA", ""),
+        ref=given.get("GITHUB_REF", ""),
+        temp=Path(tempfile.mkdtemp(prefix="llmaz-", dir=given.get("RUNNER_TEMP") or None)),
+    )
+
+
+def run(asked: Settings, *command: str) -> Done:
+    """A program, in the working directory."""
+    try:
+        done = subprocess.run(command, cwd=asked.folder, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    except OSError as error:
+        raise Wrong(f"{command[0]}: {error.strerror}") from error
+    return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+def chosen(asked: Settings) -> list[str]:
+    """The arguments that say what is rendered."""
+    environment = ["--env", asked.environment] if asked.environment else []
+    return [*environment, *(["--", *asked.paths] if asked.paths else [])]
+
+
+# --- The check
+
+
+def check(asked: Settings) -> Checked:
+    """Of the work tree: `llmaz render --check`, or `llmaz validate` where rendered files are not committed."""
+    command = ["render", "--check"] if asked.committed else ["validate"]
+    strict = ["--strict"] if asked.strict else []
+    done = run(asked, "llmaz", *command, "--format", "json", *strict, *chosen(asked))
+    prefix = run(asked, "git", "rev-parse", "--show-prefix").out.strip()
+    try:
+        items = json.loads(done.out or "[]")
+    except ValueError:
+        return Checked(done.code or 3, (), done.out + done.err)
+    problems = tuple(_problem(item, asked.folder, prefix) for item in items)
+    silent = done.code != 0 and not problems
+    return Checked(
+        done.code, problems, (done.err or f"llmaz ended with {done.code}") if silent or done.code > 2 else ""
+    )
+
+
+def _problem(item: Mapping[str, Any], folder: Path, prefix: str) -> Problem:
+    """From the JSON; the file as the repository knows it, where it is one of the repository."""
+    file = item["file"]
+    if prefix and not posixpath.isabs(file) and (item["code"] in STALE or os.path.lexists(folder / file)):
+        file = posixpath.normpath(posixpath.join(prefix, file))
+    return Problem(
+        file,
+        item["line"],
+        item["column"],
+        item["code"],
+        item["field"],
+        item["message"],
+        item["hint"],
+        item["severity"] == "warning",
+    )
+
+
+# --- The comparison
+
+
+def compare(asked: Settings) -> Compared | None:
+    """The proposed commit with the one that it left from; None where the event has nothing to compare with.
+
+    A pull request is compared from its merge base: with the tip of the base branch, what others merged meanwhile
+    would show up reversed. Raises Wrong where a commit is missing.
+    """
+    base, head = _ends(asked)
+    if not base:
+        return None
+    known = run(asked, "git", "rev-parse", "--git-dir")
+    if known.code:  # no repository, or one that git does not trust
+        raise Wrong(f"nothing to compare with: {known.err.strip()}")
+    found = [_commit(asked, each) for each in (base, head)]
+    if asked.base and not found[0]:  # a branch, which a runner's clone has as a remote one only
+        found[0] = _commit(asked, f"origin/{base}")
+    merged = run(asked, "git", "merge-base", *found) if all(found) else Done(1, "", "")
+    if merged.code:
+        if asked.event_name == "push" and not asked.base:  # forced over, nobody has the old one
+            return None
+        lost = next((name for name, commit in zip((base, head), found, strict=True) if not commit), f"{base}...{head}")
+        raise Wrong(
+            f"{lost} is not in this clone, so there is nothing to compare with: give actions/checkout `fetch-depth: 0`"
+        )
+    span = f"{found[0]}...{found[1]}"
+    told = run(asked, "llmaz", "diff", span, "--format", "json", "--exit-code", *chosen(asked))
+    shown = run(asked, "llmaz", "diff", span, "--format", "markdown", *chosen(asked)) if told.code < 2 else told
+    if shown.code:
+        return Compared(merged.out.strip(), found[1], max(told.code, shown.code), "", None, shown.err or shown.out)
+    return Compared(merged.out.strip(), found[1], told.code, shown.out, json.loads(told.out), "")
+
+
+def _ends(asked: Settings) -> tuple[str, str]:
+    pull, group = asked.event.get("pull_request"), asked.event.get("merge_group")
+    if pull:
+        return asked.base or pull["base"]["sha"], pull["head"]["sha"]
+    if group:
+        return asked.base or group["base_sha"], group["head_sha"]
+    before = str(asked.event.get("before") or "") if asked.event_name == "push" else ""
+    return asked.base or (before.strip("0") and before), asked.sha or "HEAD"
+
+
+def _commit(asked: Settings, name: str) -> str:
+    """Its id, '' where the clone does not have it."""
+    return run(asked, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}").out.strip()
+
+
+# --- The comment
+
+
+def marker(asked: Settings, markdown: str = "") -> str:
+    """By what we know our comment again: one for each environment, and for each folder that the action runs in."""
+    found = _MARKER.match(markdown)
+    words = asked.environment or (found["environment"] if found else "") or ""
+    prefix = run(asked, "git", "rev-parse", "--show-prefix").out.strip().strip("/")
+    if prefix:
+        words += f"@{re.sub('[^A-Za-z0-9._/-]|--+', '_', prefix)}"
+    return f"<!-- llmaz:{words} -->" if words else "<!-- llmaz -->"
+
+
+def body(checked: Checked, compared: Compared | None) -> str:
+    """Markdown of all that there is to say, the worst first."""
+    parts = []
+    errors, warnings, stale = checked.count("error"), checked.count("warning"), checked.stale
+    if checked.said:
+        parts.append(f"### llmaz: not checked\n\n{fenced(checked.said.strip())}")
+    elif checked.code == 2:
+        refused = f"{counted(errors, 'error')}" if errors else f"{counted(warnings, 'warning')}, under `strict`"
+        parts.append(f"### llmaz: {refused}\n\n{_listed(checked, 'error' if errors else 'warning')}")
+    if stale and checked.code == 1:
+        shown = "\n".join(f"- {code(file)}" for file in stale[:LISTED])
+        more = f"\n- … and {len(stale) - LISTED:,} more" if len(stale) > LISTED else ""
+        parts.append(
+            f"### llmaz: {counted(len(stale), 'file')} not up to date\n\n"
+            f"Run `llmaz render` and commit what it writes.\n\n{shown}{more}"
+        )
+    if compared and compared.said:
+        parts.append(f"### llmaz: not compared\n\n{fenced(compared.said.strip())}")
+    elif compared:
+        parts.append(_MARKER.sub("", compared.markdown, count=1).strip() or "No change in what is rendered.")
+    if warnings and (errors or checked.code != 2):
+        parts.append(
+            f"<details><summary>{counted(warnings, 'warning')}</summary>\n\n{_listed(checked, 'warning')}\n\n</details>"
+        )
+    if compared:
+        parts.append(f"<sub>{compared.head} against {compared.base}</sub>")
+    return "\n\n".join(parts) + "\n"
+
+
+def _listed(checked: Checked, severity: str) -> str:
+    found = [each for each in checked.problems if each.severity == severity and each.code not in STALE]
+    more = [f"… and {len(found) - LISTED:,} more"] if len(found) > LISTED else []
+    return fenced("\n".join([*map(str, found[:LISTED]), *more]))
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def fenced(text: str) -> str:
+    """As a block of code, whatever is in it: nothing of it is markup, mentions nobody, and ends the block."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def code(text: str) -> str:
+    """As code within a line."""
+    tick = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if "`" in text else ""
+    return f"{tick}{pad}{text}{pad}{tick}".replace("\n", " ")
+
+
+def units(text: str) -> int:
+    """How long GitHub counts a text."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def fitted(text: str, limit: int = COMMENT_LIMIT, size: Callable[[str], int] = units) -> str:
+    """The text, or as many of its lines as fit with a word about the rest; fences and details are closed again."""
+    if size(text) <= limit:
+        return text
+    room = limit - size(_CUT) - 200  # what closing takes
+    kept, used, fence, open_details = [], 0, "", 0
+    for line in text.splitlines():
+        used += size(line) + 1
+        if used + 11 * open_details + len(fence) > room:
+            break
+        kept.append(line)
+        opening = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
+        if not fence:
+            fence = opening[1] if opening else ""
+            if not opening:
+                open_details += line.count("<details") - line.count("</details>")
+        elif opening and opening[1].startswith(fence) and not opening[2].strip():
+            fence = ""
+    closing = [fence] if fence else []
+    closing += ["", "</details>"] * max(open_details, 0)
+    return "\n".join([*kept, *closing]) + _CUT
+
+
+# --- GitHub
+
+
+class _Straight(urllib.request.HTTPRedirectHandler):
+    """Follows no redirection: the token would go along."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """None: a redirection is an error."""
+
+
+class GitHub:
+    """Its REST API, as the token's owner."""
+
+    def __init__(self, api: str, token: str, repository: str) -> None:
+        if not api.startswith(("https://", "http://")):
+            raise Wrong(f"GITHUB_API_URL: '{api}' is no address")
+        self._base, self._token = f"{api.rstrip('/')}/repos/{repository}", token
+        self._opener = urllib.request.build_opener(_Straight)
+
+    def ask(self, method: str, path: str, content: Mapping[str, Any] | None = None) -> Any:
+        """The answer's JSON. Raises Denied, Passing, Failed."""
+        request = urllib.request.Request(  # noqa: S310  # http(s), see above
+            self._base + path,
+            method=method,
+            data=None if content is None else json.dumps(content).encode(),
+            headers={
+                "Accept": "application/vnd.github+json",
+                "Authorization": f"Bearer {self._token}",
+                "Content-Type": "application/json",
+                "User-Agent": "llmaz",
+                "X-GitHub-Api-Version": "2022-11-28",
+            },
+        )
+        try:
+            with self._opener.open(request, timeout=30) as answer:
+                return json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as error:
+            raise _refusal(error, f"{method} {path}") from error
+        except (OSError, http.client.HTTPException) as error:
+            raise Passing(f"{method} {path}: {getattr(error, 'reason', None) or error}") from error
+        except ValueError as error:
+            raise Passing(f"{method} {path}: the answer is no JSON") from error
+
+    def comment(self, number: int, mark: str, text: str, author: str, only_update: bool) -> tuple[str, str]:
+        """Makes our one comment say this: address and author, or two empty ones where there is none to change."""
+        found = self._ours(number, mark, author)
+        if found and found.get("body") == text:
+            answer = found
+        elif found:
+            answer = self.ask("PATCH", f"/issues/comments/{found['id']}", {"body": text})
+        elif only_update:
+            return "", ""
+        else:
+            answer = self.ask("POST", f"/issues/{number}/comments", {"body": text})
+        return str(answer.get("html_url") or ""), str((answer.get("user") or {}).get("login") or "")
+
+    def _ours(self, number: int, mark: str, author: str) -> Any:
+        """The comment that begins with our mark and that we wrote: anybody can write the mark."""
+        for page in range(1, PAGES + 1):
+            comments = self.ask("GET", f"/issues/{number}/comments?per_page={PAGE}&page={page}")
+            for each in comments:
+                if (each.get("user") or {}).get("login") == author and str(each.get("body") or "").startswith(mark):
+                    return each
+            if len(comments) < PAGE:
+                break
+        return None
+
+
+def _refusal(error: urllib.error.HTTPError, asked: str) -> Exception:
+    """What an answer other than 2xx is."""
+    try:
+        said = str(json.loads(error.read())["message"])
+    except (ValueError, KeyError, TypeError, OSError):
+        said = str(error.reason)
+    text = f"{asked}: {error.code} {said}"
+    after = error.headers.get("Retry-After") or ""
+    limited = bool(after) or error.headers.get("X-RateLimit-Remaining") == "0" or "rate limit" in said.lower()
+    if error.code == 429 or error.code >= 500 or (error.code == 403 and limited):
+        return Passing(text, float(after) if after.isdigit() else 0.0)
+    return Denied(text) if error.code in (401, 403, 404) else Failed(text)
+
+
+def patiently(what: Callable[[], Result]) -> Result:
+    """Tries again where a fault may pass. A comment that was made although the answer got lost is found the next time.
+
+    Raises Denied, Failed.
+    """
+    for pause in PAUSES:
+        try:
+            return what()
+        except Passing as fault:
+            time.sleep(min(max(pause, fault.pause), LONGEST_PAUSE))
+    try:
+        return what()
+    except Passing as fault:
+        raise Failed(str(fault)) from fault
+
+
+def sarif(checked: Checked, mark: str) -> str:
+    """The log for code scanning: a category of its own for each environment and folder, and by what an alert is known
+    again, which the upload does not work out."""
+    log = json.loads(as_sarif(checked.problems))
+    (made,) = log["runs"]
+    made["automationDetails"] = {"id": f"{mark.removeprefix('<!-- ').removesuffix(' -->').replace(':', '/')}/"}
+    for result, known_by in zip(made["results"], fingerprints(checked.problems), strict=True):
+        result["partialFingerprints"] = {"primaryLocationLineHash": f"{known_by}:1"}
+    return json.dumps(log, indent=2, ensure_ascii=False)
+
+
+def analysis(asked: Settings, text: str) -> dict[str, str]:
+    """What code scanning wants of an upload: of a pull request the merge commit where that is checked out, else its
+    head."""
+    head = _commit(asked, "HEAD")
+    ref = asked.ref if head == asked.sha else re.sub(r"^(refs/pull/\d+)/merge$", r"\1/head", asked.ref)
+    packed = gzip.compress(text.encode(errors="replace"), mtime=0)
+    return {"commit_sha": head, "ref": ref, "sarif": base64.b64encode(packed).decode(), "tool_name": "llmaz"}
+
+
+# --- What is said
+
+
+def say(text: str) -> None:
+    """Prints words of others so that the runner takes none of them for a command."""
+    if text:
+        stop = secrets.token_hex(16)
+        print(f"::stop-commands::{stop}\n{text}\n::{stop}::")
+
+
+def annotate(kind: str, text: str) -> None:
+    """An annotation of the job."""
+    escaped = text.strip().replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    print(f"::{kind} title=llmaz::{escaped}")
+
+
+def put(file: str, outputs: Mapping[str, str]) -> None:
+    """The outputs of the step, whatever is in them."""
+    if file:
+        end = secrets.token_hex(16)
+        with Path(file).open("a", encoding="utf-8") as opened:
+            opened.writelines(f"{name}<<{end}\n{value}\n{end}\n" for name, value in outputs.items())
+
+
+def summarize(file: str, text: str) -> None:
+    """The summary of the job; what others wrote into it before stays."""
+    if file:
+        path = Path(file)
+        room = SUMMARY_LIMIT - (path.stat().st_size if path.exists() else 0)
+        with path.open("a", encoding="utf-8") as opened:
+            opened.write(fitted(text, room, lambda each: len(each.encode(errors="replace"))))
+
+
+def gpus(compared: Compared | None) -> dict[str, str]:
+    """The accelerators before and after, at most: a JSON object by accelerator each, '' where nothing was compared."""
+    if compared is None or compared.said:
+        return {"gpus-before": "", "gpus-after": ""}
+    listed = compared.data.get("gpus", [])
+    return {
+        f"gpus-{side}": json.dumps({each["accelerator"]: each["atMost"][side] or 0 for each in listed})
+        for side in ("before", "after")
+    }
+
+
+# --- All of it
+
+
+def main(given: Mapping[str, str]) -> int:
+    """The action: see above."""
+    try:
+        return act(given)
+    except Wrong as wrong:
+        annotate("error", str(wrong))
+        return 2
+
+
+def act(given: Mapping[str, str]) -> int:
+    """Raises Wrong."""
+    asked = settings(given)
+    checked = check(asked)
+    if checked.problems:
+        print(as_github(checked.problems))
+    if checked.said:
+        annotate("error", checked.said)
+    missing: Wrong | None = None
+    compared = None
+    try:
+        compared = compare(asked) if checked.code < 2 else None
+    except Wrong as wrong:  # what was checked is still to be said
+        missing = wrong
+    if compared and compared.said:
+        annotate("error", f"llmaz diff: {compared.said}")
+    mark = marker(asked, compared.markdown if compared else "")
+    text = body(checked, compared)
+    say(text)
+    summarize(given.get("GITHUB_STEP_SUMMARY", ""), text)
+    log, shown = asked.temp / "llmaz.sarif", asked.temp / "llmaz.md"
+    log.write_text(sarif(checked, mark), "utf-8", errors="replace")
+    shown.write_text(text, "utf-8", errors="replace")
+    changed = compared is not None and compared.code == 1
+    wordless = not changed and checked.code == 0 and not (compared and compared.said)
+    url, fault = _to_github(asked, mark, text, log.read_text("utf-8"), wordless)
+    put(
+        given.get("GITHUB_OUTPUT", ""),
+        {
+            "changed": "" if compared is None or compared.said else str(changed).lower(),
+            "errors": str(checked.count("error")),
+            "warnings": str(checked.count("warning")),
+            "stale": str(len(checked.stale)),
+            **gpus(compared),
+            "diff-file": str(shown),
+            "sarif-file": str(log),
+            "comment-url": url,
+        },
+    )
+    if missing:
+        raise missing
+    return checked.code or (compared.code if compared and compared.said else 0) or (3 if fault else 0)
+
+
+def _to_github(asked: Settings, mark: str, text: str, log: str, wordless: bool) -> tuple[str, bool]:
+    """The comment and the upload: the comment's address, and whether GitHub failed."""
+    pull, url, fault = asked.event.get("pull_request"), "", False
+    if not asked.token or not asked.repository:
+        return url, fault
+    github = GitHub(asked.api, asked.token, asked.repository)
+    fork = pull is not None and (pull["head"].get("repo") or {}).get("full_name") != asked.repository
+    if asked.comment and pull:
+        try:
+            url, author = patiently(
+                lambda: github.comment(pull["number"], mark, fitted(f"{mark}\n{text}"), asked.author, wordless)
+            )
+            if author not in ("", asked.author):
+                annotate(
+                    "warning", f"the comment is by {author}: set comment-author to that, or each run makes another"
+                )
+        except Denied as denied:
+            if fork:
+                annotate(
+                    "notice",
+                    "no comment: a fork's pull request has a token that may only read. The job's summary says the same",
+                )
+            else:
+                annotate("warning", f"no comment, {denied}: the job needs `permissions: pull-requests: write`")
+        except Failed as failed:
+            annotate("error", f"the comment could not be written, and may be out of date. {failed}")
+            fault = True
+    if asked.sarif:
+        try:
+            patiently(lambda: github.ask("POST", "/code-scanning/sarifs", analysis(asked, log)))
+        except Denied as denied:
+            hint = (
+                "a token of a fork"
+                if fork
+                else "`permissions: security-events: write`, and code scanning in the repository"
+            )
+            annotate("notice" if fork else "warning", f"no upload to code scanning, {denied}: see {hint}")
+        except Failed as failed:
+            annotate("error", f"the upload to code scanning failed. {failed}")
+            fault = True
+    return url, fault
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.environ))
