@@ -1,0 +1,206 @@
+"""The examples, as a cluster is given them, and what they count on that somebody else makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.apiserver.judge import Manifest, manifests
+from tests.apiserver.server import Body, CannotJudge
+
+CASES = Path(__file__).resolve().parents[1] / "cases"
+PREFIX = "example-"
+NODES = 4  # of each sort
+MANY = 8  # accelerators of a node, as long as nobody asks for more
+PLAIN = ("cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi")
+
+
+class Example(NamedTuple):
+    """What one `llmaz render` writes."""
+
+    name: str
+    manifests: tuple[Manifest, ...]
+
+
+class Reference(NamedTuple):
+    """An object that others name. `key`: what they want of it, where they say so."""
+
+    kind: str
+    namespace: str
+    name: str
+    key: str = ""
+
+
+class Sort(NamedTuple):
+    """What a pod asks of its node: resources that few nodes have, with how many at least, and labels."""
+
+    resources: tuple[tuple[str, int], ...]
+    labels: tuple[tuple[str, str], ...]
+
+
+def examples(names: Sequence[str] = (), folder: Path = CASES) -> list[Example]:
+    """All of them, or those named. One with environments is one for each. Raises CannotJudge when there is none."""
+    found = [example for path in sorted(folder.glob(f"{PREFIX}*/expected")) for example in read(path)]
+    wanted = [example for example in found if not names or {example.name, example.name.partition("/")[0]} & {*names}]
+    known = {known for example in found for known in (example.name, example.name.partition("/")[0])}
+    if unknown := [name for name in names if name not in known]:
+        raise CannotJudge(f"no example is called {' or '.join(unknown)}; there are {', '.join(sorted(known))}")
+    if not wanted:
+        raise CannotJudge(f"there is no example in {folder}")
+    return wanted
+
+
+def read(folder: Path) -> list[Example]:
+    """The examples of a folder `expected`: one, or where objects come twice, one for each folder in it."""
+    name = folder.parent.name.removeprefix(PREFIX)
+    whole = Example(name, objects(folder))
+    if not whole.manifests:
+        raise CannotJudge(f"there is no object in {folder}")
+    if not twice(whole):
+        return [whole]
+    parts = [Example(f"{name}/{path.name}", objects(path)) for path in sorted(folder.iterdir())]
+    if sum(len(part.manifests) for part in parts) != len(whole.manifests) or any(map(twice, parts)):
+        raise CannotJudge(f"{folder}: {', '.join(twice(whole))} come twice, and not once in each folder")
+    return parts
+
+
+def objects(folder: Path) -> tuple[Manifest, ...]:
+    """The objects of all files, without what only kustomize reads."""
+    paths = sorted(path for path in folder.rglob("*.yaml") if path.name != "kustomization.yaml")
+    return tuple(each for path in paths for each in manifests(str(path.relative_to(folder)), path.read_text("utf-8")))
+
+
+def twice(example: Example) -> list[str]:
+    """The objects that come more than once."""
+    labels = [shown(manifest.body) for manifest in example.manifests]
+    return sorted({label for label in labels if labels.count(label) > 1})
+
+
+def shown(body: Body) -> str:
+    """Kind, namespace and name."""
+    metadata = body["metadata"]
+    return f"{body['kind']} {'/'.join(metadata[key] for key in ('namespace', 'name') if metadata.get(key))}"
+
+
+def mappings(value: Any) -> Iterator[Body]:
+    """Every mapping inside, outermost first."""
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from mappings(item)
+
+
+def pods(bodies: Iterable[Body]) -> Iterator[Body]:
+    """The spec of every pod template."""
+    for body in bodies:
+        yield from (each for each in mappings(body) if isinstance(each.get("containers"), list))
+
+
+# ---- what somebody else makes ----
+
+
+def referred(bodies: Sequence[Body]) -> list[Reference]:
+    """What the objects refer to, and is not among them."""
+    own = {(each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in bodies}
+    found = {each for body in bodies for each in references(body, body["metadata"].get("namespace", ""))}
+    return sorted(each for each in found if each[:3] not in own)
+
+
+def references(body: Body, namespace: str) -> Iterator[Reference]:
+    """What an object refers to by a field whose meaning is known."""
+    for each in mappings(body):
+        if each.get("kind") == "Secret" and each.get("name") and "metadata" not in each:
+            yield Reference("Secret", each.get("namespace", namespace), each["name"])
+        for key, value in each.items():
+            if key == "imagePullSecrets":
+                yield from (Reference("Secret", namespace, item["name"]) for item in value)
+            elif key == "serviceAccountName" and value:
+                yield Reference("ServiceAccount", namespace, value)
+            elif key in FIELDS and isinstance(value, Mapping) and value.get(FIELDS[key][1]):
+                kind, name = FIELDS[key]
+                yield Reference(kind, value.get("namespace", namespace), value[name], value.get("key", ""))
+
+
+FIELDS = {
+    "secretKeyRef": ("Secret", "name"),
+    "secretRef": ("Secret", "name"),
+    "secret": ("Secret", "secretName"),
+    "configMapKeyRef": ("ConfigMap", "name"),
+    "configMapRef": ("ConfigMap", "name"),
+    "configMap": ("ConfigMap", "name"),
+    "persistentVolumeClaim": ("PersistentVolumeClaim", "claimName"),
+}
+
+
+def made(wanted: Sequence[Reference]) -> list[Body]:
+    """Objects that stand for them; for a claim also its volume."""
+    found: list[Body] = []
+    for kind, namespace, name in dict.fromkeys(each[:3] for each in wanted):
+        metadata = {"name": name, "namespace": namespace}
+        body: Body = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+        keys = sorted({each.key for each in wanted if each[:3] == (kind, namespace, name) and each.key})
+        if kind in ("Secret", "ConfigMap"):
+            body["stringData" if kind == "Secret" else "data"] = dict.fromkeys(keys, "made up")
+        if kind == "PersistentVolumeClaim":
+            volume, storage = f"{namespace}-{name}", {"storage": "1Ti"}
+            shared = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
+            body["spec"] = {**shared, "resources": {"requests": storage}, "volumeName": volume}
+            place = {"hostPath": {"path": f"/made-up/{volume}"}, "claimRef": metadata}
+            spec = {**shared, **place, "capacity": storage, "persistentVolumeReclaimPolicy": "Retain"}
+            found.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume}, "spec": spec})
+        found.append(body)
+    return found
+
+
+# ---- nodes ----
+
+
+def nodes(bodies: Sequence[Body]) -> list[Body]:
+    """Nodes for all pods: some of each sort that a pod asks for, and some without anything.
+
+    A node with accelerators is tainted, as clouds do it: a pod without its toleration gets none.
+    """
+    sorts = sorted({Sort((), ()), *map(sort, pods(bodies))})
+    return [node(f"{number:02}-{copy}", each) for number, each in enumerate(sorts) for copy in range(NODES)]
+
+
+def sort(pod: Body) -> Sort:
+    """The sort of node that takes the pod."""
+    wanted: dict[str, int] = {}
+    for container in (*pod["containers"], *pod.get("initContainers", ())):
+        resources = container.get("resources", {})
+        for name, amount in {**resources.get("requests", {}), **resources.get("limits", {})}.items():
+            if name not in PLAIN:
+                wanted[name] = max(wanted.get(name, 0), int(amount))
+    rounded = {name: max(MANY, amount) for name, amount in wanted.items()}
+    labels = {**dict(asked(pod)), **pod.get("nodeSelector", {})}
+    return Sort(tuple(sorted(rounded.items())), tuple(sorted(labels.items())))
+
+
+def asked(pod: Body) -> Iterator[tuple[str, str]]:
+    """Labels that satisfy the node affinity that a pod requires; of alternatives the first."""
+    affinity = pod.get("affinity", {}).get("nodeAffinity", {})
+    terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())
+    for rule in terms[0].get("matchExpressions", ()) if terms else ():
+        if rule["operator"] == "In":
+            yield rule["key"], rule["values"][0]
+        elif rule["operator"] == "Exists":
+            yield rule["key"], "true"
+        elif rule["operator"] in ("Gt", "Lt"):
+            yield rule["key"], str(int(rule["values"][0]) + (1 if rule["operator"] == "Gt" else -1))
+
+
+def node(name: str, sort: Sort) -> Body:
+    """A node of that sort."""
+    room = {"cpu": "192", "memory": "2Ti", "ephemeral-storage": "8Ti", "pods": "110"}
+    room.update((resource, str(amount)) for resource, amount in sort.resources)
+    labels = {"kubernetes.io/hostname": f"node-{name}", "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    taints = [{"key": resource, "value": "present", "effect": "NoSchedule"} for resource, _ in sort.resources]
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": f"node-{name}", "labels": {**labels, **dict(sort.labels)}},
+        "spec": {"taints": taints},
+        "status": {"capacity": room, "allocatable": room},
+    }
