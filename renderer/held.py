@@ -43,6 +43,13 @@ class Held:
             path[:end] for path in self._files | self._links for end in range(len(path)) if path[end] == "/"
         )
         self._fetch = fetch
+        self._held: dict[str, bytes] = {}
+
+    def _hold(self, paths: Sequence[str]) -> list[bytes]:
+        """What these files hold, each asked for once."""
+        missing = [path for path in paths if path not in self._held]
+        self._held.update(zip(missing, self._fetch(missing), strict=True))
+        return [self._held[path] for path in paths]
 
     def _below(self, path: str) -> str:
         """A path from the top, '' for the top itself."""
@@ -67,7 +74,7 @@ class Held:
         below = self._below(path)
         if below not in self._files:
             raise FileNotFoundError(2, "No such file or directory", path)
-        return self._fetch([below])[0]
+        return self._hold([below])[0]
 
     def names(self, path: str) -> list[str]:
         """The files that lie in a folder."""
@@ -94,16 +101,17 @@ class Held:
         wanted: dict[str, tuple[str, str]] = {}  # by key, the name and the path from the top
         strayed: list[Strayed] = []
         odd: list[str] = []
+        root = self._below(base)
         for path in paths:
             below, named = self._below(path), os.path.relpath(path)
             if below in self._files:
-                wanted.setdefault(self._key(base, below), (named, below))
+                wanted.setdefault(_relative(below, root), (named, below))
                 continue
             begin = "" if named == "." else named + os.sep
             if not self.isdir(path):
                 raise FileNotFoundError(path)
             for each in self._walk(below, skipped, charts):
-                key, name = self._key(base, each), begin + each[len(below) + bool(below) :].replace("/", os.sep)
+                key, name = _relative(each, root), begin + each[len(below) + bool(below) :].replace("/", os.sep)
                 if any(pattern.fullmatch(key) for pattern in patterns) or each in self._links:
                     continue  # where a link leads nobody can say of what is held
                 if not key.isprintable():
@@ -111,10 +119,12 @@ class Held:
                     continue
                 wanted.setdefault(key, (name, each))
         keys = sorted(wanted)
-        held = self._fetch([wanted[key][1] for key in keys])
+        held = self._hold([wanted[key][1] for key in keys])
         files = tuple(
-            Blob(wanted[key][0], key, os.path.join(self.top, wanted[key][1]), data)
-            for key, data in zip(keys, held, strict=True)
+            [
+                Blob(wanted[key][0], key, f"{self.top}{os.sep}{wanted[key][1].replace('/', os.sep)}", data)
+                for key, data in zip(keys, held, strict=True)
+            ]
         )
         return Tree(base, files, tuple(strayed), tuple(odd))
 
@@ -143,8 +153,12 @@ class Held:
                 continue
             yield each
 
-    def _key(self, base: str, below: str) -> str:
-        return os.path.relpath(os.path.join(self.top, below), os.path.realpath(base)).replace(os.sep, "/")
+
+def _relative(path: str, root: str) -> str:
+    """A path as seen from a folder of the same tree."""
+    if not root:
+        return path
+    return path[len(root) + 1 :] if path.startswith(f"{root}/") else os.path.relpath(path, root).replace(os.sep, "/")
 
 
 def given(top: str, files: Mapping[str, bytes]) -> Held:

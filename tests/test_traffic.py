@@ -159,7 +159,7 @@ def test_a_named_playground_has_no_route_of_its_own(canary: Path, llmaz: Llmaz) 
     (canary / "route.yaml").unlink()
     after = rendered(canary, llmaz)
     assert sorted(changed(made, after)) == ["llm/chat-next.yaml", "llm/chat.yaml", "llm/talk.route.yaml"]
-    assert shares(after["llm/chat.yaml"]) == [("chat", 2, 0)]
+    assert shares(after["llm/chat.yaml"]) == [("chat", 1, 0)]
 
 
 def test_each_engine_gets_the_name_that_it_knows(canary: Path, llmaz: Llmaz) -> None:

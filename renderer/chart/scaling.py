@@ -90,7 +90,7 @@ def packed(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) ->
 
 
 def _route(body: Body, behind: Mapping[str, tuple[str, int]], actions: Actions) -> Body:
-    """The workloads of an app share its requests by their replicas, alike where there are none. `behind`: by workload,
+    """The variants of an app share its requests by their replicas, alike where there are none. `behind`: by workload,
     the values of its app and its replicas.
     """
     rules = []
@@ -98,7 +98,7 @@ def _route(body: Body, behind: Mapping[str, tuple[str, int]], actions: Actions) 
         to = rule["backendRefs"]
         found = {None if "kind" in each else behind.get(each["name"]) for each in to}  # a pool is no workload
         one = found.pop() if len(found) == 1 else None
-        if one and all(each["weight"] == (one[1] or 1) for each in to):
+        if one and len(to) > 1 and all(each["weight"] == (one[1] or 1) for each in to):
             weight = actions.number("{{ or (int " + one[0] + ".replicas) 1 }}")
             rule = {**rule, "backendRefs": [{**each, "weight": weight} for each in to]}
         rules.append(rule)
