@@ -170,7 +170,8 @@ def _files(folder: str, below: str) -> Iterator[str]:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(os.path.join(folder, below)) as scan:
         for entry in scan:
             if entry.is_dir(follow_symlinks=False):
-                yield from _files(folder, f"{below}{entry.name}/")
+                if not os.path.exists(os.path.join(entry.path, "Chart.yaml")):  # a chart has files of ours too
+                    yield from _files(folder, f"{below}{entry.name}/")
             else:
                 yield below + entry.name
 

@@ -58,6 +58,7 @@ def made(scope: Scope) -> Generator[Rendered]:
         joint, apart, found = together(shared, memo, scope, shares)
         common, odd = emit.common(scope, states, [text for made in joint for text in made.texts])
         problems += found + odd + load.nothing(inputs, scope, problems) + check.folder(scope, states)
+        problems += check.charts(scope)
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part] + judged(options, joint)
         gone, left = emit.stale(scope, states) if options.compares else ([], [])

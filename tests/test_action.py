@@ -380,10 +380,15 @@ def test_each_environment_and_folder_has_its_own(
     (repository.folder / "team a").mkdir()
     repository.git("mv", "chat.yaml", "rendered", "team a/")
     repository.base = repository.commit("moved")
+    config = (
+        "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\n"
+        "spec: {environments: {dev: {}, prod: {}}}\n"
+    )
+    (repository.folder / "team a" / "llmaz.yaml").write_text(config)
     says(monkeypatch, "<!-- llmaz:prod -->\nprod\n")
-    act(INPUT_WORKING_DIRECTORY="team a")
+    act(INPUT_WORKING_DIRECTORY="team a", INPUT_ENVIRONMENT="prod")
     says(monkeypatch, "<!-- llmaz:dev -->\ndev\n")
-    act(INPUT_WORKING_DIRECTORY="team a")
+    act(INPUT_WORKING_DIRECTORY="team a", INPUT_ENVIRONMENT="dev")
     marks = [each["body"].splitlines()[0] for each in hub.comments]
     assert marks == ["<!-- llmaz:prod@team_a -->", "<!-- llmaz:dev@team_a -->"]
 
@@ -667,9 +672,9 @@ def test_the_merge_base_is_the_base(act: Act, repository: Repository, monkeypatc
     assert f"<sub>{head} against {start}</sub>" in ran.summary
 
 
-def test_a_clone_without_the_base(
-    act: Act, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clone_without_the_base(act: Act, hub: Hub, repository: Repository, tmp_path: Path) -> None:
+    """The comment says so too, in place of what it said before."""
+    hub.add("<!-- llmaz -->\nold")
     repository.change("8192", "4096")
     repository.llmaz("render")
     repository.commit("ours")
@@ -679,6 +684,10 @@ def test_a_clone_without_the_base(
     assert ran.code == 2
     assert "fetch-depth: 0" in ran.annotations[-1][2]
     assert repository.base in ran.annotations[-1][2]
+    assert ran.summary.startswith(f"### llmaz: not compared\n\n```text\n{repository.base} is not in this clone")
+    assert "fetch-depth: 0" in ran.summary
+    assert hub.comments[0]["body"] == f"<!-- llmaz -->\n{ran.summary}"
+    assert (ran.outputs["changed"], ran.outputs["gpus-before"]) == ("", "")
 
 
 def test_a_clone_without_the_commits_between(act: Act, repository: Repository, tmp_path: Path) -> None:
@@ -795,6 +804,9 @@ def test_the_true_diff(act: Act, hub: Hub, repository: Repository) -> None:
         ({"INPUT_STRICT": "1"}, "strict: '1' is neither true nor false"),
         ({"INPUT_PATHS": "'open"}, "paths: No closing quotation"),
         ({"INPUT_WORKING_DIRECTORY": "nowhere"}, "working-directory: 'nowhere' is no folder"),
+        ({"INPUT_WORKING_DIRECTORY": "../.."}, "working-directory: '../..' lies outside of the workspace"),
+        ({"INPUT_WORKING_DIRECTORY": "/"}, "working-directory: '/' lies outside of the workspace"),
+        ({"GITHUB_EVENT_PATH": "nowhere.json"}, "GITHUB_EVENT_PATH: 'nowhere.json' cannot be read: "),
         ({"INPUT_BASE": "main..topic"}, "base: 'main..topic' is no commit"),
         ({"INPUT_BASE": "--upload-pack=x"}, "base: '--upload-pack=x' is no commit"),
         ({"INPUT_ENVIRONMENT": "--all"}, "environment: '--all' is no name"),
@@ -833,6 +845,90 @@ def test_environments(act: Act, hub: Hub, repository: Repository) -> None:
     assert [act(INPUT_ENVIRONMENT=name).code for name in ("dev", "prod")] == [0, 1]
     assert act().code == 1
     assert len(hub.comments) == 2  # of all of them together
+
+
+CONFIG = (
+    "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec:\n  environments:\n"
+)
+
+
+def configure(repository: Repository, environments: str, message: str) -> str:
+    """A commit with these environments."""
+    (repository.folder / "llmaz.yaml").write_text(CONFIG + environments)
+    repository.llmaz("render")
+    return repository.commit(message)
+
+
+def test_several_environments_have_a_section_each(act: Act, hub: Hub, repository: Repository) -> None:
+    repository.base = configure(repository, "    dev: {}\n    old: {}\n    prod: {}\n", "three")
+    chat = "      playgrounds:\n        chat: {replicas: 3}\n"
+    configure(repository, f"    dev: {{}}\n    new: {{}}\n    prod:\n{chat}", "one is new, one is gone, one changes")
+    ran = act()
+    assert (ran.code, ran.annotations, ran.outputs["changed"]) == (0, [], "true"), ran.log
+    (comment,) = hub.comments
+    assert comment["body"] == f"<!-- llmaz -->\n{ran.summary}"
+    assert re.findall("^### llmaz `(.*)`: (.*)$", ran.summary, re.MULTILINE) == [
+        ("dev", "no object changes"),
+        ("new", "1 model added · 6 objects added"),
+        ("prod", "1 model changed · 1 object added, 1 changed"),
+        ("old", "the environment is removed, with all that is rendered for it"),
+    ]
+    assert ran.summary.count("+  replicas: 3\n") == 1
+    assert ran.summary.count("<!--") == 0
+    assert json.loads(ran.outputs["gpus-after"]) == {"dev": {}, "new": {}, "prod": {}, "old": {}}
+    repository.base = repository.git("rev-parse", "HEAD")
+    assert (act().code, act().outputs["changed"], len(hub.comments)) == (0, "false", 1)
+
+
+def test_several_environments_share_a_comment(
+    act: Act, hub: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None is cut away by another one."""
+    repository.base = configure(repository, "    dev: {}\n    prod: {}\n    staging: {}\n", "three")
+    says(monkeypatch, "<!-- llmaz:x -->\n### a head\n" + f"{'x' * 99}\n" * 500, gpus=[])
+    ran = act()
+    assert ran.code == 0, ran.log
+    body = hub.comments[0]["body"]
+    assert 60_000 < action.units(body) <= 65_536
+    assert (body.count("### a head"), body.count("… cut")) == (3, 3)
+    assert ran.summary.count("x" * 99) == 1500
+    assert [*map(len, action.shared(["a" * 10, "b\n" * 5000, "c" * 10], 5000))][::2] == [10, 10]
+
+
+def test_an_environment_that_cannot_be_compared(
+    act: Act, hub: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.base = configure(repository, "    dev: {}\n    prod: {}\n", "two")
+    says(monkeypatch, "", code=3, err="git is broken\n")
+    ran = act()
+    assert (ran.code, ran.outputs["changed"], ran.outputs["gpus-after"]) == (3, "", "")
+    assert [text for _, _, text in ran.annotations] == [
+        f"llmaz diff --env {name}: git is broken" for name in ("dev", "prod")
+    ]
+    assert re.findall("^### llmaz `(.*)`: not compared$", hub.comments[0]["body"], re.MULTILINE) == ["dev", "prod"]
+
+
+def test_one_environment_has_one_comment_whatever_comes_out(act: Act, hub: Hub, repository: Repository) -> None:
+    """Good, wrong, not compared, good: the mark is the same."""
+    repository.base = configure(repository, "    prod: {}\n", "one")
+    repository.change("8192", "4096")
+    repository.llmaz("render")
+    repository.commit("shorter")
+    said = []
+    for given, wrong in (({}, False), ({}, True), ({"INPUT_BASE": "nowhere"}, False), ({}, False)):
+        file = repository.folder / "chat.yaml"
+        good = file.read_text("utf-8")
+        file.write_text(good.replace("backendName: llamacpp", "backendName: llamacp") if wrong else good, "utf-8")
+        ran = act(**given)
+        file.write_text(good, "utf-8")
+        (comment,) = hub.comments
+        said.append((ran.code, *comment["body"].splitlines()[:2]))
+    assert said == [
+        (0, "<!-- llmaz -->", "### llmaz `prod`: 1 model changed · 1 object changed"),
+        (2, "<!-- llmaz -->", "### llmaz: 1 error"),
+        (2, "<!-- llmaz -->", "### llmaz: not compared"),
+        (0, "<!-- llmaz -->", "### llmaz `prod`: 1 model changed · 1 object changed"),
+    ]
 
 
 def test_an_environment_that_is_not_there(act: Act, hub: Hub) -> None:
@@ -1272,6 +1368,10 @@ def test_the_gitlab_jobs(repository: Repository) -> None:
     repository.change("backendName: llamacpp", "backendName: llamacp")
     code, said = bash(lines, repository.folder)
     assert (code, "chat.yaml:24:" in said) == (2, True)
+    repository.commit("wrong")
+    assert bash("\n".join(compare["script"]), repository.folder, **given)[0] == 2
+    assert compare["artifacts"]["when"] == "always"
+    assert "chat.yaml:24:" in (repository.folder / compare["artifacts"]["paths"][0]).read_text("utf-8")
     (item,) = json.loads(report.read_text("utf-8"))
     assert item["severity"] == "critical"
     assert item["location"] == {"path": "chat.yaml", "lines": {"begin": 24}}

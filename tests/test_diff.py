@@ -21,7 +21,7 @@ from renderer.diff import FORMS, Diff, compare
 from renderer.diff.fields import differing
 from renderer.diff.options import flags
 from renderer.diff.risks import KINDS, floating, restarting
-from renderer.diff.secrets import literal
+from renderer.diff.secrets import literal, veiled
 from renderer.emit import Text
 from renderer.git import commit
 
@@ -311,6 +311,24 @@ def test_a_base_before_there_was_any_input(here: Path, llmaz: Llmaz) -> None:
     assert ([each["state"] for each in done["models"]], done["notes"]) == (["added"], [])
 
 
+@pytest.mark.parametrize("base", ["inputs", "rendered"])
+def test_the_last_model_is_deleted(base: str, repository: Repository, llmaz: Llmaz) -> None:
+    assert llmaz("render").code == 0
+    repository.commit("rendered")
+    for name in ("chat", "mails", "models"):
+        (repository.folder / f"{name}.yaml").unlink()
+    done = said(llmaz("diff", "--base", base, "--format", "json"))
+    assert [(each["name"], each["state"]) for each in done["models"]] == [("chat", "removed"), ("mails", "removed")]
+    assert {each["state"] for each in done["objects"]} == {"removed"}
+    assert [each["risk"] for each in done["risks"]].count("model-deleted") == 2
+    assert "### llmaz: 2 models removed" in llmaz("diff", "--base", base, "--format", "markdown").out
+    shutil.rmtree(repository.folder / "rendered")
+    repository.commit("nothing left")
+    none = llmaz("diff", "--base", base)
+    assert (none.code, "[E123]" in none.err) == (2, True)
+    assert llmaz("diff", "--base", base, "--allow-empty").code == 0
+
+
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_an_invalid_head(form: str, repository: Repository, llmaz: Llmaz) -> None:
     repository.write(mails=MAILS.replace("qwen3-8b", "nobody"))
@@ -340,6 +358,8 @@ def test_warnings_of_the_head(repository: Repository, llmaz: Llmaz) -> None:
         (["--", "/"], ""),
         (["--output=x"], "No such option"),
         (["HEAD", "HEAD"], "unexpected extra argument"),
+        ([""], "BASE is empty"),
+        (["", "--", "chat.yaml"], "BASE is empty"),
         (["--format", "html"], "Invalid value"),
         (["--base", "none"], "Invalid value"),
         (["--env-a", "dev"], "need each other"),
@@ -691,7 +711,24 @@ def test_another_secret_shows_and_is_not_said() -> None:
         ("APIKEY", "x", True),
         ("password", "x", True),
         ("HF_TOKEN", "", False),
-        ("HF_TOKEN", "${OTHER}", False),
+        ("HF_TOKEN", "$(OTHER)", False),
+        ("HF_TOKEN", "${OTHER}", True),
+        ("PASSWORD", "$hunter2", True),
+        ("HF_TOKEN_2", "x", True),
+        ("HF_TOKEN2", "x", True),
+        ("VLLM_API_KEYS", "x", True),
+        ("API_TOKENS", "x", True),
+        ("INPUT_TOKEN", "x", True),
+        ("DB_PASS", "x", True),
+        ("GITHUB_PAT", "x", True),
+        ("AZURE_CREDENTIALS", "{}", True),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/etc/google.json", False),
+        ("MAX_INPUT_TOKENS", "x", False),
+        ("TOKENS", "4096", False),
+        ("EOS_TOKEN", "</s>", False),
+        ("KEYSPACE", "x", False),
+        ("VLLM_LOGGING", "x", False),
+        ("COMPASS", "x", False),
         ("TOKENIZERS_PARALLELISM", "x", False),
         ("MAX_TOKENS", "5", False),
         ("KEY_FILE", "x", False),
@@ -701,6 +738,56 @@ def test_another_secret_shows_and_is_not_said() -> None:
 )
 def test_a_secret_in_plain_text(name: object, value: object, is_one: bool) -> None:
     assert literal(name, value) is is_one
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        ("--api-key a b --port 80", "--api-key <hidden> <hidden> --port 80"),
+        ("--token=a --secret-key b --api-token=c", "--token=<hidden> --secret-key <hidden> --api-token=<hidden>"),
+        ("--api-keys a --db-password-2 b", "--api-keys <hidden> --db-password-2 <hidden>"),
+        ("--api-key $(A) b", "--api-key $(A) <hidden>"),
+        ("--password $hunter2", "--password <hidden>"),
+        ("--password-file /a --api-key-file /b --ssl-keyfile c", ""),
+        ("--max-tokens x --spec-tokens 5 --stop-token a --tokenizer b --key-value c", ""),
+        ("--proxy=http://user:pw@host/x http://token@host", "--proxy=http://<hidden>@host/x http://<hidden>@host"),
+        ("http://user:$(PW)@host ssh://git@host http://host/@x a@b", ""),
+    ],
+)
+def test_a_secret_in_a_command_line(args: str, shown: str) -> None:
+    assert " ".join(veiled(args.split())) == (shown or args)
+    after = workload(args=args.split())
+    kinds = {kind for kind, _ in risks(between(workload(), after))}
+    assert kinds == ({"plaintext-secret", "restart"} if shown else {"restart"})
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"args": ["--api-key", "a0", "b0"]}, {"args": ["--api-key", "a0", "c0"]}),
+        ({"args": ["--api-key=a0", "--api-key=b0"]}, {"args": ["--api-key=c0", "--api-key=b0"]}),
+        ({"args": ["--api-key=a0", "--api-key=b0"]}, {"args": ["--api-key=b0", "--api-key=a0"]}),
+        ({"env": [{"name": "P", "value": "http://u:a0@h"}]}, {"env": [{"name": "P", "value": "http://u:b0@h"}]}),
+        ({"args": ["http://a0@h"]}, {"args": ["--x", "http://b0@h"]}),
+    ],
+)
+def test_another_of_several_secrets(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """It shows that one changed, though nobody sees which it is; pods restart."""
+    found = between(workload(**before), workload(**after))
+    assert "restart" in {kind for kind, _ in risks(found)}
+    assert all(change.path for each in found.objects for change in each.changes)
+    for form in FORMS.values():
+        text = form(found, "")
+        assert not re.search("[abc]0", text)
+        assert "another one" in text.replace("&#44;", ",")
+
+
+def test_a_restart_that_does_not_show() -> None:
+    """Both sides look alike when a secret moves from one place to another."""
+    one, two = (workload(args=[f"http://{a}@h", f"http://{b}@h"]) for a, b in ("ab", "ba"))
+    found = between(one, two)
+    assert [kind for kind, _ in risks(found)] == ["restart"]
+    assert "args[0]: <hidden> → <hidden, another one>" in FORMS["text"](found, "")
 
 
 @pytest.mark.parametrize(
@@ -734,6 +821,54 @@ def test_a_route_loses_its_last_backend() -> None:
     only = route("blue", ("chat", 2))
     after = route("blue", ("chat", 3))
     assert risks(compare(texts(only, chat), texts(after))) == [("no-backend", words)]
+
+
+def at_door(body: dict[str, Any], namespace: str = "llm", gateway: str = "g", hosts: tuple[str, ...] = ()) -> Any:
+    """A route in this namespace, at this Gateway and these hosts."""
+    made = copy.deepcopy(body)
+    made["metadata"]["namespace"] = namespace
+    made["spec"]["parentRefs"][0]["name"] = gateway
+    return made | {"spec": made["spec"] | ({"hostnames": list(hosts)} if hosts else {})}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "where"),
+    [
+        ({}, {"namespace": "other"}, ""),
+        ({}, {"gateway": "h"}, "Gateway s/g"),
+        ({"hosts": ("a.io", "b.io")}, {"hosts": ("a.io",)}, "b.io of Gateway s/g"),
+        ({"hosts": ("a.io",)}, {"hosts": ("a.io", "b.io")}, ""),
+        ({"hosts": ("a.io",)}, {"hosts": ("*.io",)}, ""),
+        ({"hosts": ("a.io",)}, {}, ""),
+        ({}, {"hosts": ("a.io",)}, "Gateway s/g, but for a.io,"),
+        ({"hosts": ("a.io",)}, {"hosts": ("a.io",), "gateway": "h"}, "Gateway s/g"),
+        ({"hosts": ("a.io",)}, {"hosts": ("b.io",), "namespace": "other"}, "a.io of Gateway s/g"),
+    ],
+)
+def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, Any], where: str) -> None:
+    body = route("blue", ("chat", 1))
+    found = between(at_door(body, **before), at_door(body, **after))
+    assert risks(found) == ([("no-backend", f"nobody answers to blue at {where} any more")] if where else [])
+    if "namespace" in after:
+        assert ("blue", "namespace", "llm", "other") in [tuple(each) for each in found.traffic]
+        assert "public name" not in [each.what for each in found.traffic]
+
+
+def test_renames_in_two_namespaces_to_one_name() -> None:
+    """Each is the heir of its own."""
+    backend = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIServiceBackend"}
+    sides: list[list[dict[str, Any]]] = [[], []]
+    for side, names in zip(sides, (("chat", "foo"), ("new", "new")), strict=True):
+        for namespace, name, public in zip("ab", names, ("p1", "p2"), strict=True):
+            model = workload(name)
+            model["metadata"]["namespace"] = namespace
+            labels = {"app.kubernetes.io/name": name}
+            metadata = {"name": name, "namespace": namespace, "labels": labels}
+            side += [model, {**backend, "metadata": metadata}]
+            side.append(at_door(route(public, (name, 1)), namespace))
+    found = compare(texts(*sides[0]), texts(*sides[1]))
+    assert [each.state for each in found.models] == ["renamed", "renamed"]
+    assert found.traffic == ()
 
 
 def test_traffic() -> None:

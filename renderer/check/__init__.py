@@ -24,7 +24,7 @@ from renderer.check.rbac import binding_rules, role_rules
 from renderer.check.together import together
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path, Problem, RenderError, problem
-from renderer.tree import File
+from renderer.tree import MARK, File
 from renderer.yamlio import Document
 
 __all__ = ["Outside", "around", "documents", "folder", "manifests", "outside", "writable"]
@@ -175,6 +175,25 @@ def folder(scope: Scope, states: Mapping[str, str]) -> list[Problem]:
     """An error for each thing in the way that is not ours: a file, or a file where a folder is needed."""
     blocking = {_in_the_way(f"{scope.folder}/{path}") for path, state in states.items() if state == "foreign"}
     return [problem("E141", Origin(File(path, "", ""))) for path in sorted(blocking)]
+
+
+def charts(scope: Scope) -> list[Problem]:
+    """An error where plain manifests would go into a chart of ours."""
+    chart = _chart(scope.folder) if scope.options.compares else ""
+    return [problem("E743", Origin(File(scope.folder, "", "")), folder=chart)] if chart else []
+
+
+def _chart(folder: str) -> str:
+    """The folder at or above this one with a chart of ours, '' where there is none."""
+    while folder:
+        try:
+            with open(os.path.join(folder, "Chart.yaml"), encoding="utf-8") as file:
+                if file.readline().startswith(MARK):
+                    return folder
+        except (OSError, UnicodeDecodeError):
+            pass
+        folder = os.path.dirname(folder)
+    return ""
 
 
 def _in_the_way(path: str) -> str:

@@ -26,7 +26,7 @@ class _Between(click.Command):
 
 
 @click.command(cls=_Between, short_help="Show what a change does to the rendered objects.")
-@click.argument("between", default="", metavar="[BASE[..HEAD]]")
+@click.argument("between", default=None, metavar="[BASE[..HEAD]]")
 @click.option(
     "--format",
     "form",
@@ -49,12 +49,14 @@ class _Between(click.Command):
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
 @click.pass_context
-def diff(context: click.Context, /, between: str, form: str, tells: bool, **flags: Any) -> None:
+def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:
     """Show what changes in the rendered objects between BASE and the work tree, or between BASE and HEAD.
 
     BASE is a commit, HEAD by default. BASE..HEAD compares two commits, BASE...HEAD the later one with where they
     parted. Git's objects are read, nothing is checked out and nothing is written. PATHS as for render.
     """
+    if between is not None and not between.strip():
+        raise click.UsageError("BASE is empty: leave it out for HEAD")
     older, newer = flags["older"], flags["newer"]
     if bool(older) != bool(newer):
         raise click.UsageError("--env-a and --env-b need each other")
@@ -65,7 +67,7 @@ def diff(context: click.Context, /, between: str, form: str, tells: bool, **flag
         from renderer.diff.sides import environments, revisions
 
         options = options_of(context.meta[_PATHS], flags)
-        sides = environments(older, newer, options) if older else revisions(between, options, flags["base"] or "")
+        sides = environments(older, newer, options) if older else revisions(between or "", options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
         if form == "markdown":
             click.echo(refused(sides.problems, sides.environment, flags["strict"]), nl=False)

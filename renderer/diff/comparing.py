@@ -13,7 +13,7 @@ from renderer.diff.models import Gpus, Model, ModelChange, compared, model, scal
 from renderer.diff.objects import SCALER, WORKLOAD, Body, Item, Items, Key, beside, changed, items
 from renderer.diff.renames import renamed
 from renderer.diff.risks import Pair, Risk, risks
-from renderer.diff.secrets import HIDDEN, veiled
+from renderer.diff.secrets import ANOTHER, HIDDEN, veiled
 from renderer.diff.traffic import Way, ways
 from renderer.emit import Text
 
@@ -86,9 +86,10 @@ def _pairs(old: Items, new: Items) -> Iterator[Altered]:
         if before and after and same(before.body, after.body):
             yield Altered("same" if before.file == after.file else "moved", key, before, after, ())
             continue
+        real = tuple(each.body if each else {} for each in (before, after))
         before, after = _veiled(before, None), _veiled(after, before)
-        if before and after:
-            changes = tuple(differing(before.body, after.body)) or (Change((), HIDDEN, HIDDEN),)
+        if before and after and not (changes := tuple(differing(before.body, after.body))):
+            changes = tuple(Change(each.path, HIDDEN, ANOTHER) for each in differing(real[0], real[1]))
         if key in names:
             state = "renamed"
         elif before and after:
@@ -112,7 +113,8 @@ def _pair(each: Altered, old: Items, new: Items) -> Pair:
     """As they are, with their secrets."""
     was = each.before.key if each.before and each.before.key != each.key else None
     bodies = [old[each.before.key].body if each.before else {}, new[each.key].body if each.after else {}]
-    return Pair(each.key, was, bodies[0], bodies[1], each.changes)
+    changes = tuple(differing(bodies[0], bodies[1])) if each.key.kind == WORKLOAD and all(bodies) else ()
+    return Pair(each.key, was, bodies[0], bodies[1], changes)
 
 
 def _models(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from renderer import quantity
 from renderer.diff.fields import ABSENT, Change, same
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import WORKLOAD, Body, Items, Key, at, items_of, maps, table
-from renderer.diff.secrets import hidden_in, literal
-from renderer.diff.traffic import RIGHTS, ROUTE, Leg, names
+from renderer.diff.secrets import literal, secrets_in, userinfos
+from renderer.diff.traffic import RIGHTS, ROUTE, Public, names
 from renderer.problems import Path
 
 # In the order in which they are said: what cannot be taken back, or is not seen, first.
@@ -55,7 +55,7 @@ class Risk(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """An object on both sides, {} where it is not, and the fields in which it differs."""
+    """An object on both sides, {} where it is not, and the fields in which a workload differs, with its secrets."""
 
     key: Key
     was: Key | None
@@ -181,6 +181,9 @@ def _found(value: Any) -> Iterator[tuple[str, str, str]]:
                 f"{name}={value['value']}",
                 f"env {_name(name)} is written out; use a secretKeyRef",
             )
+        elif isinstance(name := value.get("name"), str):
+            for each in userinfos(value.get("value")):
+                yield "plaintext-secret", f"{name}={each}", f"env {_name(name)} holds a URL with a password"
         for field in ("image", "reference"):
             image = value.get(field)
             if isinstance(image, str) and "name" in value and floating(image):
@@ -190,17 +193,17 @@ def _found(value: Any) -> Iterator[tuple[str, str, str]]:
         for each in value.values():
             yield from _found(each)
     elif isinstance(value, list):
-        hidden = hidden_in(value)
-        for i, (arg, shown) in enumerate(zip(value, hidden, strict=True)):
-            if arg != shown:
-                option = str(arg).partition("=")[0] if "=" in str(shown) else str(value[i - 1])
-                yield (
-                    "plaintext-secret",
-                    f"{option}={arg}",
-                    f"option {_name(option)} is written out; use an env of a Secret",
-                )
-            else:
-                yield from _found(arg)
+        for _, option, secret in secrets_in(value):
+            what = f"option {_name(option)} is written out; use an env of a Secret"
+            yield "plaintext-secret", f"{option}={secret}", what
+        option = ""
+        for each in value:
+            if isinstance(each, str) and each.startswith("-"):
+                option = each.partition("=")[0]
+            for userinfo in userinfos(each):
+                what = f"option {_name(option)}" if option else "an argument"
+                yield "plaintext-secret", f"{option}={userinfo}", f"{what} holds a URL with a password"
+            yield from _found(each)
 
 
 def floating(image: str) -> bool:
@@ -311,18 +314,47 @@ def _plural(replicas: int) -> str:
 
 
 def _nobody_left(before: Items, after: Items) -> Iterator[Risk]:
-    """Public names that somebody answered, and nobody does any more."""
-    old, new = names(before), names(after)
+    """Public names that somebody answered, and nobody does any more: anywhere, or at a Gateway or host."""
     gone = {(key.namespace, key.name) for key in before if key.kind == "AIServiceBackend" and key not in after}
-    for each, was in old.items():
-        if not _answered(was.legs, each[0], set()):
+    new: dict[str, list[Public]] = {}
+    for each in names(after):
+        new.setdefault(each.name, []).append(each)
+    for was in names(before):
+        if not _answered(was, set()):
             continue
-        now = new.get(each)
-        if now is None:
+        now = new.get(was.name, [])
+        there = [each for each in now if _answered(each, gone)]
+        if not now:
             yield Risk("no-backend", was.route, f"nobody answers to {_name(was.name)} any more")
-        elif not _answered(now.legs, each[0], gone):
-            yield Risk("no-backend", now.route, f"{_name(now.name)} has no backend left that takes requests")
+        elif not there:
+            route = was.route if was.route in {each.route for each in now} else now[0].route
+            yield Risk("no-backend", route, f"{_name(was.name)} has no backend left that takes requests")
+        else:
+            for where in _left(was, there):
+                yield Risk("no-backend", was.route, f"nobody answers to {_name(was.name)} at {where} any more")
 
 
-def _answered(legs: Mapping[str, Leg], namespace: str, gone: set[tuple[str, str]]) -> bool:
-    return any((leg.weight > 0 or leg.pool) and (namespace, to) not in gone for to, leg in legs.items())
+def _answered(public: Public, gone: set[tuple[str, str]]) -> bool:
+    there = (
+        (leg.weight > 0 or leg.pool) and (public.route.namespace, to) not in gone for to, leg in public.legs.items()
+    )
+    return any(there)
+
+
+def _left(was: Public, there: Sequence[Public]) -> Iterator[str]:
+    """The Gateways, and hosts of a Gateway, where a name is no longer answered."""
+    for gateway in was.gateways:
+        here = [each for each in there if gateway in each.gateways]
+        hosts = dict.fromkeys(host for each in here for host in each.hosts)
+        if not here:
+            yield f"Gateway {_name(gateway)}"
+        elif all(each.hosts for each in here):
+            if not was.hosts:
+                yield f"Gateway {_name(gateway)}, but for {', '.join(map(_name, hosts))},"
+            for host in was.hosts:
+                if not any(_covers(each, host) for each in hosts):
+                    yield f"{_name(host)} of Gateway {_name(gateway)}"
+
+
+def _covers(pattern: str, host: str) -> bool:
+    return pattern == host or (pattern.startswith("*.") and host.endswith(pattern[1:]))

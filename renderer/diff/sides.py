@@ -45,13 +45,19 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
     later = _there(now, before)
     done = pipeline.render(later._replace(texts=True, records=base != "rendered")) if later else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
-    if failing(problems, options.strict):
+    wrong = failing(problems, options.strict)
+    if wrong and any(each.code != "E123" for each in problems):
         return Sides([], [], problems, [], now.env)
-    if done and not options.paths:
+    if done and not wrong and not options.paths:
         # Of what is the same on both sides the same comes; what lies outside of PATHS nobody compares.
         before = before._replace(known=Known(done.inputs, done.records))
     name = f"{older} ({was[:7]})" if dots != "..." else f"{was[:7]}, where {older} and {newer} parted"
     made, notes = _earlier(top, was, _there(before), {text.path for text in texts}, name, base)
+    if wrong and not made:
+        return Sides([], [], problems, [], now.env)
+    if wrong and later:  # the last input is gone, which is what there is to say
+        done = pipeline.render(later._replace(texts=True, allow_empty=True))
+        texts, problems = done.texts, done.problems
     return Sides(made, texts, problems, notes, now.env)
 
 

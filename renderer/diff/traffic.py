@@ -22,9 +22,10 @@ class Leg(NamedTuple):
 
 
 class Public(NamedTuple):
-    """A public name. `door`: the Gateways, and the hosts; `route`: the object."""
+    """A public name, which belongs to Gateways, and there to hosts: to all where none is named. `route`: the object."""
 
-    door: tuple[str, ...]
+    gateways: tuple[str, ...]
+    hosts: tuple[str, ...]
     name: str
     route: Key
     legs: Mapping[str, Leg]
@@ -40,9 +41,8 @@ class Way(NamedTuple):
     after: str
 
 
-def names(found: Items) -> dict[tuple[str, str], Public]:
-    """The public names of these routes, by namespace and name."""
-    made: dict[tuple[str, str], Public] = {}
+def names(found: Items) -> Iterator[Public]:
+    """The public names of these routes."""
     for key, item in found.items():
         if key.kind != ROUTE:
             continue
@@ -58,8 +58,7 @@ def names(found: Items) -> dict[tuple[str, str], Public]:
                 for header in maps(match, "headers"):
                     if header.get("name") == _MODEL:
                         name = str(header.get("value", ""))
-                        made[key.namespace, name] = Public((*parents, *hosts), name, key, legs, timeout)
-    return made
+                        yield Public(tuple(parents), tuple(hosts), name, key, legs, timeout)
 
 
 def _leg(reference: Body) -> Leg:
@@ -74,10 +73,15 @@ def _leg(reference: Body) -> Leg:
 
 def ways(before: Items, after: Items, renamed: Mapping[Key, Key]) -> Iterator[Way]:
     """How the traffic of two sides differs, by public name and then by object."""
-    old, new = names(before), names(after)
-    backends = {key.name: was.name for key, was in renamed.items() if key.kind in ("AIServiceBackend", "InferencePool")}
-    for each in sorted({*old, *new}):
-        yield from _names(old.get(each), new.get(each), each[1], backends)
+    old, new = ({(each.route.namespace, each.name): each for each in names(side)} for side in (before, after))
+    backends = {
+        (key.namespace, key.name): was.name
+        for key, was in renamed.items()
+        if key.kind in ("AIServiceBackend", "InferencePool")
+    }
+    moved = dict(_moved(old, new))
+    for each in sorted({*old, *new} - set(moved.values())):
+        yield from _names(old.get(moved.get(each, each)), new.get(each), each[1], backends)
     for key in sorted({*before, *after}):
         was = renamed.get(key, key)
         pair = before[was].body if was in before else {}, after[key].body if key in after else {}
@@ -87,16 +91,35 @@ def ways(before: Items, after: Items, renamed: Mapping[Key, Key]) -> Iterator[Wa
             yield from _said(f"{key.place}", "provider", _hosts(pair[0]), _hosts(pair[1]))
 
 
-def _names(before: Public | None, after: Public | None, name: str, backends: Mapping[str, str]) -> Iterator[Way]:
+def _moved(
+    old: Mapping[tuple[str, str], Public], new: Mapping[tuple[str, str], Public]
+) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Public names that another namespace answers to at the same Gateway: where from, by where."""
+    gone: dict[str, list[tuple[str, str]]] = {}
+    for place in sorted(set(old) - set(new)):
+        gone.setdefault(place[1], []).append(place)
+    for place in sorted(set(new) - set(old)):
+        for was in gone.get(place[1], []):
+            if set(old[was].gateways) & set(new[place].gateways):
+                gone[place[1]].remove(was)
+                yield place, was
+                break
+
+
+def _names(
+    before: Public | None, after: Public | None, name: str, backends: Mapping[tuple[str, str], str]
+) -> Iterator[Way]:
     old, new = before.legs if before else {}, after.legs if after else {}
     if not before or not after:
         yield Way(name, "public name", _led(old) if before else "", _led(new) if after else "")
         return
-    yield from _said(name, "Gateway and hosts", ", ".join(before.door), ", ".join(after.door))
+    yield from _said(name, "namespace", before.route.namespace, after.route.namespace)
+    doors = [", ".join((*each.gateways, *each.hosts)) for each in (before, after)]
+    yield from _said(name, "Gateway and hosts", doors[0], doors[1])
     yield from _said(name, "request timeout", before.timeout, after.timeout)
     left = dict(old)
     for to, leg in new.items():
-        was = left.pop(to, None) or left.pop(backends.get(to, ""), None)
+        was = left.pop(to, None) or left.pop(backends.get((after.route.namespace, to), ""), None)
         if was is None:
             yield Way(name, "leads to", "", _one(to, leg))
             continue

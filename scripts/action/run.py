@@ -9,6 +9,7 @@ GitHub's API fails. A token that may not write is no failure: the job's summary 
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import http.client
 import json
@@ -23,12 +24,15 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from renderer.problems import Problem
+from renderer import git, load
+from renderer.api import Options
+from renderer.problems import Problem, RenderError
 from renderer.reports import as_github, as_sarif, fingerprints
+from renderer.revision import revision
 
 Result = TypeVar("Result")
 
@@ -40,7 +44,7 @@ PAGES = 200
 PAUSES = (1.0, 4.0, 15.0)  # before another try, in seconds
 LONGEST_PAUSE = 60.0
 STALE = {"E126", "E127", "E128"}
-_MARKER = re.compile(r"<!-- llmaz(?::(?P<environment>[^\s>]+))? -->\n?")
+_MARKER = re.compile(r"<!-- llmaz(?::[^\s>]+)? -->\n?")
 _CUT = "\n\n*… cut: a comment holds 65,536 characters. All of it: `llmaz diff`, or this job's summary.*\n"
 
 
@@ -112,8 +116,11 @@ class Checked(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What `llmaz diff` says of two commits; code 0 or 1 (different), else `said` has its words."""
+    """What `llmaz diff` says of two commits; code 0 or 1 (different), else `said` has its words. `environment`: the
+    one of several.
+    """
 
+    environment: str
     base: str
     head: str
     code: int
@@ -157,7 +164,8 @@ def settings(given: Mapping[str, str]) -> Settings:
         raise Wrong(
             f"working-directory: '{text('working-directory')}' is no folder; is there an actions/checkout before?"
         )
-    event_path = given.get("GITHUB_EVENT_PATH", "")
+    if not folder.resolve().is_relative_to(workspace.resolve()):
+        raise Wrong(f"working-directory: '{text('working-directory')}' lies outside of the workspace")
     return Settings(
         folder=folder,
         paths=paths,
@@ -172,11 +180,20 @@ def settings(given: Mapping[str, str]) -> Settings:
         api=given.get("GITHUB_API_URL") or "https://api.github.com",
         repository=given.get("GITHUB_REPOSITORY", ""),
         event_name=event_name,
-        event=json.loads(Path(event_path).read_text("utf-8")) if event_path else {},
+        event=_event(given.get("GITHUB_EVENT_PATH", "")),
         sha=given.get("GITHUB_SHA", ""),
         ref=given.get("GITHUB_REF", ""),
         temp=Path(tempfile.mkdtemp(prefix="llmaz-", dir=given.get("RUNNER_TEMP") or None)),
     )
+
+
+def _event(path: str) -> Mapping[str, Any]:
+    """What started the workflow. Raises Wrong."""
+    try:
+        found = json.loads(Path(path).read_text("utf-8")) if path else {}
+    except (OSError, ValueError) as error:
+        raise Wrong(f"GITHUB_EVENT_PATH: '{path}' cannot be read: {error}") from error
+    return found if isinstance(found, dict) else {}
 
 
 def run(asked: Settings, *command: str) -> Done:
@@ -188,10 +205,10 @@ def run(asked: Settings, *command: str) -> Done:
     return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
-def chosen(asked: Settings) -> list[str]:
+def chosen(asked: Settings, environment: str = "") -> list[str]:
     """The arguments that say what is rendered."""
-    environment = ["--env", asked.environment] if asked.environment else []
-    return [*environment, *(["--", *asked.paths] if asked.paths else [])]
+    name = asked.environment or environment
+    return [*(["--env", name] if name else []), *(["--", *asked.paths] if asked.paths else [])]
 
 
 # --- The check
@@ -234,15 +251,16 @@ def _problem(item: Mapping[str, Any], folder: Path, prefix: str) -> Problem:
 # --- The comparison
 
 
-def compare(asked: Settings) -> Compared | None:
-    """The proposed commit with the one that it left from; None where the event has nothing to compare with.
+def compare(asked: Settings) -> list[Compared]:
+    """The proposed commit with the one that it left from, in each environment that is asked for; nothing where the
+    event has nothing to compare with.
 
     A pull request is compared from its merge base: with the tip of the base branch, what others merged meanwhile
     would show up reversed. Raises Wrong where a commit is missing.
     """
     base, head = _ends(asked)
     if not base:
-        return None
+        return []
     known = run(asked, "git", "rev-parse", "--git-dir")
     if known.code:  # no repository, or one that git does not trust
         raise Wrong(f"nothing to compare with: {known.err.strip()}")
@@ -252,17 +270,45 @@ def compare(asked: Settings) -> Compared | None:
     merged = run(asked, "git", "merge-base", *found) if all(found) else Done(1, "", "")
     if merged.code:
         if asked.event_name == "push" and not asked.base:  # forced over, nobody has the old one
-            return None
+            return []
         lost = next((name for name, commit in zip((base, head), found, strict=True) if not commit), f"{base}...{head}")
         raise Wrong(
             f"{lost} is not in this clone, so there is nothing to compare with: give actions/checkout `fetch-depth: 0`"
         )
-    span = f"{found[0]}...{found[1]}"
-    told = run(asked, "llmaz", "diff", span, "--format", "json", "--exit-code", *chosen(asked))
-    shown = run(asked, "llmaz", "diff", span, "--format", "markdown", *chosen(asked)) if told.code < 2 else told
+    older, newer = merged.out.strip(), found[1]
+    span = f"{found[0]}...{newer}"
+    before, now = ((), ()) if asked.environment else (_environments(asked, older), _environments(asked, newer))
+    gone = [each for each in before if now and each not in now]
+    names = now if len(now) + len(gone) > 1 else ("",)
+    compared = [_compared(asked, span, each)._replace(base=older, head=newer) for each in names]
+    return compared + [_removed(each)._replace(base=older, head=newer) for each in gone]
+
+
+def _compared(asked: Settings, span: str, environment: str) -> Compared:
+    """What `llmaz diff` says of a span, in one environment."""
+    what = chosen(asked, environment)
+    told = run(asked, "llmaz", "diff", span, "--format", "json", "--exit-code", *what)
+    shown = run(asked, "llmaz", "diff", span, "--format", "markdown", *what) if told.code < 2 else told
     if shown.code:
-        return Compared(merged.out.strip(), found[1], max(told.code, shown.code), "", None, shown.err or shown.out)
-    return Compared(merged.out.strip(), found[1], told.code, shown.out, json.loads(told.out), "")
+        said = shown.err or shown.out or f"llmaz diff ended with {shown.code}"
+        return Compared(environment, "", "", max(told.code, shown.code), "", None, said)
+    return Compared(environment, "", "", told.code, shown.out, json.loads(told.out), "")
+
+
+def _removed(environment: str) -> Compared:
+    """An environment that the change takes away: `llmaz diff` is about those that are there."""
+    text = f"### llmaz {code(environment)}: the environment is removed, with all that is rendered for it\n"
+    return Compared(environment, "", "", 1, text, {}, "")
+
+
+def _environments(asked: Settings, commit: str) -> tuple[str, ...]:
+    """The names in a commit, none where it cannot be told: `llmaz diff` has words for that."""
+    try:
+        with contextlib.chdir(asked.folder):
+            ground = revision(git.top("."), commit)
+            return load.environment_names(Options(paths=asked.paths, ground=ground))
+    except (RenderError, OSError):
+        return ()
 
 
 def _ends(asked: Settings) -> tuple[str, str]:
@@ -283,18 +329,22 @@ def _commit(asked: Settings, name: str) -> str:
 # --- The comment
 
 
-def marker(asked: Settings, markdown: str = "") -> str:
-    """By what we know our comment again: one for each environment, and for each folder that the action runs in."""
-    found = _MARKER.match(markdown)
-    words = asked.environment or (found["environment"] if found else "") or ""
+def marker(asked: Settings) -> str:
+    """By what we know our comment again, whatever comes out: one for each environment that is asked for, and for each
+    folder that the action runs in.
+    """
+    words = asked.environment
     prefix = run(asked, "git", "rev-parse", "--show-prefix").out.strip().strip("/")
     if prefix:
         words += f"@{re.sub('[^A-Za-z0-9._/-]|--+', '_', prefix)}"
     return f"<!-- llmaz:{words} -->" if words else "<!-- llmaz -->"
 
 
-def body(checked: Checked, compared: Compared | None) -> str:
-    """Markdown of all that there is to say, the worst first."""
+def body(checked: Checked, compared: Sequence[Compared], missing: str = "", limit: int = 0) -> str:
+    """Markdown of all that there is to say, the worst first. `missing`: why nothing could be compared.
+
+    `limit`: that long at most, so far as the sections of several environments can give way, the longest first.
+    """
     parts = []
     errors, warnings, stale = checked.count("error"), checked.count("warning"), checked.stale
     if checked.said:
@@ -309,17 +359,36 @@ def body(checked: Checked, compared: Compared | None) -> str:
             f"### llmaz: {counted(len(stale), 'file')} not up to date\n\n"
             f"Run `llmaz render` and commit what it writes.\n\n{shown}{more}"
         )
-    if compared and compared.said:
-        parts.append(f"### llmaz: not compared\n\n{fenced(compared.said.strip())}")
-    elif compared:
-        parts.append(_MARKER.sub("", compared.markdown, count=1).strip() or "No change in what is rendered.")
+    if missing:
+        parts.append(f"### llmaz: not compared\n\n{fenced(missing.strip())}")
+    sections, at = [_section(each) for each in compared], len(parts)
     if warnings and (errors or checked.code != 2):
         parts.append(
             f"<details><summary>{counted(warnings, 'warning')}</summary>\n\n{_listed(checked, 'warning')}\n\n</details>"
         )
     if compared:
-        parts.append(f"<sub>{compared.head} against {compared.base}</sub>")
+        parts.append(f"<sub>{compared[0].head} against {compared[0].base}</sub>")
+    if limit and len(sections) > 1:
+        sections = shared(sections, limit - units("\n\n".join(parts)) - 2 * len(sections) - 1)
+    parts[at:at] = sections
     return "\n\n".join(parts) + "\n"
+
+
+def _section(compared: Compared) -> str:
+    """What a comparison says."""
+    if compared.said:
+        name = f" {code(compared.environment)}" if compared.environment else ""
+        return f"### llmaz{name}: not compared\n\n{fenced(compared.said.strip())}"
+    return _MARKER.sub("", compared.markdown, count=1).strip() or "No change in what is rendered."
+
+
+def shared(sections: Sequence[str], room: int) -> list[str]:
+    """The sections, cut where they need more than their share of the room; what one leaves is the others'."""
+    made = list(sections)
+    for left, at in enumerate(sorted(range(len(made)), key=lambda at: units(made[at]))):
+        made[at] = fitted(made[at], max(room // (len(made) - left), 1000)).rstrip("\n")
+        room -= units(made[at])
+    return made
 
 
 def _listed(checked: Checked, severity: str) -> str:
@@ -524,15 +593,20 @@ def summarize(file: str, text: str) -> None:
             opened.write(fitted(text, room, lambda each: len(each.encode(errors="replace"))))
 
 
-def gpus(compared: Compared | None) -> dict[str, str]:
-    """The accelerators before and after, at most: a JSON object by accelerator each, '' where nothing was compared."""
-    if compared is None or compared.said:
-        return {"gpus-before": "", "gpus-after": ""}
-    listed = compared.data.get("gpus", [])
-    return {
-        f"gpus-{side}": json.dumps({each["accelerator"]: each["atMost"][side] or 0 for each in listed})
-        for side in ("before", "after")
-    }
+def gpus(compared: Sequence[Compared]) -> dict[str, str]:
+    """The accelerators before and after, at most: a JSON object by accelerator each, or of such by environment where
+    there are several; '' where nothing was compared.
+    """
+    made = {"gpus-before": "", "gpus-after": ""}
+    if not compared or any(each.said for each in compared):
+        return made
+    for side in ("before", "after"):
+        found = {
+            one.environment: {each["accelerator"]: each["atMost"][side] or 0 for each in one.data.get("gpus", [])}
+            for one in compared
+        }
+        made[f"gpus-{side}"] = json.dumps(found if compared[0].environment else found[""])
+    return made
 
 
 # --- All of it
@@ -556,27 +630,29 @@ def act(given: Mapping[str, str]) -> int:
     if checked.said:
         annotate("error", checked.said)
     missing: Wrong | None = None
-    compared = None
+    compared: list[Compared] = []
     try:
-        compared = compare(asked) if checked.code < 2 else None
+        compared = compare(asked) if checked.code < 2 else []
     except Wrong as wrong:  # what was checked is still to be said
         missing = wrong
-    if compared and compared.said:
-        annotate("error", f"llmaz diff: {compared.said}")
-    mark = marker(asked, compared.markdown if compared else "")
-    text = body(checked, compared)
+    failed = [each for each in compared if each.said]
+    for each in failed:
+        annotate("error", f"llmaz diff{f' --env {each.environment}' if each.environment else ''}: {each.said}")
+    mark, why = marker(asked), str(missing or "")
+    text = body(checked, compared, why)
     say(text)
     summarize(given.get("GITHUB_STEP_SUMMARY", ""), text)
     log, shown = asked.temp / "llmaz.sarif", asked.temp / "llmaz.md"
     log.write_text(sarif(checked, mark), "utf-8", errors="replace")
     shown.write_text(text, "utf-8", errors="replace")
-    changed = compared is not None and compared.code == 1
-    wordless = not changed and checked.code == 0 and not (compared and compared.said)
-    url, fault = _to_github(asked, mark, text, log.read_text("utf-8"), wordless)
+    changed = any(each.code == 1 for each in compared)
+    wordless = not changed and checked.code == 0 and not failed and not missing
+    comment = f"{mark}\n{body(checked, compared, why, COMMENT_LIMIT - units(mark) - 1)}"
+    url, fault = _to_github(asked, mark, comment, log.read_text("utf-8"), wordless)
     put(
         given.get("GITHUB_OUTPUT", ""),
         {
-            "changed": "" if compared is None or compared.said else str(changed).lower(),
+            "changed": "" if failed or not compared else str(changed).lower(),
             "errors": str(checked.count("error")),
             "warnings": str(checked.count("warning")),
             "stale": str(len(checked.stale)),
@@ -588,7 +664,7 @@ def act(given: Mapping[str, str]) -> int:
     )
     if missing:
         raise missing
-    return checked.code or (compared.code if compared and compared.said else 0) or (3 if fault else 0)
+    return checked.code or max((each.code for each in failed), default=0) or (3 if fault else 0)
 
 
 def _to_github(asked: Settings, mark: str, text: str, log: str, wordless: bool) -> tuple[str, bool]:
@@ -600,9 +676,7 @@ def _to_github(asked: Settings, mark: str, text: str, log: str, wordless: bool) 
     fork = pull is not None and (pull["head"].get("repo") or {}).get("full_name") != asked.repository
     if asked.comment and pull:
         try:
-            url, author = patiently(
-                lambda: github.comment(pull["number"], mark, fitted(f"{mark}\n{text}"), asked.author, wordless)
-            )
+            url, author = patiently(lambda: github.comment(pull["number"], mark, fitted(text), asked.author, wordless))
             if author not in ("", asked.author):
                 annotate(
                     "warning", f"the comment is by {author}: set comment-author to that, or each run makes another"
