@@ -761,6 +761,7 @@ WORDINGS: dict[str, Wording] = {
         "run it without PATHS, or name another folder with -o",
     ),
     "E742": Wording("holds plain manifests of llmaz, such as {file}", "name another folder with -o"),
+    "E743": Wording("{folder}/ holds the chart that llmaz render --to helm writes", "name another folder with -o"),
     "E665": Wording(
         "'{host}' stands for '{nearer}' too, but there the other names of the Gateway answer, and this one is unknown",
         "name '{nearer}' too, or leave hostnames out",

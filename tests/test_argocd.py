@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import json
 import os
@@ -189,7 +190,7 @@ PRINTED = {
     "applicationset": ("", ["applicationset"]),
     "applicationset-app-layout": (
         CONFIG + "{output: {layout: app}}\n",
-        ["applicationset", "--create-namespaces", "--hand-over", "llm/chat"],
+        ["applicationset", "--create-namespaces", "--hand-over", "demo/chat"],
     ),
     "applicationset-environments": (
         ENVIRONMENTS,
@@ -256,10 +257,12 @@ def takes(pattern: str, path: str) -> bool:
     return any(re.fullmatch(re.escape(each).replace(r"\*", ".*"), path) for each in branches)
 
 
+@pytest.mark.parametrize("packed", [False, True], ids=["a route each", "packed"])
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
-def test_every_rendered_file_is_of_one_application(layout: str, here: Path, llmaz: Llmaz) -> None:
+def test_every_rendered_file_is_of_one_application(layout: str, packed: bool, here: Path, llmaz: Llmaz) -> None:
     """Whatever the layout, cluster-scoped files and passThrough included: nobody syncs a file twice, or none."""
-    spec = f"{{namespace: llm, flavorPolicy: inftyai, output: {{layout: {layout}}}, passThrough: [extra/**]}}\n"
+    spec = f"{{namespace: llm, flavorPolicy: inftyai, output: {{layout: {layout}}}, passThrough: [extra/**]"
+    spec += ", gateway: {routeLayout: packed}}\n" if packed else "}\n"
     (here / "llmaz.yaml").write_text(CONFIG + spec, "utf-8")
     (here / "chat.yaml").write_text(CHAT, "utf-8")
     (here / "extra").mkdir()
@@ -268,11 +271,15 @@ def test_every_rendered_file_is_of_one_application(layout: str, here: Path, llma
     assert done.code == 0, done.err
     files = [str(path.relative_to(here / "rendered")) for path in (here / "rendered").rglob("*.yaml")]
     assert {"_cluster.yaml", "_extra/extra/map.yaml"} < set(files)
+    assert any("/_routes-" in file for file in files) == packed
     for command in ("application", "applicationset"):
         made = documents(llmaz("argocd", command, "--repo-url", URL).out)
         for file in files:
             owners = [each["metadata"]["name"] for each in made if owns(each, file)]
             assert len(owners) == 1, (command, file, owners)
+            if owners == ["llmaz-shared"]:
+                watched = made[1]["metadata"]["annotations"]["argocd.argoproj.io/manifest-generate-paths"].split(";")
+                assert any(fnmatch.fnmatch(file, each) or file.startswith(f"{each}/") for each in watched)
 
 
 def owns(body: dict[str, Any], file: str) -> bool:
@@ -308,6 +315,109 @@ def test_two_environments_that_would_make_one_application(written: Callable[[str
     done = llmaz("argocd", "application", "--repo-url", URL, "--destination-name", "{env}")
     assert done.code == 2
     assert "[E725]" in done.err
+
+
+@pytest.mark.parametrize(("base", "dev", "prod"), [("app", "app", "file"), ("file", "app", "object")])
+def test_each_environment_has_its_own_layout(
+    base: str, dev: str, prod: str, here: Path, written: Callable[[str], None], llmaz: Llmaz
+) -> None:
+    layers = [f"{name}: {{config: {{output: {{layout: {of}}}}}}}" for name, of in (("dev", dev), ("prod", prod))]
+    written(CONFIG + f"{{output: {{layout: {base}}}, environments: {{{', '.join(layers)}}}}}\n")
+    words = ["argocd", "applicationset", "--repo-url", URL]
+    both = documents(llmaz(*words, "--destination-name", "{env}").out)
+    assert llmaz("render").code == 0
+    for name, of in (("dev", dev), ("prod", prod)):
+        [alone] = [each for each in documents(llmaz(*words, "--env", name).out) if each["kind"] == "ApplicationSet"]
+        [made] = [each for each in both if each["metadata"]["name"] == f"llmaz-{name}"]
+        generators = made["spec"]["generators"]
+        assert alone["spec"]["generators"] == generators
+        path = generators[0]["git"]["directories"][0]["path"]
+        assert path == f"rendered/{name}/*" + ("/*" if of == "app" else "")
+        assert [each for each in here.glob(path) if each.is_dir()]
+
+
+def test_an_environment_whose_config_is_wrong(written: Callable[[str], None], llmaz: Llmaz) -> None:
+    written(CONFIG + "{environments: {dev: {config: {output: {layout: flat}}}}}\n")
+    done = llmaz("argocd", "applicationset", "--repo-url", URL)
+    assert (done.code, done.out) == (2, "")
+    assert "llmaz.yaml:4:" in done.err
+
+
+EMPTY = ("destination-name", "destination-server", "repo-url", "path", "revision", "env", "hand-over")
+
+
+@pytest.mark.parametrize("value", ["", " "])
+@pytest.mark.parametrize("flag", EMPTY)
+def test_a_flag_without_a_value(flag: str, value: str, written: Callable[[str], None], llmaz: Llmaz) -> None:
+    """As of a variable that is not set: the default would be another cluster, or another commit."""
+    written("")
+    for command in ("application", "applicationset"):
+        done = llmaz("argocd", command, *([] if flag == "repo-url" else ["--repo-url", URL]), f"--{flag}", value)
+        assert (done.code, done.out) == (2, "")
+        assert f"--{flag} has no value" in done.err
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://ghp_t0ken@git.example/m.git", "the URL holds a user, which may be a token"),
+        ("HTTPS://ghp_t0ken@git.example/m.git", "the URL holds a user, which may be a token"),
+        ("https://git.example/m.git?private_token=ghp_t0ken", "the URL holds a token"),
+        ("ssh://me:ghp_t0ken@git.example/m.git", "the URL holds a password"),
+        ("https://me:ghp_@t0ken@git.example/m.git", "the URL holds a password"),
+        ("oci://oci.example/m:v1", "names a version of the artifact"),
+        ("oci://oci.example:5000/m@sha256:00", "names a version of the artifact"),
+    ],
+)
+def test_urls_that_hold_too_much(url: str, said: str, written: Callable[[str], None], llmaz: Llmaz) -> None:
+    written("")
+    done = llmaz("argocd", "application", "--repo-url", url)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert "t0ken" not in done.err
+
+
+def test_urls_that_hold_no_secret(written: Callable[[str], None], llmaz: Llmaz) -> None:
+    written("")
+    urls = [
+        "ssh://git@git.example/m.git",
+        "git@git.example:m.git",
+        "https://git.example:8443/a@b/m",
+        "oci://o.e:5000/m",
+    ]
+    for url in urls:
+        done = llmaz("argocd", "application", "--repo-url", url)
+        assert (done.code, documents(done.out)[0]["spec"]["source"]["repoURL"]) == (0, url)
+
+
+def test_an_artifact_is_read_as_the_recipe_pushes_it(written: Callable[[str], None], llmaz: Llmaz) -> None:
+    """docs/flux.md: the folder's content, tagged live."""
+    written(ENVIRONMENTS)
+    words = ["argocd", "application", "--repo-url", "oci://oci.example/m", "--destination-name", "{env}"]
+    sources = [each["spec"]["source"] for each in documents(llmaz(*words).out)]
+    assert [each["path"] for each in sources] == ["dev", "dev", "prod", "prod"]
+    assert {each["targetRevision"] for each in sources} == {"live"}
+    written(CONFIG + "{namespace: llm}\n")
+    source = documents(llmaz(*words[:4]).out)[0]["spec"]["source"]
+    assert (source["path"], source["targetRevision"]) == (".", "live")
+
+
+def test_who_is_handed_over_is_there(written: Callable[[str], None], llmaz: Llmaz) -> None:
+    written("")
+    words = ["argocd", "application", "--repo-url", URL, "--hand-over"]
+    done = llmaz(*words, "demo/chta")
+    assert (done.code, done.out) == (2, "")
+    assert "'demo/chta' is made from nothing in the input [E723]\n    hint: did you mean 'demo/chat'?" in done.err
+    assert llmaz(*words, "llm/chat").code == 2
+    assert llmaz(*words, "demo/chat").code == 0
+    assert llmaz(*words, "demo/chat-l4").code == 0  # a variant
+
+
+def test_a_hand_over_without_input(here: Path, llmaz: Llmaz) -> None:
+    words = ["argocd", "application", "--repo-url", URL, "--hand-over", "demo/chat"]
+    assert llmaz(*words).code == 0
+    (here / "chat.yaml").write_text(CHAT.replace("modelName:", "modelNme:"), "utf-8")
+    assert llmaz(*words).code == 0
 
 
 def test_one_destination_or_the_other(written: Callable[[str], None], llmaz: Llmaz) -> None:
@@ -429,6 +539,12 @@ def test_generate_with_overrides(here: Path, llmaz: Llmaz) -> None:
         ('[{"name": "enviroment", "string": "prod"}]', "there is no parameter 'enviroment', only environment and set"),
         ('[{"name": "environment", "string": 1}]', "the parameter 'environment' holds 1, which is no string"),
         ('[{"name": "set", "array": "a=b"}]', "the parameter 'set' is no array"),
+        ('[{"name": "set", "string": "a=b"}]', "the parameter 'set' is given as string, where array is expected"),
+        ('[{"name": "set", "map": {"a": "b"}}]', "the parameter 'set' is given as map, where array is expected"),
+        ('[{"name": "set", "array": ["a=b"], "map": {"a": "b"}}]', "'set' is given as map, where array is expected"),
+        ('[{"name": "environment", "array": []}]', "'environment' is given as array, where string is expected"),
+        ('[{"name": "environment", "map": {}}]', "'environment' is given as map, where string is expected"),
+        ('[{"name": "set", "array": []}, {"name": "set", "array": ["a=b"]}]', "the parameter 'set' is there twice"),
     ],
 )
 def test_parameters_that_are_wrong(parameters: str, said: str, here: Path) -> None:
@@ -484,6 +600,7 @@ def test_plugin_is_printed(part: str, llmaz: Llmaz, golden: Golden) -> None:
 
 def test_the_commands_of_the_plugin_are_ours(llmaz: Llmaz) -> None:
     spec = plugin.config()["spec"]
+    assert "discover" not in spec  # else Argo CD asks it of named plugins too
     for each in (spec["generate"], spec["parameters"]["dynamic"]):
         assert each["command"][0] == "llmaz"
         assert llmaz(*each["command"][1:], "--help").code == 0

@@ -170,6 +170,50 @@ def test_flux_reads_every_file_below_the_path(here: Path, llmaz: Llmaz) -> None:
             assert {"apiVersion", "kind", "metadata"} <= set(body)
 
 
+@pytest.mark.parametrize(
+    ("revision", "ref"),
+    [
+        ("v1.0.0", {"tag": "v1.0.0"}),
+        ("1.2.3-rc.1+build", {"tag": "1.2.3-rc.1+build"}),
+        ("v1", {"branch": "v1"}),
+        ("v1.2", {"branch": "v1.2"}),
+        ("release/v1.0.0", {"branch": "release/v1.0.0"}),
+        ("refs/heads/v1.0.0", {"name": "refs/heads/v1.0.0"}),
+        ("refs/tags/live", {"name": "refs/tags/live"}),
+        ("a" * 40, {"commit": "a" * 40}),
+        ("a" * 39, {"branch": "a" * 39}),
+    ],
+)
+def test_what_a_revision_is(revision: str, ref: dict[str, str], here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(CHAT, "utf-8")
+    source, _ = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", URL, "--revision", revision).out)
+    assert source["spec"]["ref"] == ref
+    assert faults(source) == []
+
+
+def test_head_is_no_revision(here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(CHAT, "utf-8")
+    done = llmaz("flux", "kustomization", "--repo-url", URL, "--revision", "HEAD")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == ("--revision: 'HEAD' says nothing to Flux [E723]\n    hint: name a branch, a tag or a commit\n")
+
+
+@pytest.mark.parametrize("flag", ["repo-url", "path", "revision", "env"])
+def test_a_flag_without_a_value(flag: str, here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(CHAT, "utf-8")
+    words = [] if flag == "repo-url" else ["--repo-url", URL]
+    done = llmaz("flux", "kustomization", *words, f"--{flag}", "")
+    assert (done.code, done.out) == (2, "")
+    assert f"--{flag} has no value" in done.err
+
+
+def test_an_artifact_is_read_as_the_recipe_pushes_it(here: Path, llmaz: Llmaz) -> None:
+    """docs/flux.md: the folder's content, tagged live."""
+    (here / "chat.yaml").write_text(CHAT, "utf-8")
+    source, made = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", "oci://oci.example/m").out)
+    assert (source["spec"]["ref"], made["spec"]["path"]) == ({"tag": "live"}, "./")
+
+
 def test_a_cluster_gets_one_environment(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT, "utf-8")
     (here / "llmaz.yaml").write_text(ENVIRONMENTS, "utf-8")

@@ -19,14 +19,19 @@ ENV = click.option(
 )
 
 
-def reached(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options that say where a cluster finds the rendered tree; `default`: the revision."""
+def reached(default: str, what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options that say where a cluster finds the rendered tree; `default`: the revision, `what`: its help."""
     options = (
         ENV,
         click.option("--name", default="llmaz", show_default=True, help="How the names of what is made begin."),
         click.option("--repo-url", metavar="URL", help="[default: git remote get-url origin]"),
-        click.option("--revision", default=default, show_default=True, help="Branch, tag or commit."),
-        click.option("--path", "folder", metavar="FOLDER", help="In the repository. [default: output.dir, and /{env}]"),
+        click.option("--revision", metavar="NAME", help=f"{what} [default: {default}; of an artifact: live]"),
+        click.option(
+            "--path",
+            "folder",
+            metavar="FOLDER",
+            help="In the repository. [default: output.dir, of an artifact its top, and /{env}]",
+        ),
     )
 
     def given(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,7 +70,7 @@ def argocd_health(namespace: str, form: str) -> None:
 
 def _synced(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
-        reached("HEAD"),
+        reached("HEAD", "Branch, tag or commit."),
         click.option("--project", default="default", show_default=True, help="The AppProject."),
         click.option("--destination-server", metavar="URL", help="[default: the cluster of Argo CD]"),
         click.option("--destination-name", metavar="NAME", help="The cluster as Argo CD calls it."),
@@ -167,17 +172,26 @@ def shown(bodies: Iterable[dict[str, Any]]) -> None:
     click.echo("---\n".join(yamlio.dump(body) for body in bodies), nl=False)
 
 
+def filled(flags: dict[str, Any]) -> None:
+    """Raises UsageError for a flag without a value, as of a variable that is not set: no default may stand for it."""
+    for key, value in flags.items():
+        if any(isinstance(each, str) and not each.strip() for each in (value if isinstance(value, tuple) else [value])):
+            flag = {"folder": "path", "wanted": "env", "handed": "hand-over"}.get(key, key.replace("_", "-"))
+            raise click.UsageError(f"--{flag} has no value")
+
+
 def _either(flags: dict[str, Any]) -> None:
+    filled(flags)
     if flags["destination_server"] and flags["destination_name"]:
         raise click.UsageError("--destination-server and --destination-name exclude each other")
 
 
 def _asked(flags: dict[str, Any]) -> tuple[list[Place], Ways]:
-    from renderer.gitops import asked, places, tree
+    from renderer.gitops import asked, places, revision, tree
     from renderer.gitops.applications import Ways
-    from renderer.gitops.places import workload
+    from renderer.gitops.places import known, workload
 
-    given = {"--revision": flags["revision"]}
+    given = {"--revision": flags["revision"] or revision("HEAD", flags["repo_url"])}
     if flags["destination_name"]:
         given["--destination-name"] = flags["destination_name"]
     else:
@@ -186,4 +200,5 @@ def _asked(flags: dict[str, Any]) -> tuple[list[Place], Ways]:
     asked("--namespace", flags["namespace"])
     handed = tuple(workload("--hand-over", each) for each in flags["handed"])
     found = places(tree(), flags["name"], flags["repo_url"], flags["folder"], flags["wanted"], given)
+    known(handed, [place.environment for place in found])
     return found, Ways(flags["project"], flags["namespace"], flags.get("create_namespaces", False), handed)

@@ -5,7 +5,7 @@ Objects for the tools themselves, which nobody renders with the models: they are
 
 from __future__ import annotations
 
-from renderer.gitops.places import Place, asked, places
+from renderer.gitops.places import Place, asked, places, revision
 from renderer.gitops.settings import Tree, one, tree
 
-__all__ = ["Place", "Tree", "asked", "one", "places", "tree"]
+__all__ = ["Place", "Tree", "asked", "one", "places", "revision", "tree"]

@@ -20,6 +20,8 @@ _API = "argoproj.io/v1alpha1"
 _PATHS = "argocd.argoproj.io/manifest-generate-paths"
 # Of no namespace: cluster-scoped objects, and what passThrough copies.
 _SHARED = ("_cluster.yaml", "_extra")
+# Of a namespace, and of no app in it.
+_BETWEEN = ("*/_shared.yaml", "*/_routes-*.yaml")
 
 
 class Ways(NamedTuple):
@@ -81,7 +83,7 @@ def application_sets(places: Sequence[Place], ways: Ways) -> list[Body]:
                 },
             }
         )
-        made.append(_shared(place, ways, (*_SHARED, *(("*/_shared.yaml",) if apart else ()))))
+        made.append(_shared(place, ways, (*_SHARED, *(_BETWEEN if apart else ()))))
     return made
 
 

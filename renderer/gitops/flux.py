@@ -16,6 +16,9 @@ from renderer.problems import Origin, RenderError, problem
 
 Body = dict[str, Any]
 
+# The name of a tag; a branch that is called so has to be written in full.
+_VERSION = re.compile(r"v?\d+\.\d+\.\d+[-+.\w]*", re.ASCII)
+
 # No generation, or the one that the object has.
 _FRESH = "(!has({0}.observedGeneration) || !has(metadata.generation) || {0}.observedGeneration == metadata.generation)"
 
@@ -99,10 +102,17 @@ def _source(name: str, place: Place, namespace: str, secret: str | None) -> Body
     if url.startswith("ssh://") and not secret:
         words = {"value": f"'{url}'", "what": "is read with a key, which stands in a Secret"}
         raise RenderError([problem("E723", Origin(Rule("--repo-url")), **words, hint="name it: --secret NAME")])
+    if revision == "HEAD":
+        words = {"value": "'HEAD'", "what": "says nothing to Flux"}
+        raise RenderError(
+            [problem("E723", Origin(Rule("--revision")), **words, hint="name a branch, a tag or a commit")]
+        )
     if oci:
         ref = {"digest": revision} if revision.startswith("sha256:") else {"tag": revision}
     elif re.fullmatch(r"[0-9a-f]{40}", revision):
         ref = {"commit": revision}
+    elif _VERSION.fullmatch(revision):
+        ref = {"tag": revision}
     else:
         ref = {"name": revision} if revision.startswith("refs/") else {"branch": revision}
     spec: Body = {"interval": "1m", "url": url, "ref": ref}

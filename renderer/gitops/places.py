@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from renderer.gitops.settings import Tree, wanted
+from renderer.gitops.settings import Tree, apps, layout, wanted
 from renderer.load.rule import Rule
-from renderer.problems import Origin, Problem, RenderError, problem
+from renderer.problems import Origin, Problem, RenderError, guess, problem
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_SECRET = re.compile(r"\w+://[^/@]*:[^/@]*@")
+_SECRET = re.compile(r"\w+://[^/@]*:[^/]*@")
+_USER = re.compile(r"(?:https?|oci)://[^/?#]*@", re.IGNORECASE)
+_TOKEN = re.compile(r"\w+://[^?]*\?.*(?:token|passw|secret|key|auth|sig)[^&=]*=", re.IGNORECASE)
+_TAGGED = re.compile(r"oci://[^/]*/[^:@]*[:@](.+)")
+_HELD = {"password": _SECRET, "user, which may be a token": _USER, "token": _TOKEN}
 _CREDENTIALS = "leave it out: Argo CD and Flux keep credentials in Secrets of their own"
 _ADDRESS = "write --repo-url https://host/path, ssh://git@host/path or oci://host/path"
 
@@ -45,6 +49,24 @@ def workload(flag: str, value: str) -> tuple[str, str]:
     return namespace, name
 
 
+def known(handed: Sequence[tuple[str, str]], environments: Iterable[str]) -> None:
+    """Raises RenderError for a workload that no app makes. Its name is that of an app, or begins with it and a -."""
+    there = apps(environments) if handed else []
+    found = []
+    for namespace, name in handed if there else ():
+        if not any(namespace == each[0] and f"{name}-".startswith(f"{each[1]}-") for each in there):
+            words = {"value": f"'{namespace}/{name}'", "what": "is made from nothing in the input"}
+            hint = guess(f"{namespace}/{name}", ["/".join(each) for each in there])
+            found.append(problem("E723", Origin(Rule("--hand-over")), **words, hint=hint))
+    if found:
+        raise RenderError(found)
+
+
+def revision(default: str, repository: str | None) -> str:
+    """What is read when nobody says: of an artifact the tag of the recipe in docs/flux.md."""
+    return "live" if (repository or "").startswith("oci://") else default
+
+
 def places(
     tree: Tree, name: str, repository: str | None, folder: str | None, named: tuple[str, ...], given: Mapping[str, str]
 ) -> list[Place]:
@@ -55,10 +77,12 @@ def places(
     url = repository or tree.repository
     if not url:
         found.append(problem("E720", Origin(Rule("--repo-url"))))
-    elif _SECRET.match(url):
-        found.append(
-            problem("E723", Origin(Rule("--repo-url")), value="the URL", what="holds a password", hint=_CREDENTIALS)
-        )
+    elif held := next((what for what, secret in _HELD.items() if secret.match(url)), ""):
+        words = {"value": "the URL", "what": f"holds a {held}"}
+        found.append(problem("E723", Origin(Rule("--repo-url")), **words, hint=_CREDENTIALS))
+    elif tagged := _TAGGED.fullmatch(url):
+        words = {"value": f"'{url}'", "what": "names a version of the artifact"}
+        found.append(problem("E723", Origin(Rule("--repo-url")), **words, hint=f"write it as --revision {tagged[1]}"))
     elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
         words = {"value": f"'{url}'", "what": "is no address of a repository that a cluster can reach"}
         found.append(problem("E723", Origin(Rule("--repo-url")), **words, hint=_ADDRESS))
@@ -68,7 +92,8 @@ def places(
     for flag, value in {"--path": folder or "", **given}.items():
         if many and value and flag in ("--path", "--destination-name", "--destination-server") and "{env}" not in value:
             found.append(problem("E724", Origin(Rule(flag)), value=value, names=", ".join(environments)))
-    wholly = folder or (f"{tree.folder}/{{env}}" if environments != ("",) else tree.folder)
+    top = "." if url.startswith("oci://") else tree.folder
+    wholly = folder or (f"{top}/{{env}}" if environments != ("",) else top)
     made = []
     for environment in environments:
         path = posixpath.normpath(wholly.replace("{env}", environment))
@@ -76,7 +101,7 @@ def places(
             found.append(problem("E722", Origin(Rule("--path")), path=path))
         filled = {flag: value.replace("{env}", environment) for flag, value in given.items()}
         whole = f"{name}-{environment}" if environment else name
-        made.append(Place(whole, environment, url, path, tree.layout, filled))
+        made.append(Place(whole, environment, url, path, layout(environment), filled))
     if found:
         raise RenderError(found)
     return made

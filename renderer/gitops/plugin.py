@@ -19,6 +19,7 @@ Body = dict[str, Any]
 
 NAME = "llmaz"
 _PARAMETERS, _FOLDER, _VARIABLE = "ARGOCD_APP_PARAMETERS", "ARGOCD_APP_SOURCE_PATH", "ARGOCD_ENV_LLMAZ_ENVIRONMENT"
+_FORMS = {"environment": "string", "set": "array"}
 _USER = 999  # Argo CD's own; the plugin's server refuses others
 
 DOCKERFILE = """\
@@ -52,15 +53,19 @@ def call(around: Mapping[str, str], here: str) -> Call:
     environment: str = around.get(_VARIABLE, "")
     overrides: tuple[str, ...] = ()
     for name, parameter in _parameters(around.get(_PARAMETERS) or "[]").items():
+        if name not in _FORMS:
+            _wrong(_PARAMETERS, f"there is no parameter '{name}', only environment and set")
+        form = _FORMS[name]
+        for other in sorted(parameter.keys() - {"name", form}):
+            if parameter[other] or form not in parameter:
+                _wrong(_PARAMETERS, f"the parameter '{name}' is given as {other}, where {form} is expected")
         if name == "environment":
             environment = _text(name, parameter.get("string", ""))
-        elif name == "set":
+        else:
             array = parameter.get("array") or []
             if not isinstance(array, list):
                 _wrong(_PARAMETERS, "the parameter 'set' is no array")
             overrides = tuple(_text(name, each) for each in array)
-        else:
-            _wrong(_PARAMETERS, f"there is no parameter '{name}', only environment and set")
     return Call(root, given, environment, overrides)
 
 
@@ -88,14 +93,16 @@ def parameters(known: tuple[str, ...]) -> list[Body]:
 
 
 def config() -> Body:
-    """plugin.yaml, which looks like an object of a cluster and is a file of the sidecar."""
+    """plugin.yaml, which looks like an object of a cluster and is a file of the sidecar.
+
+    No `discover`: with one, Argo CD asks it for plugins that are named too, and llmaz.yaml may lie above or be missing.
+    """
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "ConfigManagementPlugin",
         "metadata": {"name": NAME},
         "spec": {
             "generate": {"command": ["llmaz", "argocd", "generate"]},
-            "discover": {"fileName": "llmaz.yaml"},
             "parameters": {"dynamic": {"command": ["llmaz", "argocd", "parameters"]}},
         },
     }
@@ -150,7 +157,11 @@ def _parameters(text: str) -> dict[str, Body]:
         _wrong(_PARAMETERS, f"it is no JSON: {error}")
     if not isinstance(listed, list) or not all(isinstance(each, dict) and each.get("name") for each in listed):
         _wrong(_PARAMETERS, "it is no list of parameters with a name")
-    return {str(each["name"]): each for each in listed}
+    made: dict[str, Body] = {}
+    for each in listed:
+        if made.setdefault(str(each["name"]), each) is not each:
+            _wrong(_PARAMETERS, f"the parameter '{each['name']}' is there twice")
+    return made
 
 
 def _text(name: str, value: Any) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from renderer import git, load
 from renderer.api import Options
-from renderer.problems import RenderError
+from renderer.problems import RenderError, failing
 
 
 class Tree(NamedTuple):
@@ -16,7 +17,6 @@ class Tree(NamedTuple):
     """
 
     folder: str
-    layout: str
     environments: tuple[str, ...]
     repository: str
 
@@ -33,7 +33,7 @@ def tree(paths: tuple[str, ...] = ()) -> Tree:
     except RenderError:  # no repository, or no git: flags say it all
         top, repository = base, ""
     folder = os.path.relpath(os.path.realpath(scope.folder), os.path.realpath(top)).replace(os.sep, "/")
-    return Tree(folder, scope.layout, load.environment_names(options), repository)
+    return Tree(folder, load.environment_names(options), repository)
 
 
 def wanted(known: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
@@ -41,6 +41,28 @@ def wanted(known: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
     for name in named:
         load.scope(Options(env=name))
     return tuple(dict.fromkeys(named)) or known or ("",)
+
+
+def layout(environment: str) -> str:
+    """The output.layout of an environment, '' is none. Raises RenderError when its RenderConfig is wrong."""
+    scope = load.scope(Options(env=environment))
+    if failing(scope.problems):
+        raise RenderError(scope.problems)
+    return scope.layout
+
+
+def apps(environments: Iterable[str]) -> list[tuple[str, str]]:
+    """Namespace and name of every app in these environments; none where the input cannot be read.
+
+    Raises RenderError.
+    """
+    made: set[tuple[str, str]] = set()
+    for name in environments:
+        inputs, problems = load.inputs(load.scope(Options(env=name)))
+        if failing(problems):
+            return []
+        made |= {(app.namespace, app.name) for app in inputs.apps}
+    return sorted(made)
 
 
 def one(paths: tuple[str, ...], name: str, what: str) -> str:
