@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from renderer.problems import Path
-from renderer.tree import CONFIG, MAX_BYTES, SUFFIXES, Readable, Strayed, Tree, glob
+from renderer.tree import CONFIG, MAX_BYTES, SUFFIXES, Readable, Tree, glob
 
 
 class Blob(NamedTuple):
@@ -99,7 +99,6 @@ class Held:
         skipped = f"{self._below(output)}/" if output is not None else None
         charts = tuple(f"{os.path.dirname(path)}/" for path in self._files if os.path.basename(path) == "Chart.yaml")
         wanted: dict[str, tuple[str, str]] = {}  # by key, the name and the path from the top
-        strayed: list[Strayed] = []
         odd: list[str] = []
         root = self._below(base)
         for path in paths:
@@ -126,7 +125,7 @@ class Held:
                 for key, data in zip(keys, held, strict=True)
             ]
         )
-        return Tree(base, files, tuple(strayed), tuple(odd))
+        return Tree(base, files, odd=tuple(odd))
 
     def around(
         self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None

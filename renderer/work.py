@@ -80,12 +80,15 @@ def _elsewhere(wrong: Problem, where: Sequence[str], names: Sequence[str]) -> bo
 Item = App | Traffic | OpenModel | BackendRuntime
 
 
+def mixed(inputs: Inputs) -> list[Item]:
+    """All items, so mixed that every process gets its share of each kind: apps are work, models are hardly any."""
+    return [each for some in zip_longest(inputs.apps, inputs.own, inputs.ways) for each in some if each]
+
+
 def parted(inputs: Inputs, options: Options) -> tuple[list[Item], dict[str, Any]]:
     """The items that there is work on, and what is known of the others already, as a share of it."""
     known = options.known.alike(inputs) if options.known else {}
-    # Mixed, so that every process gets its share of all: apps are work, models and runtimes are hardly any.
-    mixed = [each for some in zip_longest(inputs.apps, inputs.own, inputs.ways) for each in some if each]
-    items = [each for each in mixed if not isinstance(each, (App, Traffic)) or alike.key(each) not in known]
+    items = [each for each in mixed(inputs) if not isinstance(each, (App, Traffic)) or alike.key(each) not in known]
     said = {
         "problems": [each for record in known.values() for each in record.problems],
         "states": [(path, "new") for record in known.values() for path, _ in record.texts],
@@ -102,8 +105,9 @@ def share(
 ) -> tuple[Any, Callable[[str], Any]]:
     """Works on the items: `make` renders an app or what leads to apps; models and runtimes are only checked.
 
-    Answers with plain values: problems, states (path, state), the number of objects, and what apps need together with
-    others; and with what to do at a word: `write` what differs, hand over the `texts`, run `kubeconform` over them.
+    Answers with plain values: problems, states (path, state), the number of objects, what apps need together with
+    others, and records where they are wanted; and with what to do at a word: `write` what differs, hand over the
+    `texts`, run `kubeconform` over them.
     """
     memo = resolve.memo(inputs)
     options = scope.options

@@ -21,6 +21,11 @@ FORMATS = ("text", "json", "github", "sarif", "gitlab")
 STALE, INVALID, FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
+# Of commands that read input, and say no more of it.
+SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
+ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+
+
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of every command that reads input."""
     for option in reversed(

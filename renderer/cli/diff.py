@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from renderer.cli.answers import INVALID, STALE, answering, counted, end, options_of, report, say
+from renderer.cli.answers import ENV, INVALID, STALE, answering, counted, end, options_of, report, say
 
 _PATHS = "llmaz.diff.paths"
 
@@ -42,7 +42,7 @@ class _Between(click.Command):
     default=None,
     help="Render the inputs of BASE, or take its rendered files. [default: those where it has any]",
 )
-@click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+@ENV
 @click.option("--env-a", "older", metavar="NAME", help="With --env-b: compare two environments of the work tree.")
 @click.option("--env-b", "newer", metavar="NAME", help="The other environment.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")

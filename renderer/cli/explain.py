@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.answers import answering, end
+from renderer.cli.answers import ENV, SET, answering, end
 
 
 @click.command(short_help="Show which input line, preset line or rule made a rendered field.")
@@ -18,8 +18,8 @@ from renderer.cli.answers import answering, end
     show_default=True,
     help="json: the same for editors.",
 )
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
-@click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+@SET
+@ENV
 def explain(what: str, paths: tuple[str, ...], form: str, overrides: tuple[str, ...], env: str) -> None:
     """Show which input line, preset line or rule made a rendered object, or one field of it.
 

@@ -6,12 +6,12 @@ from typing import IO, Any
 
 import click
 
-from renderer.cli.answers import INVALID, answering, counted, end, report, say
+from renderer.cli.answers import INVALID, SET, answering, counted, end, report, say
 
 
 @click.command(short_help="Render as a function of Kustomize: a ResourceList in, one out.")
 @click.argument("file", type=click.File("rb"), default="-", metavar="[FILE]")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
+@SET
 @click.option("--env", default="", metavar="NAME", help="The environment to render, where RenderConfig has several.")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 def kustomize(file: IO[bytes], **flags: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from renderer.cli.answers import INVALID, answering, counted, end, options_of, report, say
+from renderer.cli.answers import ENV, INVALID, SET, answering, counted, end, options_of, report, say
 
 
 @click.command(short_help="Show which public name leads where.")
@@ -19,8 +19,8 @@ from renderer.cli.answers import INVALID, answering, counted, end, options_of, r
     show_default=True,
     help="markdown: the table, and the same as Mermaid charts.",
 )
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
-@click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+@SET
+@ENV
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
 def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:

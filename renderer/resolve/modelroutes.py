@@ -189,12 +189,11 @@ def _hostnames(item: Traffic, here: Door, found: Findings) -> tuple[str, ...]:
     """Fewer of the Gateway's own hosts, never others."""
     said, served = item.spec.get("hostnames") or (), here.get("hostnames")
     for i, host in enumerate(said):
-        if left := [each for each in served if each not in said and each != host and routing.covers(host, each)]:
-            found.add("E665", item.origin("spec", "hostnames", i), host=host, nearer=left[0])
-    for i, host in enumerate(said):
+        at = item.origin("spec", "hostnames", i)
+        if left := [each for each in served if each not in said and routing.covers(host, each)]:
+            found.add("E665", at, host=host, nearer=left[0])
         # Below a wildcard, the other names of the Gateway would answer 404 on this host: the nearest host wins.
         if host not in served:
-            at = item.origin("spec", "hostnames", i)
             found.add("E648", at, host=host, name="/".join(here.gateway), served=", ".join(served) or "none are said")
     return tuple(dict.fromkeys(said))
 

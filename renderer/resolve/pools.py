@@ -13,10 +13,10 @@ from renderer.resolve.memo import Memo, picker
 
 SUFFIX = "-epp"
 _OFF = "turns its metrics off, by which the picker chooses"
-COMPONENT = "endpoint-picker"
+_COMPONENT = "endpoint-picker"
 
 
-def asked_by(app: App, door: Door) -> Origin:
+def _asked_by(app: App, door: Door) -> Origin:
     """Who says that the app is in this mode."""
     return app.origin("spec", "gateway", "mode") if "mode" in (app.spec.get("gateway") or {}) else door.at("mode")
 
@@ -25,7 +25,7 @@ def pooled(memo: Memo, app: App, door: Door, plans: Sequence[Plan], found: Findi
     """The workload with its pool and picker. Raises Stop where no pool can stand before it."""
     name = str(door.get("picker"))
     pickers.known(memo.inputs, name, door.at("picker"), found)
-    at = asked_by(app, door)
+    at = _asked_by(app, door)
     if len(plans) > 1:
         found.stop("E638", at, name=app.name)
     plan = plans[0]
@@ -79,7 +79,7 @@ def _pool(memo: Memo, chosen: pickers.Picker, plan: Plan) -> Pool:
         config = memo.told[key] = chosen.config(words)
     return Pool(
         name=plan.name + SUFFIX,
-        labels={**plan.labels, "app.kubernetes.io/component": COMPONENT},
+        labels={**plan.labels, "app.kubernetes.io/component": _COMPONENT},
         image=chosen.image,
         args=tuple(chosen.args(words)),
         config=config,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from renderer import load, resolve
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, Options, Traffic
+from renderer.api import App, Inputs, Options, Traffic
 from renderer.parallel import Team
 from renderer.plan import Plan, Provider, Route, Wanted, Way
 from renderer.problems import Problem, at_hand
 from renderer.resolve.memo import door
+from renderer.work import Item, mixed
 
 _ASKED = {"apiKeyAuth": "apiKeys", "jwt": "jwt"}  # a SecurityPolicy's word → RenderConfig's
 OFF, KEPT = "gateway.mode: off", "its name is reserved"  # why an app has no route
@@ -111,9 +112,7 @@ def routes(options: Options) -> tuple[Routes, list[Problem]]:
     inputs, problems = load.inputs(scope)
     memo = resolve.memo(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
-    # Mixed, so that every process gets its share of all: apps are work, models and runtimes are hardly any.
-    items = [each for some in zip_longest(inputs.apps, inputs.own, inputs.ways) for each in some if each]
-    with Team(partial(_share, inputs), items) as team:
+    with Team(partial(_share, inputs), mixed(inputs)) as team:
         shares = team.results()
     problems += [Problem(*each) for made in shares for each in made["problems"]]
     wanted = {Wanted(*each) for made in shares for each in made["wanted"]}
@@ -126,9 +125,6 @@ def routes(options: Options) -> tuple[Routes, list[Problem]]:
     led = {(row.namespace, leg.behind.app) for row in rows for leg in row.legs if leg.behind}
     apart = [each for made in shares for each in made["apart"] if each[1:3] not in led]
     return Routes(tuple(rows), tuple(sorted(apart))), problems
-
-
-Item = App | Traffic | OpenModel | BackendRuntime
 
 
 def _share(inputs: Inputs, items: Sequence[Item]) -> tuple[Any, Callable[[str], Any]]:
