@@ -32,12 +32,13 @@ def header(source: str) -> str:
     return f"{_BEGIN}{source}{_END}\n"
 
 
-def texts(plan: Plan | Way, manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
+def texts(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
     """The files of one Playground or Service, ModelRoute or InferenceModel: one; with layout `app` in a folder of its
     own; with `object` one an object. None without objects.
     """
     if not manifests:
         return []
+    plan = plans[0]
     line = header(plan.file)
     documents = [yamlio.dump(manifest.body) for manifest in manifests]
     if layout == "object":

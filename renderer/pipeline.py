@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
+from operator import add
 
 from renderer import check, emit, expand, load, resolve
 from renderer.api import App, Options, Scope, Traffic
 from renderer.parallel import Team
 from renderer.plan import Joint
 from renderer.problems import Problem, failing
-from renderer.work import Made, files, judged, over, parted, records, share, together
+from renderer.work import Made, each, files, judged, over, parted, records, share, together
 from renderer.work import Rendered as Rendered
 
 
-def app(outside: check.Outside, memo: resolve.Memo, scope: Scope, item: App | Traffic) -> Made:
-    """One Playground or Service, ModelRoute or InferenceModel, from what the user wrote to texts."""
-    plans, problems = resolve.plan(memo, item)
-    if not plans:
-        return Made(problems=problems)
-    made = expand.manifests(plans)
-    problems += check.manifests(made, outside._replace(present=outside.present | resolve.leans(plans)))
-    return Made(made, emit.texts(plans[0], made, scope.layout), problems, resolve.needs(plans))
+def apps(outside: check.Outside, memo: resolve.Memo, scope: Scope, items: Sequence[App | Traffic]) -> list[Made]:
+    """Playgrounds, Services and what leads to them, from what the user wrote to texts: stage by stage."""
+    plans, problems = zip(*each(items, partial(resolve.plan, memo)), strict=True)
+    made = each(items, expand.manifests, plans)
+    wrong = each(items, partial(check.manifests, outside=outside), made, map(resolve.leans, plans))
+    texts = each(items, partial(emit.texts, layout=scope.layout), plans, made)
+    return [Made(*one) for one in zip(made, texts, map(add, problems, wrong), map(resolve.needs, plans), strict=True)]
 
 
-def shared(joint: Joint) -> Made:
+def shared(outside: check.Outside, joint: Joint) -> Made:
     """What apps share of one namespace, or of the cluster."""
     made = expand.shared(joint)
-    return Made(made, emit.shared(joint, made), check.manifests(made))
+    return Made(made, emit.shared(joint, made), check.manifests(made, targets=outside.targets))
 
 
 def render(options: Options) -> Rendered:
@@ -48,14 +48,14 @@ def render(options: Options) -> Rendered:
 def made(scope: Scope) -> Generator[Rendered]:
     """Everything is read, made and checked, then handed over; it is written when it is its turn again."""
     options, (inputs, problems) = scope.options, load.inputs(scope)
-    memo = resolve.memo(inputs)
+    memo, outside = resolve.memo(inputs), check.around(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
     items, known = parted(inputs, options)
-    with Team(partial(share, partial(app, check.around(inputs)), inputs, scope), items) as team:
+    with Team(partial(share, partial(apps, outside), inputs, scope), items) as team:
         shares = [*team.results(), known]
         problems += [Problem(*each) for made in shares for each in made["problems"]]
         states = {path: state for made in shares for path, state in made["states"]}
-        joint, apart, found = together(shared, memo, scope, shares)
+        joint, apart, found = together(partial(shared, outside), memo, scope, shares)
         common, odd = emit.common(scope, states, [text for made in joint for text in made.texts])
         problems += found + odd + load.nothing(inputs, scope, problems) + check.folder(scope, states)
         problems += check.charts(scope)

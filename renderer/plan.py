@@ -64,11 +64,12 @@ class Pod(NamedTuple):
 
 class Rollout(NamedTuple):
     """How an update walks over the groups: how many may be down, how many more may run, each a number or a
-    percentage.
+    percentage. `partition`: groups below it stay as they are; None for a LeaderWorkerSet that does not know it.
     """
 
     max_unavailable: int | str = 1
     max_surge: int | str = 0
+    partition: int | None = 0
 
 
 class Scaler(NamedTuple):
@@ -203,7 +204,7 @@ class Packed(NamedTuple):
 
 class Gate(NamedTuple):
     """A Gateway that we make, and what belongs to it. `routes_from`: the namespaces of its routes; `granted`: those
-    that may read `secret`; `origins()` as a Plan's.
+    that may read `secret`; `grants`: the version of ReferenceGrant that says so; `origins()` as a Plan's.
     """
 
     name: str
@@ -219,6 +220,7 @@ class Gate(NamedTuple):
     secret: str
     granted: tuple[str, ...]
     origins: Callable[[], Mapping[Path, Origin]]
+    grants: str = "v1"
 
 
 class Plan(NamedTuple):

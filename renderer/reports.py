@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -108,6 +107,8 @@ def as_gitlab(problems: Sequence[Problem]) -> str:
 def fingerprints(problems: Sequence[Problem]) -> list[str]:
     """By what a problem is known again in the next run: no line is in it, which changes with every edit above. No two
     are alike; of problems that say the same, the count is in it too."""
+    import hashlib  # few runs need it
+
     seen: Counter[str] = Counter()
     made = []
     for each in problems:

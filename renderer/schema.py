@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
+from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 from renderer.problems import Path, guess, quoted
@@ -49,14 +51,28 @@ def read(name: str) -> dict[str, Any]:
         return loaded
 
 
-@cache
-def _decider(name: str) -> Any:
-    import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
-
+def _library() -> ModuleType:
+    """jsonschema_rs, without the ten milliseconds of `email`: it asks for that only to read the date of its build."""
+    if "jsonschema_rs" not in sys.modules and "email.utils" not in sys.modules:
+        sys.modules["email.utils"] = stand_in = ModuleType("email.utils")
+        stand_in.parsedate_to_datetime = str  # type: ignore[attr-defined]
+        try:
+            import jsonschema_rs
+        finally:
+            del sys.modules["email.utils"]
     import jsonschema_rs
 
+    return jsonschema_rs
+
+
+@cache
+def _decider(name: str, more: str = "") -> Any:
+    import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
+
+    jsonschema_rs = _library()
     with open(os.path.join(FOLDER, *name.split("/")) + ".json", encoding="utf-8") as file:
-        return jsonschema_rs.Draft7Validator(file.read())  # it parses faster than json.loads
+        text = file.read()  # it parses faster than json.loads
+        return jsonschema_rs.Draft7Validator(f'{text.rstrip()[:-1]},"allOf":[{more}]}}' if more else text)
 
 
 def _disagreement(name: str, value: Any) -> Iterator[Finding]:
@@ -79,9 +95,9 @@ def exists(name: str) -> bool:
     return os.path.isfile(os.path.join(FOLDER, *name.split("/")) + ".json")
 
 
-def valid(name: str, value: Any) -> bool:
-    """Whether the value holds against the schema."""
-    return bool(_decider(name).is_valid(value))
+def valid(name: str, value: Any, more: str = "") -> bool:
+    """Whether the value holds against the schema, and against one `more`, written out, that refers to nothing."""
+    return bool(_decider(name, more).is_valid(value))
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from renderer import alike, emit, resolve
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Options, Scope, Traffic
@@ -78,6 +78,17 @@ def _elsewhere(wrong: Problem, where: Sequence[str], names: Sequence[str]) -> bo
 
 
 Item = App | Traffic | OpenModel | BackendRuntime
+BATCH = 24  # apps that go through a stage together: its code and tables stay in the processor's cache
+T = TypeVar("T")
+
+
+def each(items: Sequence[App | Traffic], stage: Callable[..., T], *given: Iterable[Any]) -> list[T]:
+    """What a stage makes of each item, and of what is given beside it; a fault in there names the item's file."""
+    made = []
+    for item, *beside in zip(items, *given, strict=True):
+        with at_hand(item.document.name):
+            made.append(stage(*beside) if given else stage(item))
+    return made
 
 
 def mixed(inputs: Inputs) -> list[Item]:
@@ -101,9 +112,12 @@ def parted(inputs: Inputs, options: Options) -> tuple[list[Item], dict[str, Any]
 
 
 def share(
-    make: Callable[[resolve.Memo, Scope, App | Traffic], Made], inputs: Inputs, scope: Scope, items: Sequence[Item]
+    make: Callable[[resolve.Memo, Scope, Sequence[App | Traffic]], list[Made]],
+    inputs: Inputs,
+    scope: Scope,
+    items: Sequence[Item],
 ) -> tuple[Any, Callable[[str], Any]]:
-    """Works on the items: `make` renders an app or what leads to apps; models and runtimes are only checked.
+    """Works on the items: `make` renders apps and what leads to apps; models and runtimes are only checked.
 
     Answers with plain values: problems, states (path, state), the number of objects, what apps need together with
     others, and records where they are wanted; and with what to do at a word: `write` what differs, hand over the
@@ -119,25 +133,27 @@ def share(
     kept_records: list[tuple[alike.Key, tuple[Any, ...]]] = []
     count = 0
     for item in items:
-        with at_hand(item.document.name):
-            if not isinstance(item, (App, Traffic)):
+        if not isinstance(item, (App, Traffic)):
+            with at_hand(item.document.name):
                 problems += resolve.checked(memo, item)
+    apps = [item for item in items if isinstance(item, (App, Traffic))]
+    for start in range(0, len(apps), BATCH):
+        batch = apps[start : start + BATCH]
+        for item, made in zip(batch, make(memo, scope, batch), strict=True):
+            problems += made.problems
+            shared.update(made.shared)
+            if options.records:
+                kept_records.append((alike.key(item), _plain(made)))
+            if not made.texts:
                 continue
-            made = make(memo, scope, item)
-        problems += made.problems
-        shared.update(made.shared)
-        if options.records:
-            kept_records.append((alike.key(item), _plain(made)))
-        if not made.texts:
-            continue
-        count += len(made.manifests)
-        compared = emit.compare(scope, made.texts)
-        states += compared
-        kept += [
-            text for text, (_, state) in zip(made.texts, compared, strict=True) if options.texts or state != "same"
-        ]
-        if options.kubeconform:
-            objects.append(made)
+            count += len(made.manifests)
+            compared = emit.compare(scope, made.texts)
+            states += compared
+            kept += [
+                text for text, (_, state) in zip(made.texts, compared, strict=True) if options.texts or state != "same"
+            ]
+            if options.kubeconform:
+                objects.append(made)
 
     def told(word: str) -> Any:
         if word == "write":

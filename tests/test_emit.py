@@ -71,14 +71,14 @@ FIRST, SECOND = "kind: LeaderWorkerSet\nmetadata:\n  name: chat\n", "kind: Servi
     ],
 )
 def test_texts(layout: str, expected: dict[str, str]) -> None:
-    made = emit.texts(plan(), OBJECTS, layout)
+    made = emit.texts([plan()], OBJECTS, layout)
     assert {text.path: text.text for text in made} == expected
     assert [text.path for text in made] == list(expected)
 
 
 def test_the_header_names_the_input() -> None:
     assert header("apps/chat.yaml") == LINE
-    assert emit.texts(plan(file="a b/ä.yaml"), OBJECTS)[0].text.startswith(
+    assert emit.texts([plan(file="a b/ä.yaml")], OBJECTS)[0].text.startswith(
         "# Rendered by llmaz from a b/ä.yaml. Do not edit.\n"
     )
 

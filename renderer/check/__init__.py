@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from renderer import schema
+from renderer import schema, since
 from renderer.api import Inputs, Scope
 from renderer.check.cel import cel_rules
 from renderer.check.chain import Key, Outside, View, judged, kind_of, known, outside, whole
@@ -21,6 +21,7 @@ from renderer.check.hpa import hpa_rules
 from renderer.check.lws import lws_pods, lws_webhook
 from renderer.check.objects import service_rules, workload_rules
 from renderer.check.rbac import binding_rules, role_rules
+from renderer.check.targets import too_new
 from renderer.check.together import together
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path, Problem, RenderError, problem
@@ -43,9 +44,9 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
 
 def around(inputs: Inputs) -> Outside:
     """What rendered objects may refer to: what RenderConfig declares, and gateway objects of others in the tree that
-    are well, but not where a Gateway of ours will stand beside them.
+    are well, but not where a Gateway of ours will stand beside them. Where it says no target the default holds.
     """
-    made = outside(inputs.config)
+    made = outside(inputs.config)._replace(targets=since.targets(inputs.config.get("targets") or {}))
     if not inputs.around:
         return made
     ours = {namespace for namespace, _ in made.gateways} if inputs.config.get("gateway", "create") else set()
@@ -62,13 +63,21 @@ def around(inputs: Inputs) -> Outside:
     return known(bodies, made)._replace(present=frozenset(broken))
 
 
-def manifests(made: Sequence[Manifest], outside: Outside | None = None) -> list[Problem]:
+def manifests(
+    made: Sequence[Manifest],
+    others: frozenset[Key] = frozenset(),
+    outside: Outside | None = None,
+    targets: since.Targets | None = None,
+) -> list[Problem]:
     """Everything that is wrong with one app's objects, at the input's places; the chain from Gateway to pod too, where
-    somebody knows what is `outside`.
+    somebody knows what is `outside`. `others`: objects of other apps that these name; `targets`: where nobody knows
+    what is outside, and somebody knows at least these.
     """
+    if outside and others:
+        outside = outside._replace(present=outside.present | others)
     problems = []
     for manifest in made:
-        for code, path, words in one(manifest.body):
+        for code, path, words in one(manifest.body, targets=outside.targets if outside else targets):
             problems.append(placed(manifest, code, path, words))
     bodies = [manifest.body for manifest in made]
     for index, code, path, words in together(bodies):
@@ -107,10 +116,10 @@ def documents(
             continue
         found = [
             problem(code, document.origin(*path, key=bool(words.get("key"))), **words)
-            for code, path, words in one(value, document.raw)
+            for code, path, words in one(value, document.raw, outside.targets if outside else None)
         ]
         problems += found
-        if not found:
+        if all(each.code == "W700" for each in found):
             bodies.append(value)
             good.append(document)
         elif key := _key(value):
@@ -156,13 +165,19 @@ def _schema(version: str, kind: str) -> str:
     return f"output/{group or 'core'}/{kind.lower()}_{number}"
 
 
-def one(body: Body, raw: Callable[[Path], str | None] = lambda path: None) -> Iterator[Finding]:
+def one(
+    body: Body, raw: Callable[[Path], str | None] = lambda path: None, targets: since.Targets | None = None
+) -> Iterator[Finding]:
     """What is wrong with one object of a kind that we know: its schema, then the rules that no schema holds.
 
-    `raw`: the scalar at a path as its author wrote it.
+    `raw`: the scalar at a path as its author wrote it; `targets`: what it has to work with.
     """
     name = _schema(body["apiVersion"], body["kind"])
-    if not schema.valid(name, body):
+    late = targets.late(name) if targets else None
+    if targets and late and not schema.valid(name, body, late.schema):
+        yield from too_new(targets, late, body)
+        late = None
+    if not late and not schema.valid(name, body):
         for found in schema.findings(name, body):
             yield found.code, found.path, {**schema.words(found, raw(found.path)), "key": found.key}
         return

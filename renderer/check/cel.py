@@ -175,10 +175,13 @@ def _environment() -> Any:
 
     of = cel.Type
     is_ip = cel.Overload("is_ip_string", return_type=of.BOOL, parameters=[of.STRING], is_member=False, impl=_is_ip)
+    find = cel.Overload(
+        "string_find_string", return_type=of.STRING, parameters=[of.STRING, of.STRING], is_member=True, impl=_find
+    )
     return cel.NewEnv(
         variables={"self": of.DYN},
         extensions=[ext_strings.ExtStrings()],
-        functions=[cel.FunctionDecl("isIP", [is_ip])],
+        functions=[cel.FunctionDecl("isIP", [is_ip]), cel.FunctionDecl("find", [find])],
     )
 
 
@@ -191,3 +194,11 @@ def _is_ip(text: str) -> bool:
     except ValueError:
         return False
     return "%" not in text and getattr(found, "ipv4_mapped", None) is None
+
+
+def _find(text: str, pattern: str) -> str:
+    """Kubernetes' find: the first part of the text that the pattern fits, or nothing."""
+    import re
+
+    found = re.search(pattern, text)
+    return found[0] if found else ""

@@ -56,9 +56,11 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
     if isinstance(twice := _unique(container.get("env") or (), "name"), int):
         yield "E520", ("env", twice, "name"), {"what": "environment variable", "name": container["env"][twice]["name"]}
     for i, entry in enumerate(container.get("env") or ()):
-        if "valueFrom" in entry and entry.get("value"):
+        if "valueFrom" not in entry:
+            continue
+        if entry.get("value"):
             yield "E524", ("env", i), {"name": entry["name"]}
-        field = (entry.get("valueFrom") or {}).get("fieldRef") or {}
+        field = (entry["valueFrom"] or {}).get("fieldRef") or {}
         if field.get("apiVersion", "") not in ("", "v1"):
             yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
     mounts = container.get("volumeMounts") or ()
@@ -68,8 +70,10 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
         if mount["name"] not in volumes:
             yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
     for key in ("startupProbe", "readinessProbe", "livenessProbe"):
+        if not (probe := container.get(key)):
+            continue
         for action in ("httpGet", "tcpSocket"):
-            port = ((container.get(key) or {}).get(action) or {}).get("port")
+            port = (probe.get(action) or {}).get("port")
             if isinstance(port, str) and port not in ports:
                 yield "E522", (key, action, "port"), {"name": port}
     try:

@@ -14,7 +14,7 @@ from renderer.load.reading import plain
 from renderer.load.rule import Rule
 from renderer.load.settings import config, override
 from renderer.parallel import Team
-from renderer.problems import Origin, Problem, RenderError, Source, at_hand, problem
+from renderer.problems import Origin, Problem, RenderError, Source, at_hand, failing, problem
 from renderer.yamlio import Document
 
 __all__ = [
@@ -110,7 +110,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     gathering.problems += [problem("E121", Origin(Rule(link.name)), target=link.target) for link in scope.tree.strayed]
     gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
     made = gathering.inputs()
-    if scope.problems:  # what follows from the configuration is unknown
+    if failing(scope.problems):  # what follows from the configuration is unknown
         made = made._replace(apps=(), own=(), traffic=())
     return made, list(dict.fromkeys([*scope.problems, *gathering.problems]))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from renderer import schema, yamlio
+from renderer import schema, since, yamlio
 from renderer.api import Config, minor
 from renderer.load.environments import configured, missing, names
 from renderer.load.kinds import KINDS, check, kind_of
@@ -69,7 +69,8 @@ def config(
             problems += [*check(ours[i], "RenderConfig"), *wrongly]
         if ours:
             document = ours[0]
-            wrong = {each.field.removeprefix("spec.").partition(".")[0].partition("[")[0] for each in problems}
+            wrongs = [each.field.removeprefix("spec.") for each in problems if not each.warning]
+            wrong = {field.partition(".")[0].partition("[")[0] for field in wrongs}
             if "environments" in wrong and env:
                 wrong = {*(document.value.get("spec") or ())}  # whatever the environment has set
             wrong.add("environments")
@@ -95,10 +96,21 @@ def config(
         raise RenderError(
             problem(found.code, made.origin(*found.path[1:], key=found.key), **found.words) for found in findings
         )
-    target = made.get("targets", "kubernetes")
-    if target is not None and minor(str(target)) < 30:
-        problems.append(problem("E133", made.origin("targets", "kubernetes"), value=target))
+    for key, value in (made.get("targets") or {}).items():
+        problems += _aimed(made.origin("targets", key), key, value) if value else ()
     return made, problems
+
+
+def _aimed(at: Origin, key: str, value: str) -> Iterator[Problem]:
+    """What is wrong with a target: a version of which nobody knows what it has."""
+    component = since.components()[key]
+    have = since.numbers(value)
+    if key == "kubernetes" and minor(value) < 30:
+        yield problem("E133", at, value=value)
+    elif have < since.numbers(component.oldest):
+        yield problem("E701", at, name=component.title, value=value, oldest=component.oldest)
+    elif have > since.numbers(component.newest):
+        yield problem("E702", at, name=component.title, value=value, newest=component.newest)
 
 
 def _flag(text: str) -> Rule:

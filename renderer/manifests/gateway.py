@@ -101,7 +101,7 @@ def _grant(gate: Gate) -> Iterator[dict[str, Any]]:
             ],
             "to": [{"group": "", "kind": "Secret", "name": gate.secret}],
         }
-        yield _body(gate, "gateway.networking.k8s.io/v1", "ReferenceGrant", spec)
+        yield _body(gate, f"gateway.networking.k8s.io/{gate.grants}", "ReferenceGrant", spec)
 
 
 def _target(gate: Gate) -> Body:

@@ -27,14 +27,9 @@ def lws(plan: Plan) -> Iterator[Manifest]:
     template["workerTemplate"] = _pod(plan.worker)
     spec: dict[str, Any] = {} if plan.replicas is None else {"replicas": plan.replicas}
     spec["startupPolicy"] = plan.startup_policy
-    spec["rolloutStrategy"] = {
-        "type": "RollingUpdate",
-        "rollingUpdateConfiguration": {
-            "partition": 0,
-            "maxUnavailable": plan.rollout.max_unavailable,
-            "maxSurge": plan.rollout.max_surge,
-        },
-    }
+    rollout: dict[str, Any] = {} if plan.rollout.partition is None else {"partition": plan.rollout.partition}
+    rollout |= {"maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge}
+    spec["rolloutStrategy"] = {"type": "RollingUpdate", "rollingUpdateConfiguration": rollout}
     spec["networkConfig"] = _NETWORK
     spec["leaderWorkerTemplate"] = template
     yield Manifest(

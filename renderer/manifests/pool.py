@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -114,6 +113,8 @@ def _deployment(pool: Pool, selector: Body) -> dict[str, Any]:
     }
     spec |= pool.more
     # It reads its configuration once, when it starts.
+    import hashlib  # few runs need it
+
     mark = {"renderer.llmaz.io/config": hashlib.sha256(pool.config.encode()).hexdigest()[:16]}
     return {
         "replicas": 1,

@@ -29,8 +29,10 @@ from renderer.resolve import (
     scaling,
 )
 from renderer.resolve.clashing import clashes
+from renderer.resolve.flavors import accelerates
 from renderer.resolve.joint import joints
 from renderer.resolve.memo import Memo, door, engine, memo, weights
+from renderer.resolve.placing import Placed, placed, told
 from renderer.resolve.routing import crossed
 from renderer.resolve.scaling import adapted, queue_metric
 from renderer.resolve.workloads import workloads
@@ -159,6 +161,8 @@ def _names(spec: Any) -> Iterator[tuple[Path, str]]:
 
 __all__ = [
     "Memo",
+    "Placed",
+    "accelerates",
     "adapted",
     "checked",
     "clashes",
@@ -168,6 +172,8 @@ __all__ = [
     "leans",
     "memo",
     "needs",
+    "placed",
     "plan",
     "queue_metric",
+    "told",
 ]

@@ -47,7 +47,10 @@ class Flavor(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """What the chosen flavors ask for: limits, node labels or node affinity, params, and where these stand."""
+    """What the chosen flavors ask for: limits, node labels or node affinity, params, and where these stand.
+
+    `flavors`: those whose nodes the pods may run on, the best first.
+    """
 
     given: bool  # the model has flavors at all
     limits: Mapping[str, str] = {}
@@ -58,6 +61,7 @@ class Placement(NamedTuple):
     params_origin: Places | None = None
     tolerations: tuple[Body, ...] = ()
     runtime_class: str = ""
+    flavors: tuple[Flavor, ...] = ()
 
 
 class Accelerator(NamedTuple):
@@ -161,9 +165,11 @@ def placement(
         first.params_at,
         first.tolerations,
         first.runtime_class,
+        (first,),
     )
     if means == INFTYAI:  # its scheduler chooses among the nodes of all
-        made = made._replace(node_selector={}, tolerations=union(*(each.tolerations for each in flavors)))
+        tolerations = union(*(each.tolerations for each in flavors))
+        made = made._replace(node_selector={}, tolerations=tolerations, flavors=tuple(flavors))
     if len(flavors) == 1 or means == "first":
         return made
     unlike = None
@@ -184,6 +190,7 @@ def placement(
         node_selector={},
         node_affinity=_affinity([each.node for each in flavors]),
         tolerations=union(*(each.tolerations for each in flavors)),
+        flavors=tuple(flavors),
     )
 
 

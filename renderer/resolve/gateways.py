@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from renderer import schema
+from renderer import schema, since
 from renderer.api import Config
 from renderer.plan import Body, Gate
 from renderer.problems import Findings, Origin
+from renderer.resolve import targets
 
 TENANT = "x-tenant-id"
 MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
@@ -47,7 +48,8 @@ class Door(NamedTuple):
 
     def get(self, key: str) -> Any:
         """The namespace's own value, else the general one, else the default."""
-        return self.said.get(key, _DEFAULTS.get(key))
+        said = self.said
+        return said[key] if key in said else _DEFAULTS.get(key)
 
     def at(self, *path: str | int, key: bool = False) -> Origin:
         """Where the key stands in RenderConfig."""
@@ -162,13 +164,18 @@ def _providers(door: Door, found: Findings) -> bool:
     return False
 
 
-def _filled(node: Any, value: Any) -> Any:
-    """The value with the defaults of its schema: what stands in lists must be written out (drift.md)."""
+def _filled(node: Any, value: Any, late: since.Node) -> Any:
+    """The value with the defaults of its schema: what stands in lists must be written out (drift.md). `late`: what is
+    too new for the target, and so no default there.
+    """
     if isinstance(value, dict):
         known = node.get("properties") or {}
-        made = {key: _filled(known.get(key) or {}, item) for key, item in value.items()}
-        return {**{key: each["default"] for key, each in known.items() if "default" in each}, **made}
-    return [_filled(node.get("items") or {}, item) for item in value] if isinstance(value, list) else value
+        made = {key: _filled(known.get(key) or {}, item, late.get(key, {})) for key, item in value.items()}
+        defaults = {key: each["default"] for key, each in known.items() if "default" in each}
+        return {**{key: each for key, each in defaults.items() if "!" not in late.get(key, {})}, **made}
+    if isinstance(value, list):
+        return [_filled(node.get("items") or {}, item, late.get("[]", {})) for item in value]
+    return value
 
 
 def policy(door: Door, *, across: bool) -> Body:
@@ -186,7 +193,8 @@ def policy(door: Door, *, across: bool) -> Body:
         }
     if providers := door.auth.get("jwt"):
         node = schema.read(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"]["providers"]
-        made["jwt"] = {"providers": _filled(node, providers)}
+        late = targets.late(door.config, _POLICY, "spec", "jwt", "providers")
+        made["jwt"] = {"providers": _filled(node, providers, late)}
     return made
 
 
@@ -209,8 +217,10 @@ def gate(door: Door, namespaces: tuple[str, ...], granted: tuple[str, ...]) -> G
         authentication=policy(door, across=False),
         secret=(door.auth.get("apiKeys") or {}).get("secretName", ""),
         granted=tuple(each for each in granted if each != namespace),
+        grants=targets.grants(door.config),
         origins=lambda: {
             (): door.at(),
+            ("spec", "apiKeyAuth"): door.at("auth", "apiKeys"),
             ("spec", "jwt", "providers"): door.at("auth", "jwt"),
             **{("said", key): door.at(key) for key in (*_DEFAULTS, "tls", "auth")},
         },

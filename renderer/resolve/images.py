@@ -19,17 +19,17 @@ _DIGEST = r"sha256:[0-9a-f]{64}"
 _TAG = r"\w[\w.-]{0,127}"
 _FORMS = {
     "image": (
-        re.compile(rf"(?:{_REPOSITORY})(?::{_TAG})?(?:@{_DIGEST})?", re.ASCII),
+        rf"(?:{_REPOSITORY})(?::{_TAG})?(?:@{_DIGEST})?",
         "no image reference",
         "write it as registry/repository:tag, the repository in small letters",
     ),
     "repository": (
-        re.compile(_REPOSITORY, re.ASCII),
+        _REPOSITORY,
         "no repository of images",
         "write it as registry/repository, in small letters; the tag stands under version",
     ),
     "tag": (
-        re.compile(rf"{_TAG}(?:@{_DIGEST})?|{_DIGEST}", re.ASCII),
+        rf"{_TAG}(?:@{_DIGEST})?|{_DIGEST}",
         "no tag of an image",
         "write the tag alone, as v1.2.3: letters, digits, '-', '_' and '.'; or a digest, as sha256:…",
     ),
@@ -45,7 +45,7 @@ def judge(value: str, form: str, origin: Origin, found: Findings) -> None:
 
 @lru_cache(maxsize=4096)
 def _fits(value: str, form: str) -> bool:
-    return bool(_FORMS[form][0].fullmatch(value))
+    return bool(re.fullmatch(_FORMS[form][0], value, re.ASCII))
 
 
 def reference(config: Config, image: str) -> str:

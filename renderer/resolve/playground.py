@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from renderer import quantity
 from renderer.api import App, OpenModel, Spec
-from renderer.plan import Body, Container, Plan, Pod, Port, Rollout
+from renderer.plan import Body, Container, Plan, Pod, Port
 from renderer.problems import Findings, Origin, Path, Stop
 from renderer.resolve import (
     adapters,
@@ -31,6 +31,7 @@ from renderer.resolve import (
     routing,
     saying,
     scaling,
+    targets,
 )
 from renderer.resolve.engines import PORT
 from renderer.resolve.environment import merge_env
@@ -96,7 +97,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         size=1,
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
-        rollout=Rollout(),
+        rollout=targets.rollout(memo.inputs.config),
         worker=pod,
         config=config,
         port=_PORT,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from renderer.api import App, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Limit, Plan, Route, Target, Wanted
@@ -15,6 +14,9 @@ from renderer.resolve import gateways
 from renderer.resolve.gateways import Door
 from renderer.schema import spec_default
 from renderer.yamlio import Shared
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # what apps want together with others
 ROUTE = "AIGatewayRoute"
@@ -81,6 +83,8 @@ def split(parts: Sequence[Part]) -> list[Target]:
     """All backends, so that each app gets its weight within its priority and shares it among its variants, in the
     smallest whole numbers; where nobody shares, in the numbers that the user wrote.
     """
+    from fractions import Fraction  # few runs need it
+
     shares: dict[int, list[Fraction]] = {}
     for part in parts:
         own = sum(each.weight for each in part.targets) if len(part.targets) > 1 else 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from renderer.api import App
-from renderer.plan import Plan, Pod, Port, Rollout
+from renderer.plan import Plan, Pod, Port
 from renderer.problems import Findings, Origin, Path, Stop, failing
-from renderer.resolve import monitoring, names, normal, pods, saying
+from renderer.resolve import monitoring, names, normal, pods, saying, targets
 from renderer.resolve.engines import PORT
 from renderer.resolve.memo import Claimed, Memo, claimed
 
@@ -48,7 +48,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         # A leader that waits for its workers would never get ready before they start (bug 33).
         startup_policy="LeaderReady" if size == 1 else "LeaderCreated",
         restart_policy="None" if policy == "Default" else policy,
-        rollout=Rollout(rollout.get("maxUnavailable", 1), rollout.get("maxSurge", 0)),
+        rollout=targets.rollout(memo.inputs.config, rollout.get("maxUnavailable", 1), rollout.get("maxSurge", 0)),
         leader=leader,
         worker=worker,
         port=_port(leader or worker),
@@ -57,7 +57,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         called=public,  # what its template serves is its author's business
         disruptable=count >= 2,
         shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, leader or worker)),
-        sub_groups={"subGroupPolicyType": "LeaderWorker", **groups} if groups else {},
+        sub_groups=targets.sub_groups(memo.inputs.config, groups),
         origins=lambda: _origins(memo, app, base),
     )
 

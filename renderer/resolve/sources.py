@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from renderer import since
 from renderer.api import Inputs, OpenModel, Spec, minor
 from renderer.problems import Findings, Origin, guess
 from renderer.resolve.names import pullable
@@ -227,8 +228,9 @@ def _oci(inputs: Inputs, model: OpenModel, uri: str, rest: str, at: Origin, foun
     last, tag, digest = image.groups()
     if not digest and tag in (None, "latest"):
         found.stop("E248", at, value=uri)
-    if minor(str(inputs.config.get("targets", "kubernetes") or "1.30")) < 35:
-        found.stop("E249", at, target=inputs.config.get("targets", "kubernetes") or "1.30")
+    target = str(inputs.config.get("targets", "kubernetes") or since.components()["kubernetes"].default)
+    if minor(target) < 35:
+        found.stop("E249", at, target=target)
     mounted = f"{HOME}models--{last}"
     inside = inputs.config.get("loaders", "oci", "path", default="models").strip("/")
     return Weights(

@@ -35,11 +35,12 @@ _PLAIN = re.compile(
     (?: [^\s:\#{_INVISIBLE}] | : (?=[^\s]) | \# (?<=[^\s]\#) | \x20 (?=[^\s\#]|\x20) )*""",
     re.VERBOSE,
 )
-_ESCAPED = re.compile(rf"""[\\"\t\n{_INVISIBLE}]""")
+# The next two as text: few runs need them, and re keeps what it has compiled.
+_ESCAPED = rf"""[\\"\t\n{_INVISIBLE}]"""
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _SIMPLE = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
 _SIMPLE_BUT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-_NO_BLOCK = re.compile(rf"^\t|\A\s*\Z|[{_INVISIBLE}]", re.MULTILINE)
+_NO_BLOCK = rf"(?m)^\t|\A\s*\Z|[{_INVISIBLE}]"
 
 
 class _Block(Exception):
@@ -57,7 +58,7 @@ def _on_one_line(text: str) -> str:
         plain = text.lower() not in _SIMPLE_BUT
     else:
         plain = bool(_PLAIN.fullmatch(text)) and not _NO_STRING.fullmatch(text)
-    return text if plain else f'"{_ESCAPED.sub(_escape, text)}"'
+    return text if plain else f'"{re.sub(_ESCAPED, _escape, text)}"'
 
 
 # Every text below begins with the character that parts it from what stands before (an end of line, or the blank behind
@@ -76,7 +77,7 @@ def _key_text(lead: str, key: object) -> str:
 def _scalar_text(value: str | int) -> str:
     if isinstance(value, int):
         return f" {value}"
-    if "\n" in value and not _NO_BLOCK.search(value):
+    if "\n" in value and not re.search(_NO_BLOCK, value):
         raise _Block
     return f" {_on_one_line(value)}"
 
@@ -150,7 +151,7 @@ def dump(body: object) -> str:
         _put_mapping(body, TOP, TOP.keys, parts.append)
     elif isinstance(body, list) and body:
         _put_list(body, TOP, parts.append)
-    elif isinstance(body, str) and "\n" in body and not _NO_BLOCK.search(body):
+    elif isinstance(body, str) and "\n" in body and not re.search(_NO_BLOCK, body):
         parts.append(_block_text(body, "  "))
     else:
         parts.append(_scalar_text(body) if body.__class__ in (str, int) else _other_text(body))

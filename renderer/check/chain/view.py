@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
+from renderer.since import Targets
 
 Key: TypeAlias = tuple[str, str, str]
 """Kind, namespace ('' for a cluster-scoped object, or one that names none), name."""
@@ -65,7 +66,8 @@ class Outside(NamedTuple):
 
     `external`: KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, with globs; `gateways`: those that
     RenderConfig names; `limits`: how many rules each of them may hold, where it says so; `present`: objects that are in
-    the set but cannot be looked into; `others`: objects that are known and not judged, seen through the same rules.
+    the set but cannot be looked into; `others`: objects that are known and not judged, seen through the same rules;
+    `targets`: the versions of the clusters, where somebody says them.
     """
 
     external: tuple[str, ...] = ()
@@ -74,6 +76,7 @@ class Outside(NamedTuple):
     limits: Mapping[Place, int] = {}
     present: frozenset[Key] = frozenset()
     others: View | None = None
+    targets: Targets | None = None
 
     def declared(self, kind: str, namespace: str, name: str) -> bool:
         """Whether somebody says that this object exists elsewhere."""
