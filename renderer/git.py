@@ -96,6 +96,12 @@ def remote(folder: str = ".") -> str:
     return f"{scheme}://{rest.rpartition('@')[2]}" if found and scheme in ("http", "https") else url
 
 
+def branch(folder: str = ".") -> str:
+    """The branch that the next commit goes to; '' for a detached HEAD, and outside of a repository."""
+    done = _git(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
+    return done.stdout.decode("utf-8", "replace").strip() if not done.returncode else ""
+
+
 def _folder(top: str) -> str:
     done = _git(top, "rev-parse", "--git-common-dir")
     return os.path.join(top, done.stdout.decode().strip())

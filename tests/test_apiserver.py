@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver import crds, generated, judge, mutated
+from tests.apiserver import generated, judge, mutated
 from tests.apiserver.inputs import drawn, inputs
 from tests.apiserver.server import LEASH, Answer, Client, Resource
 
@@ -114,15 +114,6 @@ def test_a_server_ends_with_whoever_started_it() -> None:
         assert leash.stdout.read() == b""  # until nobody can write there any more
     assert leash.wait() == 0
     assert time.monotonic() - start < 30
-
-
-def test_an_input_crd_becomes_one_that_a_server_takes() -> None:
-    made = crds.structural(
-        {"limits": {"type": "object", "x-core-type": "v1/ResourceList"}, "c": [{"x-core-type": "a"}]}
-    )
-    assert made["limits"]["additionalProperties"]["x-kubernetes-int-or-string"] is True
-    assert made["c"] == [{"x-kubernetes-preserve-unknown-fields": True}]
-    assert "x-core-type" not in str(made)
 
 
 def test_made_up_inputs_are_the_same_every_time_and_mostly_valid() -> None:

@@ -16,7 +16,12 @@ import renderer
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "examples" / "quickstart"
-FOLDERS = {"presets": "renderer/presets", "renderer/schemas": "renderer/schemas"}  # in the checkout, in the wheel
+FOLDERS = {  # in the checkout, in the wheel
+    "charts": "renderer/charts",
+    "presets": "renderer/presets",
+    "renderer/scaffold/files": "renderer/scaffold/files",
+    "renderer/schemas": "renderer/schemas",
+}
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -49,7 +54,7 @@ def llmaz(elsewhere: Path, wheel: Path) -> Iterator[Path]:
     shutil.rmtree(elsewhere / "venv")  # pytest would keep it for three runs
 
 
-def test_the_wheel_carries_presets_and_schemas(wheel: Path) -> None:
+def test_the_wheel_carries_its_data(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         packed = set(opened.namelist())
     for ours, theirs in FOLDERS.items():
@@ -87,3 +92,20 @@ def test_it_renders_the_quickstart_as_the_checkout_does(llmaz: Path, elsewhere: 
         rendered.append({file.relative_to(folder).as_posix(): file.read_bytes() for file in files})
     assert rendered[0] == rendered[1]
     assert b"kind: LeaderWorkerSet" in b"".join(rendered[0].values())
+
+
+@pytest.mark.parametrize("engine", ["argocd", "flux"])
+def test_a_new_repository_is_that_of_the_checkout(engine: str, llmaz: Path, elsewhere: Path) -> None:
+    """And renders at the first try."""
+    commands: dict[str, list[str | Path]] = {"installed": [llmaz], "checkout": [sys.executable, "-m", "renderer"]}
+    made = []
+    for place, command in commands.items():
+        folder = elsewhere / f"init-{engine}" / place
+        folder.mkdir(parents=True)
+        run(*command, "init", "--engine", engine, "--cpu-demo", cwd=folder)
+        for words in (["render"], ["validate"], ["render", "--check"]):
+            run(*command, *words, "--strict", cwd=folder)
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        made.append({path.relative_to(folder).as_posix(): path.read_bytes() for path in files})
+    assert made[0] == made[1]
+    assert {"platform/llmaz/Chart.yaml", "platform/llmaz/values.schema.json", "rendered/llm/chat.yaml"} <= set(made[0])

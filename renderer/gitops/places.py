@@ -67,6 +67,22 @@ def revision(default: str, repository: str | None) -> str:
     return "live" if (repository or "").startswith("oci://") else default
 
 
+def address(url: str) -> list[Problem]:
+    """What speaks against --repo-url: nothing, where a cluster can read there."""
+    words: dict[str, str]
+    if held := next((what for what, secret in _HELD.items() if secret.match(url)), ""):
+        words = {"value": "the URL", "what": f"holds a {held}", "hint": _CREDENTIALS}
+    elif tagged := _TAGGED.fullmatch(url):
+        hint = f"write it as --revision {tagged[1]}"
+        words = {"value": f"'{url}'", "what": "names a version of the artifact", "hint": hint}
+    elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
+        what = "is no address of a repository that a cluster can reach"
+        words = {"value": f"'{url}'", "what": what, "hint": _ADDRESS}
+    else:
+        return []
+    return [problem("E723", Origin(Rule("--repo-url")), **words)]
+
+
 def places(
     tree: Tree, name: str, repository: str | None, folder: str | None, named: tuple[str, ...], given: Mapping[str, str]
 ) -> list[Place]:
@@ -77,15 +93,8 @@ def places(
     url = repository or tree.repository
     if not url:
         found.append(problem("E720", Origin(Rule("--repo-url"))))
-    elif held := next((what for what, secret in _HELD.items() if secret.match(url)), ""):
-        words = {"value": "the URL", "what": f"holds a {held}"}
-        found.append(problem("E723", Origin(Rule("--repo-url")), **words, hint=_CREDENTIALS))
-    elif tagged := _TAGGED.fullmatch(url):
-        words = {"value": f"'{url}'", "what": "names a version of the artifact"}
-        found.append(problem("E723", Origin(Rule("--repo-url")), **words, hint=f"write it as --revision {tagged[1]}"))
-    elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
-        words = {"value": f"'{url}'", "what": "is no address of a repository that a cluster can reach"}
-        found.append(problem("E723", Origin(Rule("--repo-url")), **words, hint=_ADDRESS))
+    else:
+        found += address(url)
     if not _NAME.fullmatch(name):
         what = "small letters, digits and -, at most 40"
         found.append(problem("E721", Origin(Rule("--name")), value=name, what=what))

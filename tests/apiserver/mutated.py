@@ -34,7 +34,7 @@ CASES = (
     "tests/cases/autoscaling-fed", "tests/cases/elastic", "tests/cases/engine-parts", "tests/cases/engine-vllm",
     "tests/cases/flavors", "tests/cases/flavors-inftyai", "tests/cases/hardening-restricted",
     "tests/cases/pod-template", "tests/cases/pods-config", "tests/cases/service-leader-worker", "tests/cases/source-s3",
-    "tests/cases/example-gateway-*", "tests/cases/routes*",
+    "tests/cases/example-gateway-*", "tests/cases/routes*", "tests/nodepools/fleet", "tests/nodepools/every-setting",
 )  # fmt: skip
 HEAVY = {"LeaderWorkerSet": 3}  # so much more often, for all that it holds
 
@@ -119,7 +119,7 @@ def spoilt(count: int) -> list[Spoilt]:
     """So many different ones."""
     by_kind: dict[str, list[Manifest]] = defaultdict(list)
     for case in CASES:
-        for path in sorted(ROOT.glob(f"{case}/expected/**/*.yaml")):
+        for path in sorted([*ROOT.glob(f"{case}/expected/**/*.yaml"), *ROOT.glob(f"{case}/expected.yaml")]):
             if path.name != "kustomization.yaml":
                 for each in manifests(str(path.relative_to(ROOT)), path.read_text("utf-8")):
                     by_kind[each.body["kind"]].append(each)

@@ -1,0 +1,73 @@
+"""llmaz init."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from renderer.cli.answers import answering, end, say
+from renderer.cli.argocd import filled
+
+# Flags that mean something to one engine or one CI only.
+_OF = {"project": ("--engine", "argocd"), "destination": ("--engine", "argocd"), "secret": ("--engine", "flux")}
+
+
+@click.command("init", short_help="Make a GitOps repository to begin with.")
+@click.argument("folder", default=".", metavar="[DIR]")
+@click.option(
+    "--engine",
+    type=click.Choice(("argocd", "flux", "none")),
+    default="argocd",
+    show_default=True,
+    help="What syncs the repository.",
+)
+@click.option(
+    "--ci",
+    type=click.Choice(("github", "gitlab", "none")),
+    help="Whose workflow is written, at the repository's top. [default: gitlab on a host of that name, else github]",
+)
+@click.option("--cpu-demo", "demo", is_flag=True, help="A model that runs on a laptop, without a GPU.")
+@click.option("--repo-url", metavar="URL", help="Where the cluster reads. [default: git remote get-url origin]")
+@click.option("--branch", metavar="NAME", help="What the cluster reads there. [default: the current one, else main]")
+@click.option("--namespace", metavar="NAME", help="Where models run. [default: llm]")
+@click.option("--engine-namespace", metavar="NAME", help="Of Argo CD or Flux itself. [default: argocd, or flux-system]")
+@click.option("--project", metavar="NAME", help="Of Argo CD: the AppProject. [default: default]")
+@click.option(
+    "--destination", metavar="CLUSTER", help="Of Argo CD: URL or name of the cluster. [default: that of Argo CD]"
+)
+@click.option(
+    "--secret", metavar="NAME", help="Of Flux: opens the repository. [default: none; llmaz-git when read by ssh]"
+)
+@click.option(
+    "--action", metavar="OWNER/NAME@REF", help="Of GitHub: your copy of llmaz's repository, best at a commit."
+)
+def init(folder: str, engine: str, ci: str | None, demo: bool, **flags: str | None) -> None:
+    """Make a GitOps repository in DIR, by default the current folder: input, platform, bootstrap, workflow.
+
+    Nothing is asked, and nothing is overwritten: when any file is there already, none is written. The rendered files
+    are made by the next command, llmaz render.
+    """
+    filled(flags)
+    if not folder.strip():
+        raise click.UsageError("DIR has no value")
+    for flag, (by, only) in _OF.items():
+        if flags[flag] is not None and engine != only:
+            raise click.UsageError(f"--{flag} goes with {by} {only}")
+    with answering():
+        from renderer import scaffold
+
+        given = {f"--{key.replace('_', '-')}": value for key, value in flags.items()}
+        made = scaffold.wishes(folder, given, engine, ci, demo)
+    if flags["action"] is not None and made.ci != "github":
+        raise click.UsageError("--action goes with --ci github")
+    with answering():
+        texts = scaffold.contents(made)
+        scaffold.write(folder, texts)
+    say("text", f"{os.path.normpath(folder)}/: {', '.join(scaffold.tops(texts))}")
+    for word in scaffold.missing(made):
+        say("text", word)
+    click.echo("Next:")
+    for command in scaffold.commands(folder, made):
+        click.echo(f"  {command}")
+    end(0)
