@@ -10,7 +10,7 @@ ARGS ?=
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform apiserver-test cluster-test tools bench schemas wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test tools bench schemas wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,12 @@ kubeconform: ## checks every golden against our schemas of Kubernetes and the CR
 	[ $$# -gt 0 ] || { echo "make: there are no goldens" >&2; exit 1; }; \
 	.tools/kubeconform -strict -summary -skip Kustomization -schema-location '$(SCHEMAS)' "$$@"
 
+platform: ## charts/llmaz: helm lint, and kubeconform over what its value sets make
+	@scripts/tools.sh helm kubeconform
+	@for values in tests/platform/*/values.yaml; do .tools/helm lint --strict --quiet charts/llmaz --values "$$values" || exit 1; done
+	.tools/kubeconform -strict -summary -schema-location '$(SCHEMAS)' -schema-location '$(subst renderer/schemas/output,tests/data/schemas,$(SCHEMAS))' \
+	  tests/platform/*/expected.yaml
+
 apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook (minutes; builds them once); ARGS=PATH about other files
 	@scripts/tools.sh lwscheck kube-apiserver etcd
 	$(BIN)/python -m tests.apiserver $(ARGS)
@@ -72,6 +78,7 @@ bench: $(READY) ## speed and memory, beside helm and kustomize (takes minutes)
 
 schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs (downloads 2 GB)
 	$(BIN)/python scripts/make_schemas.py $(ARGS)
+	$(BIN)/python scripts/make_since.py $(ARGS)
 
 wheel: $(READY) ## sdist and wheel, in dist
 	$(BIN)/python -m build

@@ -705,6 +705,16 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E664": Wording("only some may call '{name}' (its spec.gateway.allow), and this name opens it to others", "{hint}"),
     # 72x: Argo CD and Flux
+    # 70x: targets
+    "E700": Wording(
+        "{what} needs {name} {needed}, the target is {said}",
+        "leave it out; if the cluster has it, say so in RenderConfig under targets.{target}",
+    ),
+    "E701": Wording("{name} {value} is older than {oldest}, the oldest that this llmaz knows", "say {oldest} or above"),
+    "E702": Wording(
+        "{name} {value} is newer than {newest}, the newest that this llmaz knows",
+        "say {newest}: a target is the oldest version that the manifests have to run on",
+    ),
     "E720": Wording("git knows no remote 'origin', so nobody knows where the cluster reads", "write --repo-url URL"),
     "E721": Wording("'{value}' is no name", "write {what}"),
     "E722": Wording("'{path}' does not lie in the repository", "write the folder as seen from the repository's top"),
@@ -778,6 +788,22 @@ WORDINGS: dict[str, Wording] = {
     "E756": Wording("{what} is about one environment, and there are {names}", "name one, as --env {first}"),
     "E757": Wording("{key} holds in every environment", "write it below spec, not in an environment"),
     "E758": Wording("--set cannot change environments", "write it into llmaz.yaml, or leave environments out of it"),
+    # 76x: llmaz init
+    "E760": Wording("is there already", "llmaz init overwrites nothing: name another folder, or move this away"),
+    "E761": Wording("'{value}' is no name of a branch", "write it in letters, digits, '.', '_', '-' and '/'"),
+    "E762": Wording(
+        "'{value}' is an artifact, and the cluster is to read a git repository",
+        "write --repo-url https://host/path, or ssh://git@host/path",
+    ),
+    "E763": Wording(
+        "'{value}' is no cluster", "write https://host:port, or the name by which Argo CD knows the cluster"
+    ),
+    "E764": Wording("'{value}' names no action", "write OWNER/REPOSITORY@REF, with a commit for REF"),
+    "E765": Wording("the folder '{value}' cannot be named in a workflow", "rename it, or write --ci none"),
+    "E766": Wording(
+        "lies below {config}, and whatever lies there is rendered by it",
+        "name a folder beside it, or add a Playground there instead",
+    ),
     # 78x: git
     "E770": Wording(
         "this is no OBJECT[.FIELD]",
@@ -794,6 +820,39 @@ WORDINGS: dict[str, Wording] = {
     "E781": Wording("git says: {what}", "name a commit, branch or tag of a git repository"),
     "E782": Wording("git knows no commit '{name}'", "{hint}"),
     "E783": Wording("'{one}' and '{other}' have no commit in common", "fetch more, as with fetch-depth: 0"),
+    # 79x: Karpenter's nodes
+    "E790": Wording(
+        "RenderConfig does not say what nodes are like",
+        "write spec.karpenter: role or instanceProfile, amiAlias, subnetSelectorTerms, securityGroupSelectorTerms",
+    ),
+    "E791": Wording("nodes need {what}", "write it into karpenter, or into karpenter.perFlavor of each flavor"),
+    "E792": Wording(
+        "nothing says which nodes the flavor '{name}' means",
+        "give it a nodeSelector or params.INSTANCE-TYPE, in the model or in RenderConfig's flavors.{name}",
+    ),
+    "E793": Wording(
+        "Karpenter keeps the label '{name}' for itself, so no pool of nodes can have it", "select another label"
+    ),
+    "E794": Wording(
+        "the flavor '{name}' means other nodes for {other} than for {first}",
+        "give one of them another name, or let the cluster's catalog (RenderConfig's flavors) say it for both",
+    ),
+    "E795": Wording(
+        "'{name}' cannot be the name of a node pool",
+        "call the flavor by small letters, digits and '-', with karpenter.namePrefix at most 63 characters",
+    ),
+    "E796": Wording("is there already, and not written by llmaz", "move it away, or name another file with -o"),
+    "E797": Wording(
+        "lies in {folder}/, where llmaz render deletes what it does not make", "name a file elsewhere with -o"
+    ),
+    "E798": Wording(
+        "of the flavor '{name}' a pod asks for {asked} of {resource}, and {names} with these requirements has {most}",
+        "name a larger instance type, ask for less, or mend karpenter.requirements and architectures",
+    ),
+    "E799": Wording(
+        "the weights of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
+        "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
+    ),
     # Wxxx: legal, and likely wrong
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' acts",
@@ -939,6 +998,24 @@ WORDINGS: dict[str, Wording] = {
         "at the listener '{listener}' this hides what the {kind} of the whole Gateway '{gateway}' says: {lost}",
         "repeat it here",
     ),
+    "W700": Wording(
+        "{what} needs the feature gate {gate}, which is off by default up to Kubernetes {newest}",
+        "without it the API server drops or refuses this: leave it out, or turn the gate on",
+    ),
     "W750": Wording("there is no '{key}' to delete", "leave it out, or mend the name"),
+    "W790": Wording("the flavor '{name}': {what}", "{hint}"),
+    "W791": Wording(
+        "{pods} do not tolerate the taint '{taint}', so the nodes of {flavors} do not get it",
+        "add the toleration, in pods.tolerations or the flavor's, or leave the taint out",
+    ),
+    "W792": Wording(
+        "its pods ask for nodes with {label}, which those of {names} do not have, so they stay pending",
+        "add the label to the flavor's nodeSelector, or drop it from the pods",
+    ),
+    "W793": Wording("no workload runs on the flavor '{name}'", "{hint}"),
+    "W794": Wording(
+        "Karpenter does not ask InftyAI's scheduler: it makes the cheapest nodes that hold a pod, whatever the flavor",
+        "set flavorPolicy: auto, so that pods say it themselves, or use the fork of Karpenter that knows OpenModels",
+    ),
     # 9xx: our own fault
 }

@@ -199,11 +199,24 @@ def reads(rule: str, schema: Node) -> dict[Steps, bool]:
                 if "items" in at(schema, steps):
                     inside(steps)
                 else:
-                    consumed({steps})
+                    keys(steps)
+            return set()
+        if what == "in":
+            consumed(walk(parts[0], names))
+            for steps in walk(parts[1], names):
+                keys(steps)
             return set()
         for part in parts:
             consumed(walk(part, names))
         return set()
+
+    def keys(steps: Steps) -> None:
+        """Of a map whose values may be of several types only the keys count; of anything else the value."""
+        inner = at(schema, steps).get("additionalProperties")
+        if isinstance(inner, dict) and inner.get("x-kubernetes-int-or-string"):
+            mark((*steps, "{}"), False)
+        else:
+            consumed({steps})
 
     def below(steps: Steps, name: str) -> Steps:
         for field in at(schema, steps).get("properties", {}):

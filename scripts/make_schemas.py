@@ -82,6 +82,8 @@ CRDS = (
         "example/prometheus-operator-crd",
         ("PodMonitor", "ServiceMonitor", "PrometheusRule"),
     ),
+    # Its copy of NodePool has the rules about AWS's labels, which the one of sigs.k8s.io/karpenter lacks.
+    Source("github.com/aws/karpenter-provider-aws@v1.14.1", "pkg/apis/crds", ("NodePool", "EC2NodeClass")),
 )
 
 BUILT_IN = {
@@ -221,9 +223,14 @@ def short(name: str) -> str:
 @cache
 def enums() -> dict[tuple[str, str], list[str]]:
     """(definition, property) → values. The published OpenAPI lacks them, the Go code it is made from has them."""
+    return enumerated(archive(KUBERNETES).read(f"{KUBERNETES}/{ENUMS}").decode())
+
+
+def enumerated(code: str) -> dict[tuple[str, str], list[str]]:
+    """(definition, property) → values, in that Go code."""
     found: dict[tuple[str, str], list[str]] = {}
     definition = field = ""
-    for line in archive(KUBERNETES).read(f"{KUBERNETES}/{ENUMS}").decode().splitlines():
+    for line in code.splitlines():
         if match := re.match(r"func schema_k8sio_(?:api|apimachinery_pkg_apis)_([a-z]+)_(v[a-z0-9]+)_(\w+)\(", line):
             definition = ".".join(match.groups())
         elif line.startswith("func "):

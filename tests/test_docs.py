@@ -282,6 +282,7 @@ def test_the_complete_configuration(here: Path, llmaz: Llmaz) -> None:
     assert (done.code, done.err) == (0, "1 app, 20 objects: valid\n")
     spec = yaml.safe_load(block.text)["spec"]
     spec["gateway"]["auth"]["jwt"] = spec["gateway"]["perNamespace"]["search"]["auth"]["jwt"]  # not beside apiKeys
+    spec["karpenter"]["instanceProfile"] = spec["karpenter"]["perFlavor"]["a100-80g"]["instanceProfile"]  # or a role
     for key, _ in leaves(*spec_of("RenderConfig")):
         node = spec
         for part in key.split("."):

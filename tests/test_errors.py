@@ -32,6 +32,7 @@ ELSEWHERE = {
     "E128": "test_cli.py::test_machines_hear_what_is_stale",
     "E140": "test_robustness.py::test_full_disk",
     "E726": "test_argocd.py::test_parameters_that_are_wrong",
+    "E765": "test_init.py::test_a_folder_that_no_workflow_can_name",
     "E780": "test_revision.py::test_without_git",
     "E781": "test_revision.py::test_outside_of_a_repository",
     "E782": "test_revision.py::test_a_name_of_no_commit",

@@ -6,6 +6,7 @@ asked more often than anything else.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ _EPILOG = (
     "Exit codes: 0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault."
 )
 _COMMANDS = {  # where each stands
+    "init": "init.init",
     "render": "rendering.render",
     "validate": "rendering.validate",
     "check": "checking.check",
@@ -29,6 +31,7 @@ _COMMANDS = {  # where each stands
     "explain": "explain.explain",
     "argocd": "argocd.argocd",
     "flux": "flux.flux",
+    "nodepools": "nodepools.nodepools",
     "presets": "presets.presets",
     "schema": "schemas.schema_",
     "kustomize": "kustomize.kustomize",
@@ -64,6 +67,7 @@ def cli() -> None:
 def main(args: Sequence[str] | None = None) -> None:
     """The console script. It ends at once: freeing all that was read takes longer than reading it."""
     code: Any = 0
+    gc.disable()  # what is read is needed until the end, and what is made is freed by counting
     try:
         cli.main(args=args, prog_name="llmaz", standalone_mode=False)
     except SystemExit as end:

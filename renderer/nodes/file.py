@@ -1,0 +1,36 @@
+"""The file that node pools are kept in: compared, and written whole."""
+
+from __future__ import annotations
+
+import os
+
+from renderer import emit
+from renderer.api import Scope
+from renderer.problems import Origin, RenderError, problem
+from renderer.tree import MARK, File
+
+
+def settled(scope: Scope, path: str, text: str, write: bool) -> str:
+    """What stands at the path: same, stale or missing; with `write` it is the text afterwards. Raises RenderError for a
+    file of somebody else's, for a place where `llmaz render` would delete it, and for what the file system refuses.
+    """
+    at = Origin(File(path, "", ""))
+    rendered = os.path.dirname(scope.folder) if scope.options.env else scope.folder
+    if (os.path.realpath(path) + os.sep).startswith(os.path.realpath(rendered) + os.sep):
+        raise RenderError([problem("E797", at, folder=rendered)])
+    try:
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            state = "missing"
+        else:
+            if not data.startswith(MARK.encode()):
+                raise RenderError([problem("E796", at)])
+            state = "same" if data == text.encode() else "stale"
+        if write and state != "same":
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            emit.whole(path, text)
+    except OSError as error:
+        raise RenderError([problem("E140", at, what=error.strerror or error)]) from None
+    return state
