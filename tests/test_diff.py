@@ -237,6 +237,22 @@ def test_a_path_of_one_side(base: str, repository: Repository, llmaz: Llmaz) -> 
     assert llmaz("diff", "--base", base, "--", "nowhere.yaml").code == 2
 
 
+def test_in_a_folder_that_one_side_does_not_have(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = Repository(here)
+    (here / "README.md").write_text("Models.\n", "utf-8")
+    repository.commit("first")
+    team = here / "team"
+    team.mkdir()
+    (team / "all.yaml").write_text(MAILS, "utf-8")
+    monkeypatch.chdir(team)
+    added = llmaz("diff")
+    assert (added.code, added.err) == (0, "")
+    assert added.out.startswith("Models\n  + llm/mails (qwen3-8b): added\n")
+    repository.commit("second")
+    assert llmaz("diff", "HEAD~1..HEAD").out == added.out
+    assert "llm/mails (qwen3-8b): removed" in llmaz("diff", "HEAD..HEAD~1").out
+
+
 def test_below_the_top_of_the_repository(repository: Repository, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = repository.folder / "team"
     folder.mkdir()

@@ -63,11 +63,13 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
 
 def _there(options: Options, other: Options | None = None) -> Options | None:
     """The options with those of their paths that are there, or on no side at all, which is an error; None where all of
-    them are on the other side alone.
+    them are on the other side alone, or without any the current folder is not there.
     """
-    paths = options.paths
-    kept = [each for each in paths if options.ground.exists(each) or (other and not other.ground.exists(each))]
-    return options._replace(paths=tuple(kept)) if kept or not paths else None
+    paths, ground = options.paths, options.ground
+    if not paths:
+        return options if ground.exists(".") or ground.base_of(())[1] else None
+    kept = [each for each in paths if ground.exists(each) or (other and not other.ground.exists(each))]
+    return options._replace(paths=tuple(kept)) if kept else None
 
 
 def _earlier(
