@@ -75,7 +75,7 @@ def object_(name: str) -> str:
 
 def test_every_example_of_the_repository_is_taken() -> None:
     taken = {example.name.partition("/")[0] for example in examples.examples()}
-    assert taken == {path.name for path in (ROOT / "examples").iterdir() if path.is_dir()}
+    assert taken == {"init", "platform", *(path.name for path in (ROOT / "examples").iterdir() if path.is_dir())}
     assert {"environments/dev", "environments/prod"} <= {example.name for example in examples.examples()}
 
 

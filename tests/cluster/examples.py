@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +13,8 @@ from typing import Any, NamedTuple
 from tests.apiserver.judge import Manifest, manifests
 from tests.apiserver.server import Body, CannotJudge
 
-CASES = Path(__file__).resolve().parents[1] / "cases"
+TESTS = Path(__file__).resolve().parents[1]
+CASES = TESTS / "cases"
 PREFIX = "example-"
 NODES = 4  # of each sort
 MANY = 8  # accelerators of a node, as long as nobody asks for more
@@ -40,8 +45,12 @@ class Sort(NamedTuple):
 
 
 def examples(names: Sequence[str] = (), folder: Path = CASES) -> list[Example]:
-    """All of them, or those named. One with environments is one for each. Raises CannotJudge when there is none."""
+    """All of them, or those named. One with environments is one for each. Of ours also what a new repository renders
+    to, and the chart's own objects. Raises CannotJudge when there is none.
+    """
     found = [example for path in sorted(folder.glob(f"{PREFIX}*/expected")) for example in read(path)]
+    if folder == CASES:
+        found += [initiated(), Example("platform", objects(TESTS / "platform" / "none", "expected.yaml"))]
     wanted = [example for example in found if not names or {example.name, example.name.partition("/")[0]} & {*names}]
     known = {known for example in found for known in (example.name, example.name.partition("/")[0])}
     if unknown := [name for name in names if name not in known]:
@@ -65,9 +74,21 @@ def read(folder: Path) -> list[Example]:
     return parts
 
 
-def objects(folder: Path) -> tuple[Manifest, ...]:
+def initiated() -> Example:
+    """What `llmaz init --cpu-demo` and then `llmaz render` make. Raises CannotJudge."""
+    with tempfile.TemporaryDirectory() as folder:
+        for words in (["init", "--cpu-demo", "--ci", "none"], ["render"]):
+            command = [sys.executable, "-m", "renderer", *words]
+            around = {**os.environ, "PYTHONPATH": str(TESTS.parent)}
+            done = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise CannotJudge(f"llmaz {' '.join(words)}: {done.stderr}")
+        return Example("init", objects(Path(folder, "rendered")))
+
+
+def objects(folder: Path, files: str = "*.yaml") -> tuple[Manifest, ...]:
     """The objects of all files, without what only kustomize reads."""
-    paths = sorted(path for path in folder.rglob("*.yaml") if path.name != "kustomization.yaml")
+    paths = sorted(path for path in folder.rglob(files) if path.name != "kustomization.yaml")
     return tuple(each for path in paths for each in manifests(str(path.relative_to(folder)), path.read_text("utf-8")))
 
 
