@@ -65,7 +65,7 @@ apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook
 	@scripts/tools.sh lwscheck kube-apiserver etcd
 	$(BIN)/python -m tests.apiserver $(ARGS)
 
-cluster-test: $(READY) ## applies each example, and what llmaz init makes, to a small cluster, asks Argo CD's diff (minutes; builds it once); ARGS=NAME for some
+cluster-test: $(READY) ## applies examples, a new repository, the chart to a small cluster, asks Argo CD's diff (minutes; builds it once)
 	@scripts/tools.sh kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift
 	$(BIN)/python -m tests.cluster $(ARGS)
 

@@ -1,6 +1,7 @@
 """Applies every example to a small cluster, and asks Argo CD's diff about it: `python -m tests.cluster [NAME...]`.
 
-Among them are `init`, which `llmaz init --cpu-demo` makes, and `platform`, the own objects of our chart. For each, one after the other, in a cluster with real controllers and pretended nodes:
+Among them are `init`, which `llmaz init --cpu-demo` makes, and `platform`, the own objects of our chart. For each, one
+after the other, in a cluster with real controllers and pretended nodes:
 
     it is applied, server-side; namespaces, Secrets, claims that it counts on are made up
     every LeaderWorkerSet becomes Available, every Deployment too; every Service gets endpoints on each of its ports;
