@@ -29,7 +29,13 @@ from tests.apiserver.mutated import differences, verdicts
 from tests.apiserver.server import CannotJudge, running
 
 ROOT = Path(__file__).resolve().parents[2]
-GOLDENS = ("tests/cases/*/expected", "examples/*/expected", "examples/*/rendered", "tests/nodepools/*/expected.yaml")
+GOLDENS = (
+    "tests/cases/*/expected",
+    "examples/*/expected",
+    "examples/*/rendered",
+    "tests/nodepools/*/expected.yaml",
+    "tests/platform/*/expected.yaml",
+)
 INPUTS = 2200  # of which at least two thousand render
 SPOILT = 2000
 MOST = 0.9  # of the made-up inputs must render

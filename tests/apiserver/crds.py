@@ -1,4 +1,4 @@
-"""The CustomResourceDefinitions that the API server is given: those that our schemas are made of."""
+"""The CustomResourceDefinitions that the API server is given: those that our schemas are made of, Argo CD's, Flux'."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ Node: TypeAlias = dict[str, Any]
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 sys.path.append(str(SCRIPTS))  # a script finds its neighbours there
 
-from scripts.make_schemas import CRDS, crds  # noqa: E402
+from scripts.make_gitops_schemas import CRDS as TOOLS  # noqa: E402
+from scripts.make_schemas import CRDS as OURS  # noqa: E402
+from scripts.make_schemas import crds  # noqa: E402
 
+CRDS = (*OURS, *TOOLS)
 MODEL = SCRIPTS.parent / "charts" / "llmaz" / "files" / "openmodel-crd.yaml"
 
 

@@ -93,7 +93,9 @@ class Judge:
         root = f"/apis/{version}" if "/" in str(version) else f"/api/{version}"
         space = f"/namespaces/{quote(_namespace(body), safe='')}" if resource.namespaced else ""
         sent = text or yamlio.dump(body)  # as kubectl would, since go-yaml reads 1.0 as 1 and JSON in Go does not
-        return self._client("POST", f"{root}{space}/{resource.plural}", sent, "application/yaml", **STRICT).message
+        said = self._client("POST", f"{root}{space}/{resource.plural}", sent, "application/yaml", **STRICT)
+        # A namespace, or a CRD of ours, may be there for the others' sake; that is looked up once all else has held.
+        return "" if said.body.get("reason") == "AlreadyExists" else said.message
 
     def _make_namespaces(self, wanted: Iterable[Manifest]) -> None:
         """A refusal of one shows again at the objects in it."""
