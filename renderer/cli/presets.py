@@ -11,7 +11,7 @@ from renderer.cli.answers import INVALID, STALE, answering, counted, end, report
 
 @click.group()
 def presets() -> None:
-    """What ships with llmaz: backends, models and loaders."""
+    """What ships with llmaz: backends, models, loaders and pickers."""
 
 
 @presets.command("list")
@@ -19,7 +19,7 @@ def presets_list() -> None:
     """List the presets by name."""
     from renderer.load import preset, preset_names
 
-    for folder in ("backends", "models", "loaders"):
+    for folder in ("backends", "models", "loaders", "pickers"):
         click.echo(f"{folder}:")
         names = preset_names(folder)
         width = max(len(name) for name in names)
