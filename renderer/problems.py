@@ -789,7 +789,10 @@ WORDINGS: dict[str, Wording] = {
     "E757": Wording("{key} holds in every environment", "write it below spec, not in an environment"),
     "E758": Wording("--set cannot change environments", "write it into llmaz.yaml, or leave environments out of it"),
     # 76x: llmaz init
-    "E760": Wording("is there already", "llmaz init overwrites nothing: name another folder, or move this away"),
+    "E760": Wording(
+        "is there already",
+        "llmaz init overwrites nothing: name another folder, or move this away; a workflow stays with --ci none",
+    ),
     "E761": Wording("'{value}' is no name of a branch", "write it in letters, digits, '.', '_', '-' and '/'"),
     "E762": Wording(
         "'{value}' is an artifact, and the cluster is to read a git repository",
@@ -850,7 +853,7 @@ WORDINGS: dict[str, Wording] = {
         "name a larger instance type, ask for less, or mend karpenter.requirements and architectures",
     ),
     "E799": Wording(
-        "the weights of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
+        "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
     # Wxxx: legal, and likely wrong

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
@@ -97,7 +98,7 @@ class Targets:
             for key, value in _facts()["nodes"][number].items():
                 if key == "!":
                     made: Node = self._unmet(value)
-                elif key == "=":
+                elif key in ("=", "~"):
                     made = {word: unmet for word, needs in value.items() if (unmet := self._unmet(needs))}
                 else:
                     made = self._node(value)
@@ -125,11 +126,13 @@ def _refusing(node: Node) -> Any:
     if "!" in node:
         return False
     made: dict[str, Any] = {}
-    fields = {key: _refusing(child) for key, child in node.items() if key not in ("=", "[]", "{}")}
+    fields = {key: _refusing(child) for key, child in node.items() if key not in ("=", "~", "[]", "{}")}
     if fields:
         made["properties"] = fields
     if "=" in node:
         made["not"] = {"enum": [*node["="], *(int(each) for each in node["="] if each.isdecimal())]}
+    if "~" in node:
+        made["allOf"] = [{"pattern": pattern} for pattern in node["~"]]
     if "[]" in node:
         made["items"] = _refusing(node["[]"])
     if "{}" in node:
@@ -152,12 +155,16 @@ def too_new(node: Node, value: Any, path: Path = (), *, deep: bool = False) -> I
             yield from too_new(node["[]"], inner, (*path, i), deep=deep)
     elif needs := node.get("=", _NONE).get(str(value)):
         yield TooNew(path, str(path[-1]), str(value), needs)
+    elif "~" in node and isinstance(value, str):
+        for pattern, each in node["~"].items():
+            if not re.search(pattern, value):
+                yield TooNew(path, str(path[-1]), value, each)
 
 
 def all_needs() -> list[Mapping[str, str]]:
     """All needs of all kinds: what is needed by some field, value or kind."""
     nodes = _facts()["nodes"]
-    values = [each for node in nodes for each in node.get("=", {}).values()]
+    values = [each for node in nodes for key in ("=", "~") for each in node.get(key, {}).values()]
     return [node["!"] for node in nodes if "!" in node] + values
 
 

@@ -198,8 +198,10 @@ def walked(node: since.Node, path: str = "") -> Iterator[tuple[str, str, Mapping
         return
     for value, needs in node.get("=", {}).items():
         yield path, value, needs
+    for pattern, needs in node.get("~", {}).items():
+        yield path, f"unlike {pattern}", needs
     for key, child in sorted(node.items()):
-        if key != "=":
+        if key not in ("=", "~"):
             yield from walked(child, f"{path}{key}" if key in ("[]", "{}") else f"{path}.{key}".lstrip("."))
 
 

@@ -12,8 +12,8 @@ before, the API server drops it. What no module says is in `since.yaml`, with wh
     kinds        by schema, the component that serves it; where parts of it are newer than that component's oldest
                  version, the number of a node
     nodes        parts of an object: `!` since when (component → version; `?` → a feature gate that is off by default
-                 in all versions), `=` by value the same, `[]` the items, `{}` the values, else fields by name;
-                 children are numbers of nodes
+                 in all versions), `=` by value the same, `~` the same for values that a pattern does not fit, `[]` the
+                 items, `{}` the values, else fields by name; children are numbers of nodes
 """
 
 from __future__ import annotations
@@ -187,6 +187,18 @@ def tagged(text: str) -> Iterator[tuple[str, str]]:
 
 
 @cache
+def gated() -> dict[str, list[str]]:
+    """What gates let through below a field: of `core.v1.SleepAction.seconds` the value 0, as `=0`; of
+    `core.v1.PodSpec.containers` a field of its items, as `[].restartPolicy`.
+    """
+    found: dict[str, list[str]] = {}
+    for key in gates():
+        if match := re.fullmatch(r"(.+?)(=.+|\[\]\..+)", key):
+            found.setdefault(match[1], []).append(match[2])
+    return found
+
+
+@cache
 def switches(module: str) -> dict[str, bool]:
     """The feature gates of a version of Kubernetes: whether each is on by default."""
     found: dict[str, bool] = {}
@@ -231,10 +243,17 @@ def typed(names: Sequence[str], path: tuple[str, ...]) -> Node:
         if field == "status" and "kind" in told[-1]:
             continue
         child = inner([each.get(field) for each in told], (*path, name))
+        below_it = gated().get(f"{name}.{field}", ())
+        for word in (each for each in below_it if each.startswith("[].")):
+            said = let([True for _ in versions], gates()[f"{name}.{field}{word}"])
+            child.setdefault("[]", {}).setdefault(word[3:], {})["!"] = said
         if said := let([field in each for each in told], gates().get(f"{name}.{field}", ())):
             child = {"!": said} if GATE in said else {**child, "!": said}
+        if old := facts()["patterns"].get(f"{name}.{field}"):
+            below(child, "~", {old["pattern"]: let([True for _ in versions], [old["gate"]])})
         values: Node = {}
-        for value in allowed(versions[-1]).get((name, field), ()):
+        named = [each[1:] for each in below_it if each.startswith("=")]
+        for value in dict.fromkeys([*allowed(versions[-1]).get((name, field), ()), *named]):
             have = [
                 value in allowed(each).get((was, field), [value]) for each, was in zip(versions, names, strict=True)
             ]
@@ -398,9 +417,9 @@ def pruned(node: Node, have: Mapping[str, str]) -> Node:
     below(result, "!", needs)
     here = {**have, **needs}
     for key, value in sorted(node.items()):
-        if key == "=":
+        if key in ("=", "~"):
             values = {word: newer(said, here) for word, said in sorted(value.items())}
-            below(result, "=", {word: said for word, said in values.items() if said})
+            below(result, key, {word: said for word, said in values.items() if said})
         elif key != "!":
             below(result, key, pruned(value, here))
     return result
@@ -415,7 +434,7 @@ class Pool:
 
     def add(self, node: Node) -> int:
         """The node's number."""
-        flat = {key: value if key in "!=" else self.add(value) for key, value in node.items()}
+        flat = {key: value if key in ("!", "=", "~") else self.add(value) for key, value in node.items()}
         text = json.dumps(flat, sort_keys=True)
         if text not in self.numbers:
             self.numbers[text] = len(self.nodes)

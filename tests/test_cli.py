@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PRESETS = ROOT / "presets"
-FOLDERS = ("backends", "models", "loaders")
+FOLDERS = ("backends", "models", "loaders", "pickers")
 SHIPPED = [
     f"{folder}/{name}" for folder in FOLDERS for name in sorted(p.stem for p in (PRESETS / folder).glob("*.yaml"))
 ]

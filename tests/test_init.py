@@ -257,6 +257,36 @@ def test_a_name_for_the_cluster(here: Path, llmaz: Llmaz) -> None:
     assert values["argocd"]["destination"] == {"name": "eu-1"}
 
 
+def test_a_component_that_is_not_well_holds_up_no_model(here: Path, llmaz: Llmaz) -> None:
+    """Each commit upgrades the chart, whose revision is the commit's, and the models wait for that release."""
+    assert llmaz("init", "--engine", "flux", "--repo-url", URL).code == 0
+    [platform] = documents(here / "bootstrap" / "apps" / "platform.yaml")
+    spec = platform["spec"]
+    assert spec["chart"]["spec"]["reconcileStrategy"] == "Revision"
+    assert "disableWait" not in spec["install"]
+    assert spec["upgrade"]["disableWait"] is True
+    assert faults(platform) == []
+
+
+def test_no_two_applications_own_a_namespace(here: Path, llmaz: Llmaz) -> None:
+    """Argo CD would let each take it from the other, for ever. That of the chart's own objects is made unowned."""
+    assert llmaz("init", "--repo-url", URL).code == 0
+    [platform] = documents(here / "bootstrap" / "apps" / "platform.yaml")
+    assert "CreateNamespace=true" in platform["spec"]["syncPolicy"]["syncOptions"]
+    there = platform["spec"]["destination"]["namespace"]
+    owned = {body["metadata"]["name"] for body in documents(here / "extra" / "namespaces.yaml")}
+    assert there in owned
+    more = here / "more.yaml"
+    more.write_text("redis: {enabled: true}\ndashboards: {enabled: true}\n", "utf-8")
+    files = [f"--values={file}" for file in (here / "platform" / "values.yaml", more)]
+    command = [tool("helm"), "template", "llmaz", str(here / "platform" / "llmaz"), "--namespace", there, *files]
+    made = subprocess.run(command, capture_output=True, text=True, check=False, env={"HOME": str(here)})
+    assert made.returncode == 0, made.stderr
+    objects = [body for body in yaml.safe_load_all(made.stdout) if body]
+    assert {body["kind"] for body in objects} >= {"Application", "Deployment", "ConfigMap"}
+    assert owned.isdisjoint(body["metadata"]["name"] for body in objects if body["kind"] == "Namespace")
+
+
 def test_the_schemas_would_say_no(here: Path, llmaz: Llmaz) -> None:
     llmaz("init", "--repo-url", URL)
     [body] = documents(here / "bootstrap" / "apps" / "platform.yaml")

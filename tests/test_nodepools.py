@@ -190,6 +190,14 @@ def test_the_output_folder_of_an_environment_is_no_place(
         assert (done.code, "[E797]" in done.err) == (2, True)
 
 
+@pytest.mark.parametrize(("name", "code"), [("new/", "E140"), ("new/a\nb.yaml", "E124"), ("new/a\x7f", "E124")])
+def test_a_name_of_no_file(name: str, code: str, here: Path, llmaz: Llmaz) -> None:
+    done = llmaz("nodepools", "-o", name)
+    assert (done.code, done.out) == (2, "")
+    assert f"[{code}]" in done.err
+    assert not (here / "new").exists()
+
+
 def test_a_folder_in_the_way(here: Path, llmaz: Llmaz) -> None:
     (here / "nodes.yaml").mkdir()
     done = llmaz("nodepools", "-o", "nodes.yaml")
@@ -224,6 +232,37 @@ def test_limits_are_whole_nodes(replicas: int, gpus: str, here: Path, llmaz: Llm
 def test_limits_of_ones_own(here: Path, llmaz: Llmaz) -> None:
     fleet(here, limits={"cpu": "1000m", "nvidia.com/gpu": 4})
     assert limits(llmaz) == {"nvidia.com/gpu": "4", "cpu": "1"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "warned"), [("1", True), ("7", True), ("7500m", True), ("8", False), ("0", False), ("100", False)]
+)
+def test_a_limit_below_one_node(limit: str, warned: bool, here: Path, llmaz: Llmaz) -> None:
+    fleet(here, limits={"nvidia.com/gpu": limit})
+    done = llmaz("nodepools")
+    assert done.code == 0, done.err
+    assert ("the smallest instance that meets its requirements has 8 [W790]" in done.err) is warned
+
+
+@pytest.mark.parametrize(
+    ("throughput", "disk"),
+    [
+        (125, {"throughput": 125}),
+        (750, {"throughput": 750}),
+        (751, {"iops": 3004, "throughput": 751}),
+        (2000, {"iops": 8000, "throughput": 2000}),
+    ],
+)
+def test_a_fast_disk_has_the_operations_that_it_needs(
+    throughput: int, disk: dict[str, int], here: Path, llmaz: Llmaz
+) -> None:
+    """EC2 takes no gp3 volume with more than a quarter of a MiB a second for each of its operations, 3000 if unsaid."""
+    fleet(here, volumeThroughput=throughput)
+    done = llmaz("nodepools")
+    assert done.code == 0, done.err
+    _, made = yaml.safe_load_all(done.out)
+    ebs = made["spec"]["blockDeviceMappings"][0]["ebs"]
+    assert {key: ebs[key] for key in ("iops", "throughput") if key in ebs} == disk
 
 
 def test_a_pool_by_more_than_the_table_knows_counts_nodes(here: Path, llmaz: Llmaz) -> None:
@@ -352,7 +391,7 @@ def test_the_table_is_whole() -> None:
     assert len({each.labels[labels.TYPE] for each in table}) == len(table) > 50
     rows = {row["name"]: row for row in load.preset("accelerators").value["spec"]["resources"] if "name" in row}
     for each in table:
-        assert each.holds in (1, 2, 4, 8)
+        assert each.holds in (0, 1, 2, 4, 8)
         assert instances.countable(each.resource)
         assert rows[each.resource]["count"] == "tp"
         assert set(each.labels) - {labels.TYPE, labels.ARCH} <= labels.HARDWARE

@@ -348,6 +348,24 @@ def test_flux_makes_own_objects_by_a_second_release(tmp_path: Path) -> None:
     assert own == set(second)
 
 
+@pytest.mark.parametrize(
+    ("own", "needed"),
+    [
+        ({"redis": {"enabled": True}}, set()),
+        ({"gateway": {"create": True, "namespaces": ["llm"]}}, {"envoy-gateway"}),
+        ({"dashboards": {"enabled": True}}, set()),
+        ({"dashboards": {"enabled": True, "namespace": "monitoring"}}, {"prometheus"}),
+        ({"nodePools": given("everything-flux")["nodePools"]}, {"karpenter"}),
+    ],
+)
+def test_the_second_release_waits_for_no_more_than_it_needs(own: Body, needed: set[str], tmp_path: Path) -> None:
+    """A Prometheus that lacks its Secret holds up no Gateway."""
+    off = {key: {**given("everything-flux").get(key, {}), "enabled": False} for key in ("redis", "dashboards")}
+    base = {**given("everything-flux"), **off, "nodePools": [], "gateway": {"create": False}}
+    found = parts(made(tmp_path, {**base, **own}))["own"]["spec"]
+    assert {each["name"].removeprefix("llmaz-") for each in found.get("dependsOn", [])} == needed
+
+
 def test_a_chart_in_a_git_repository(tmp_path: Path) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     lws = {"repoURL": "https://git.example/lws.git", "path": "charts/lws", "version": commit}
@@ -516,6 +534,65 @@ def test_literal_keys_are_dropped(tmp_path: Path) -> None:
     assert "literal-" not in said
 
 
+@pytest.mark.parametrize(
+    "chat",
+    [
+        {"openaiBaseApiUrl": "http://envoy-default-llm-0a1b2c3d.envoy-gateway-system/v1"},
+        {"openaiBaseApiUrl": "http://envoy-default-llm-0a1b2c3d"},
+        {"openaiBaseApiUrls": ["http://envoy-default-llm-0a1b2c3d"]},
+        {"extraEnvVars": [{"name": "OPENAI_API_BASE_URL", "value": "http://envoy-default-llm-0a1b2c3d:80/v1"}]},
+        {"commonEnvVars": {"OPENAI_API_BASE_URLS": "http://a/v1;http://envoy-default-llm-0a1b2c3d/v1"}},
+    ],
+)
+def test_addresses_with_a_hash_are_dropped(chat: Values, tmp_path: Path) -> None:
+    values = {"openWebUI": {"enabled": True, "values": chat}}
+    got = chart_values(parts(made(tmp_path, values))["open-webui"])
+    assert "0a1b2c3d" not in json.dumps(got)
+    assert got["openaiBaseApiUrl"] == "http://llmaz-system-llmaz-gateway.envoy-gateway-system.svc.cluster.local/v1"
+    assert "was dropped" in notes(tmp_path, values).replace("were", "was")
+
+
+def test_variables_are_text(tmp_path: Path) -> None:
+    chat = {"extraEnvVars": {"A": 1000000, "B": True, "C": None, "D": 1.5, "E": "x"}}
+    found = parts(made(tmp_path, {"openWebUI": {"enabled": True, "values": chat}}))
+    got = {each["name"]: each["value"] for each in chart_values(found["open-webui"])["extraEnvVars"]}
+    assert got == {"A": "1000000", "B": "true", "C": "", "D": "1.5", "E": "x", "ENABLE_PERSISTENT_CONFIG": "False"}
+
+
+@pytest.mark.parametrize("engine", ["argocd", "flux"])
+def test_names_that_yaml_reads_as_something_else(engine: str, tmp_path: Path) -> None:
+    """They stay text, as kubeconform would say too."""
+    values = {
+        "engine": engine,
+        "argocd": {"namespace": "0x1f", "project": "1e3", "destination": {"server": "https://a:"}},
+        "flux": {"namespace": "123", "self": {"name": "1", "namespace": "2", "chart": "./a #b"}},
+        "keda": {"enabled": True, "namespace": "on", "chart": "off"},
+        "openWebUI": {"enabled": True, "namespace": "1", "repoURL": "https://git.example/a:", "path": "1.5"},
+        "clusterDomain": "1.5",
+        "redis": {"enabled": engine == "flux"},
+        "gateway": {"namespace": "3"},
+        "envoyGateway": {"namespace": "envoy-gateway-system"},
+    }
+
+    def leaves(node: Any, *path: str) -> Iterator[tuple[str, Any]]:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                yield from leaves(value, *path, key)
+        elif isinstance(node, list):
+            for value in node:
+                yield from leaves(value, *path)
+        else:
+            yield ".".join(path), node
+
+    words = re.compile(r"(^|\.)(namespace|project|server|chart|path|url|repoURL|targetNamespace|\w*ClusterDomain)$")
+    found = [(at, leaf) for body in made(tmp_path, values).values() for at, leaf in leaves(body) if words.search(at)]
+    assert len(found) > 30
+    assert [(at, leaf) for at, leaf in found if not isinstance(leaf, str)] == []
+    if engine == "flux":
+        own = parts(made(tmp_path, values))["own"]["spec"]
+        assert (own["chart"]["spec"]["chart"], own["targetNamespace"]) == ("./a #b", "3")
+
+
 # --- what it refuses ------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Values, str]] = {
@@ -541,6 +618,18 @@ WRONG: dict[str, tuple[Values, str]] = {
         "keda: 0123456789abcdef0123456789abcdef01234567 is a commit, and keda of",
     ),
     "a password": ({"keda": {"repoURL": "https://me:word@git.example/x"}}, "at '/keda/repoURL'"),
+    "a password of ssh": ({"keda": {"repoURL": "ssh://me:word@git.example/x"}}, "at '/keda/repoURL'"),
+    "a token": ({"keda": {"repoURL": "https://token@git.example/x"}}, "at '/keda/repoURL'"),
+    "a token, of CRDs": ({"keda": {"crds": {"repoURL": "https://token@git.example/x"}}}, "at '/keda/crds/repoURL'"),
+    "git without a lock": ({"keda": {"repoURL": "git://git.example/x"}}, "at '/keda/repoURL'"),
+    "a chart of a git repository": (
+        {"keda": {"enabled": True, "repoURL": "ssh://git@git.example/x"}},
+        "keda: ssh://git@git.example/x is a git repository: write path",
+    ),
+    "ssh for Flux, which has no key": (
+        {"engine": "flux", "keda": {"enabled": True, "repoURL": "ssh://git@git.example/x", "path": "chart"}},
+        "keda: Flux reads ssh://git@git.example/x with a Secret only",
+    ),
     "upstream's engines": (
         {"backendRuntime": {"enabled": True}},
         "backendRuntime is a key of llmaz's own chart: engines",
@@ -561,6 +650,50 @@ WRONG: dict[str, tuple[Values, str]] = {
     "merged backends": (
         {"envoyGateway": {"values": {"config": {"envoyGateway": {"envoyProxy": {"mergeBackends": {"type": "x"}}}}}}},
         "mergeBackends: with it requests pass the AI gateway by",
+    ),
+    "merged backends, since {} means yes": (
+        {"envoyGateway": {"values": {"config": {"envoyGateway": {"envoyProxy": {"mergeBackends": {}}}}}}},
+        "mergeBackends: with it requests pass the AI gateway by",
+    ),
+    "the extension that is emptied": (
+        {"envoyGateway": {"values": {"config": {"envoyGateway": {"extensionManager": None}}}}},
+        "envoyGateway.values.config.envoyGateway.extensionManager is no map",
+    ),
+    "a configuration that is text": (
+        {"envoyGateway": {"values": {"config": "x"}}},
+        "envoyGateway.values.config is no map",
+    ),
+    "CRDs that stay behind": (
+        {"leaderWorkerSet": {"version": "0.10.0"}},
+        "leaderWorkerSet.crds.version is v0.9.0, and leaderWorkerSet.version is 0.10.0",
+    ),
+    "CRDs that stay behind, with Flux": (
+        {"engine": "flux", "envoyGateway": {"version": "v2.0.0"}},
+        "envoyGateway.crds.version is v1.9.1, and envoyGateway.version is v2.0.0",
+    ),
+    "a token in a query": ({"keda": {"repoURL": "https://git.example/x?token=y"}}, "at '/keda/repoURL'"),
+    "variables that are text": (
+        {"openWebUI": {"enabled": True, "values": {"extraEnvVars": "A=b"}}},
+        'openWebUI.values.extraEnvVars: "A=b" is no {name, value}',
+    ),
+    "a variable that is text": (
+        {"openWebUI": {"enabled": True, "values": {"commonEnvVars": [{"name": "A", "value": "b"}, "C=d"]}}},
+        'openWebUI.values.commonEnvVars: "C=d" is no {name, value}',
+    ),
+    "settings that are emptied": (
+        {"karpenter": {"enabled": True, "values": {"settings": None}}},
+        "karpenter.values.settings.clusterName",
+    ),
+    "a chart that has a path in a Helm repository": (
+        {"engine": "flux", "redis": {"enabled": True}, "flux": {"self": {"kind": "HelmRepository", "name": "llmaz"}}},
+        "flux.self.chart is ./platform/llmaz, and in a HelmRepository a chart has a name",
+    ),
+    "a chat page without a name to ask": (
+        {
+            "openWebUI": {"enabled": True},
+            "gateway": {"create": True, "namespaces": ["a"], "hostnames": ["*.b.c"], "tls": {"secretName": "cert"}},
+        },
+        "gateway.tls leaves the Gateway with HTTPS only",
     ),
     "a folder of a registry": (
         {"leaderWorkerSet": {"path": "charts/lws"}},
@@ -589,6 +722,21 @@ WRONG: dict[str, tuple[Values, str]] = {
 def test_refused(case: str, tmp_path: Path) -> None:
     values, text = WRONG[case]
     assert text in refused(tmp_path, values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"leaderWorkerSet": {"version": "0.9.4"}},
+        {"leaderWorkerSet": {"version": "0.10.0", "crds": {"version": "v0.10.0"}}},
+        {"leaderWorkerSet": {"version": "0.10.0", "crds": {"enabled": False}}},
+        {"envoyGateway": {"crds": {"version": "v1.10.0"}}},
+        {"engine": "flux", "leaderWorkerSet": {"version": "0.10.0"}},
+    ],
+)
+def test_crds_may_be_ahead(values: Values, tmp_path: Path) -> None:
+    """Or somebody else's, or, with Flux, those in the chart."""
+    assert made(tmp_path, values)
 
 
 def test_a_release_with_a_long_name(tmp_path: Path) -> None:

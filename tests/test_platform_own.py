@@ -184,14 +184,16 @@ def test_flux_leaves_what_waits_for_its_kind_to_a_release_of_its_own(tmp_path: P
 
 
 def test_argo_cd_makes_the_namespaces_of_own_objects(tmp_path: Path) -> None:
-    """Since CreateNamespace makes that of the Application only. Nothing deletes them."""
+    """All but that of the Application, which CreateNamespace makes, and no two may own. Nothing deletes them."""
     values = {
         **ALL,
         "redis": {"enabled": True, "namespace": "limits"},
         "dashboards": {"enabled": True, "namespace": "eyes"},
     }
     found = {key: body for key, body in made(tmp_path, values).items() if key[1] == "Namespace"}
-    assert sorted(key[3] for key in found) == ["eyes", "limits", "llmaz-system"]
+    assert sorted(key[3] for key in found) == ["eyes", "limits"]
+    elsewhere = made(tmp_path, {"redis": {"enabled": True}, "gateway": {**ALL["gateway"], "namespace": "gates"}})
+    assert sorted(key[3] for key in elsewhere if key[1] == "Namespace") == ["gates"]
     for body in found.values():
         assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-options"] == "Prune=false,Delete=false"
         assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "-4"
@@ -644,6 +646,15 @@ def test_kubeconform_and_check_know_every_object(engine: str, here: Path, tmp_pa
     assert checked.code == 0, checked.err
 
 
+@pytest.mark.parametrize("values", [{"gateway": {"create": True}}, {"nodePools": [{"name": "a"}]}])
+def test_flux_hears_at_once_what_is_wrong_with_own_objects(values: Values, tmp_path: Path) -> None:
+    """Not from the second release, in the cluster."""
+    said = {told(tmp_path, {**values, "engine": "none"}).stderr}
+    said.add(told(tmp_path, {**values, "engine": "flux", "flux": {"self": {"name": "platform"}}}).stderr)
+    assert len(said) == 1
+    assert "execution error" in said.pop()
+
+
 def test_names_that_yaml_reads_as_something_else(tmp_path: Path) -> None:
     """They stay text, wherever they stand."""
     gateway = {"create": True, "name": "1e3", "namespace": "true", "className": "null", "namespaces": ["08", "y"]}
@@ -698,6 +709,7 @@ WRONG: list[tuple[Values, str]] = [
     ({"gateway": {"replicas": 0}}, "replicas"),
     ({"redis": {"enabled": True, "image": "redis"}}, "redis/image"),
     ({"redis": {"enabled": True, "image": "redis:alpine"}}, "redis/image"),
+    ({"redis": {"enabled": True, "image": "redis:latest-2"}}, "redis/image"),
     ({"redis": {"password": "x"}}, "additional properties 'password' not allowed"),
     ({"dashboards": {"enabled": True, "labels": {"a": 1}}}, "got number, want string"),
     ({"argocd": {"health": {"enabled": True, "image": "kubectl:latest"}}}, "health/image"),
@@ -710,6 +722,22 @@ WRONG: list[tuple[Values, str]] = [
     ({"nodePools": [POOL, POOL]}, "nodePools[1] (l40s): two pools have this name"),
     ({"nodePools": [{**POOL, "gpu": 1}]}, "additional properties 'gpu' not allowed"),
     ({"nodePools": [{**POOL, "subnetSelectorTerms": [{"tags": {"a": "b"}, "id": "subnet-1"}]}]}, "maxProperties"),
+    ({"nodePools": [{**POOL, "subnetSelectorTerms": [{"name": "a"}]}]}, "'not' failed"),
+    ({"nodePools": [{**POOL, "securityGroupSelectorTerms": [{"id": "subnet-1"}]}]}, "does not match pattern '^sg-'"),
+    ({"nodePools": [{**POOL, "limits": {"cpu": "lots"}}]}, "limits/cpu': 'lots' does not match"),
+    ({"nodePools": [{**POOL, "limits": {"cpu": 1e21}}]}, "limits/cpu': maximum"),
+    ({"nodePools": [{**POOL, "limits": {"cpu": -1}}]}, "limits/cpu': minimum"),
+    ({"nodePools": [{**POOL, "requirements": [{"key": "a/b", "operator": "In"}]}]}, "missing property 'values'"),
+    (
+        {"nodePools": [{**POOL, "requirements": [{"key": "a/b", "operator": "Exists", "values": ["c"]}]}]},
+        "maxItems: got 1, want 0",
+    ),
+    (
+        {"nodePools": [{**POOL, "requirements": [{"key": "a/b", "operator": "Gt", "values": ["many"]}]}]},
+        "values/0': 'many' does not match",
+    ),
+    ({"nodePools": [{**POOL, "labels": {"karpenter.sh/pool": "a"}}]}, "labels/karpenter.sh~1pool"),
+    ({"nodePools": [{**POOL, "tags": {"kubernetes.io/cluster/a": "owned"}}]}, "tags/kubernetes.io~1cluster~1a"),
     ({"nodePools": [NODES]}, "name"),
     ({"nodePoolDefaults": {"name": "a"}}, "nodePoolDefaults"),
 ]

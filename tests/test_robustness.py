@@ -14,12 +14,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import expand, parallel, tree
-from renderer.plan import Manifest, Plan
+from renderer import expand, parallel, resolve, tree
+from renderer.plan import Plan
 from renderer.problems import Problem, RenderError
 from renderer.tree import MAX_BYTES
 
@@ -637,18 +638,21 @@ def test_exit_codes(here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("worth", [10**9, 1], ids=["one process", "several"])
-def test_internal_fault(worth: int, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("room", "stage"), [(expand, "manifests"), (resolve, "leans"), (resolve, "needs")])
+def test_internal_fault(
+    room: ModuleType, stage: str, worth: int, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One line that names the file at hand, exit code 3, and nothing written."""
     for name in ("chat", "code", "draw", "sing"):
         write(here / f"{name}.yaml", playground(name))
-    manifests = expand.manifests
+    sound = getattr(room, stage)
 
-    def faulty(plans: Sequence[Plan]) -> list[Manifest]:
+    def faulty(plans: Sequence[Plan]) -> Any:
         if plans[0].name == "sing":
             raise ZeroDivisionError("a fault of ours")
-        return manifests(plans)
+        return sound(plans)
 
-    monkeypatch.setattr(expand, "manifests", faulty)
+    monkeypatch.setattr(room, stage, faulty)
     monkeypatch.setattr(parallel, "WORTH", worth)
     done = llmaz("render")
     assert done.code == 3

@@ -18,6 +18,7 @@ from renderer.check.cel import cel_rules
 from renderer.check.chain import Key, Outside, View, judged, kind_of, known, outside, whole
 from renderer.check.finding import Body, Finding, placed
 from renderer.check.hpa import hpa_rules
+from renderer.check.karpenter import pool_rules
 from renderer.check.lws import lws_pods, lws_webhook
 from renderer.check.objects import service_rules, workload_rules
 from renderer.check.rbac import binding_rules, role_rules
@@ -34,6 +35,7 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
     "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (lws_webhook, lws_pods),
     "output/autoscaling/horizontalpodautoscaler_v2": (hpa_rules,),
     "output/core/service_v1": (service_rules,),
+    "output/karpenter.sh/nodepool_v1": (pool_rules,),
     "output/apps/deployment_v1": (workload_rules,),
     "output/apps/statefulset_v1": (workload_rules,),
     "output/apps/daemonset_v1": (workload_rules,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from renderer import emit
@@ -15,6 +16,10 @@ def settled(scope: Scope, path: str, text: str, write: bool) -> str:
     file of somebody else's, for a place where `llmaz render` would delete it, and for what the file system refuses.
     """
     at = Origin(File(path, "", ""))
+    if not path.isprintable():
+        raise RenderError([problem("E124", at)])
+    if path.endswith(os.sep):
+        raise RenderError([problem("E140", at, what=os.strerror(errno.EISDIR))])
     rendered = os.path.dirname(scope.folder) if scope.options.env else scope.folder
     if (os.path.realpath(path) + os.sep).startswith(os.path.realpath(rendered) + os.sep):
         raise RenderError([problem("E797", at, folder=rendered)])

@@ -9,22 +9,24 @@ from typing import Any, NamedTuple
 from renderer import load, quantity, resolve
 from renderer.api import App, Inputs, Options, Scope, Traffic
 from renderer.parallel import Team
-from renderer.plan import Plan, Pod, Wanted, Way
+from renderer.plan import Container, Plan, Pod, Wanted, Way
 from renderer.problems import Problem, at_hand
 from renderer.work import Item, mixed
 
+_DISK = "ephemeral-storage"
 _WEIGHTS = "model-volume"  # an emptyDir of that name holds them (contract, section 3)
 
 
 class Pods(NamedTuple):
     """Pods that are alike: how many there may be, what each asks for of accelerators, the node labels that it selects,
-    and which taints it tolerates.
+    which taints it tolerates, and the bytes that it asks for of its node's disk.
     """
 
     most: int
     asks: Mapping[str, int]
     selects: Mapping[str, str]
     tolerates: Sequence[Mapping[str, Any]]
+    stores: int = 0
 
 
 class Need(NamedTuple):
@@ -123,4 +125,10 @@ def _pods(inputs: Inputs, most: int, pod: Pod) -> tuple[Any, ...]:
                 asks[name] = asks.get(name, 0) + quantity.nanos(value) // 10**9
     asks = {name: count for name, count in sorted(asks.items()) if count}
     tolerations = [*pod.tolerations, *(pod.rest.get("tolerations") or ())]  # hand-written ones stand in the rest
-    return most, asks, dict(pod.node_selector), [dict(each) for each in tolerations]
+    stores = max([sum(map(_stores, pod.containers)), *map(_stores, pod.init_containers)])
+    return most, asks, dict(pod.node_selector), [dict(each) for each in tolerations], stores
+
+
+def _stores(container: Container) -> int:
+    said = {**(container.resources.get("limits") or {}), **(container.resources.get("requests") or {})}
+    return -(-quantity.nanos(said.get(_DISK, 0)) // 10**9)

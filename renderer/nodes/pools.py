@@ -89,11 +89,13 @@ def _pool(fleet: Fleet, flavor: str, users: Sequence[Need], found: Findings) -> 
         {},
     )
     left = choice(made.required)
-    if not any(kept(newer(label)) for label in node):
+    if node and not any(kept(newer(label)) for label in node):
         _enough_said(made, left, resources, found)
     _reserved(made, found)
     _disk(made, users, found)
-    return made._replace(limits={**_limits(made, left, pods, resources, found), **_own_limits(set_, found)})
+    own = _own_limits(set_, found)
+    _too_little(made, left, own, found)
+    return made._replace(limits={**_limits(made, left, pods, resources, found), **own})
 
 
 def _meant(fleet: Fleet, flavor: str, users: Sequence[Need], found: Findings) -> None:
@@ -144,9 +146,10 @@ def _enough_said(pool: NodePool, left: Choice, resources: Sequence[str], found: 
     if strange := [each for each in resources if not countable(each)]:
         what = f"no instance that Karpenter knows has {quoted(strange)}, so it makes no nodes for these pods"
         found.add("W790", pool.told, name=pool.flavor, what=what, hint="make these nodes by other means")
-    elif resources and left.open and pool.labels:
-        label, value = next(iter(pool.labels.items()))
-        what = f"Karpenter takes the cheapest instances with {quoted(resources)}, and calls them {label}={value}"
+    elif resources and left.open:
+        label, value = next(iter(pool.labels.items()), ("", ""))
+        what = f"Karpenter takes the cheapest instances with {quoted(resources)}"
+        what += f", and calls them {label}={value}" if label else ", whichever these are"
         hint = f"say what they are: params.INSTANCE-TYPE, or karpenter.perFlavor.{pool.flavor}.requirements"
         found.add("W790", pool.told, name=pool.flavor, what=what, hint=hint)
 
@@ -160,20 +163,26 @@ def _reserved(pool: NodePool, found: Findings) -> None:
 
 
 def _disk(pool: NodePool, users: Sequence[Need], found: Findings) -> None:
-    """An error where the weights of one pod alone fill the disk."""
+    """An error where the weights of one pod alone fill the disk, or what it asks for of it."""
     size = str(pool.settings.get("volumeSize", DISK))
     if pool.settings.get("instanceStorePolicy"):
         return
     for need in users:
-        if need.weights > _FULL * int(size.removesuffix("Gi")):
-            found.add(
-                "E799",
-                pool.settings.at("volumeSize"),
-                size=size,
-                flavor=pool.flavor,
-                app=f"{need.namespace}/{need.name}",
-                weights=math.ceil(need.weights),
-            )
+        taken = {
+            "the weights": need.weights,
+            "requests of ephemeral-storage": max(each.stores for each in need.pods) / 2**30,
+        }
+        for what, gib in taken.items():
+            if gib > _FULL * int(size.removesuffix("Gi")):
+                found.add(
+                    "E799",
+                    pool.settings.at("volumeSize"),
+                    what=what,
+                    size=size,
+                    flavor=pool.flavor,
+                    app=f"{need.namespace}/{need.name}",
+                    weights=math.ceil(gib),
+                )
 
 
 def _tainted(made: Sequence[NodePool], users: Mapping[str, Sequence[Need]], found: Findings) -> list[NodePool]:
@@ -230,6 +239,16 @@ def _own_limits(set_: Settings, found: Findings) -> Mapping[str, str]:
     return made
 
 
+def _too_little(pool: NodePool, left: Choice, own: Mapping[str, str], found: Findings) -> None:
+    """A warning for a limit of RenderConfig that is less than one node has; with 0 somebody wants none."""
+    for name, value in own.items():
+        least = min([each.holds for each in left.instances if each.resource == name and each.holds], default=0)
+        if left.sure and not left.open and 0 < quantity.nanos(value) < least * 10**9:
+            what = f"its limit is {value} of {name}, and the smallest instance that meets its requirements has {least}"
+            hint = "Karpenter makes no node that exceeds the limit: raise it, or mend the requirements"
+            found.add("W790", pool.settings.at("limits").at(name), name=pool.flavor, what=what, hint=hint)
+
+
 def _limits(
     pool: NodePool, left: Choice, pods: Sequence[Pods], resources: Sequence[str], found: Findings
 ) -> Mapping[str, str]:
@@ -249,7 +268,11 @@ def _limits(
     if (enough := whole(asked, counts)) is not None:
         return {resource: str(enough)}
     words = {"asked": max(asked), "resource": resource, "most": max(counts, default=0)}
-    if left.named:
+    if left.named and len(counts) == len(left.named) and not any(counts):
+        what = f"EC2 tells Karpenter of no whole {resource} in {quoted(left.named)}, so it makes none for these pods"
+        hint = "name another instance type; if your Karpenter knows better, nothing is wrong"
+        found.add("W790", pool.told, name=pool.flavor, what=what, hint=hint)
+    elif left.named:
         found.add("E798", pool.told, name=pool.flavor, names=quoted(left.named), **words)
     else:
         what = "a pod asks for {asked} of {resource}, and no instance known here that meets its requirements has more "

@@ -94,8 +94,10 @@ def _places(value: Any, made: Any, lists: _Lists, here: Path, there: Path) -> It
             below = made.get(key) if isinstance(made, Mapping) else None
             yield from _places(item, below, lists.get(key, {}), (*here, key), (*there, key))
     elif isinstance(value, list) and "=" in lists:
-        for i, item in enumerate(value):
-            index = _find(list(made or ()), item, lists["="])
+        found = [_find(list(made or ()), item, lists["="]) for item in value]
+        if set(range(len(made or ()))) <= {*found}:  # all of the list
+            yield here, there
+        for i, (item, index) in enumerate(zip(value, found, strict=True)):
             if index is not None:
                 yield from _places(item, made[index], lists, (*here, index), (*there, i))
     else:

@@ -201,6 +201,10 @@ def _argocd(made: Wishes) -> Iterator[tuple[str, str]]:
     # Applications themselves live where Argo CD does, wherever models go.
     helm = {"releaseName": "llmaz", "valueFiles": ["../values.yaml"]}  # components are called after the release
     chart = _applied(made, "llmaz-platform", "platform/llmaz", {"helm": helm})
+    if made.destination in (HERE, "in-cluster"):  # else the chart makes nothing but Applications
+        # Its own objects go to the Gateway's namespace. That belongs to llmaz-shared: two owners would fight for it.
+        chart["spec"]["destination"]["namespace"] = GATEWAY
+        chart["spec"]["syncPolicy"]["syncOptions"].insert(0, "CreateNamespace=true")
     chart["metadata"]["annotations"] |= {"argocd.argoproj.io/manifest-generate-paths": ".;../values.yaml", _WAVE: "0"}
     root = _applied(made, "llmaz-bootstrap", "bootstrap/apps", {})
     settings = health.config_map(made.tools)
@@ -249,7 +253,7 @@ def _flux(made: Wishes) -> Iterator[tuple[str, str]]:
     }
     models["spec"] = {"dependsOn": [{"name": "llmaz-bootstrap"}], **models["spec"]}
     chart = made.inside("platform/llmaz")
-    again = {"name": "RetryOnFailure", "retryInterval": "2m"}  # it waits for the components; nothing is uninstalled
+    again = {"name": "RetryOnFailure", "retryInterval": "2m"}  # nothing is uninstalled
     release = {
         "apiVersion": platform["apiVersion"],
         "kind": platform["kind"],
@@ -267,7 +271,9 @@ def _flux(made: Wishes) -> Iterator[tuple[str, str]]:
             },
             "timeout": "10m",
             "install": {"strategy": again},
-            "upgrade": {"strategy": again},
+            # The first time it waits for the components. Not later: each commit is an upgrade, and models wait for it,
+            # so a chat page that is not well would hold up all of them.
+            "upgrade": {"disableWait": True, "strategy": again},
         },
     }
     yield "bootstrap/root.yaml", _written([source, root], "To be applied once: it makes what stands in apps/.")

@@ -39,6 +39,12 @@ off, in their order, each with
 {{- if or (eq $part.kind "manifests") $part.path | and (hasPrefix "oci://" $part.repoURL) }}
 {{- fail (printf "%s: %s is no git repository, and path is a folder of one" .component $part.repoURL) }}
 {{- end }}
+{{- if and $part.chart (hasPrefix "ssh://" $part.repoURL) }}
+{{- fail (printf "%s: %s is a git repository: write path, the folder of the chart in it" .component $part.repoURL) }}
+{{- end }}
+{{- if and (eq $engine "flux") (hasPrefix "ssh://" $part.repoURL) }}
+{{- fail (printf "%s: Flux reads %s with a Secret only, which this chart does not name: write its https:// address" .component $part.repoURL) }}
+{{- end }}
 {{- if and $part.chart (not (contains "." $part.version)) }}
 {{- fail (printf "%s: %s is a commit, and %s of %s has versions" .component $part.version $part.chart $part.repoURL) }}
 {{- end }}
@@ -54,7 +60,7 @@ off, in their order, each with
 {{- end }}
 {{- if not .crds }}
 {{- $own := deepCopy $component.values }}
-{{- if and (eq .name "open-webui") $own.extraEnvVars }}
+{{- if and (eq .name "open-webui") (kindIs "slice" $own.extraEnvVars) }}
 {{- $said := list }}
 {{- range $own.extraEnvVars }}
 {{- $said = append $said .name }}
@@ -77,9 +83,9 @@ off, in their order, each with
 {{- end }}
 {{- $_ := set $part "after" $after }}
 {{- $ignore := list }}
-{{- if and (eq .name "ai-gateway") (not (dig "controller" "mutatingWebhook" "certManager" "enable" false $part.values)) }}
+{{- if and (eq .name "ai-gateway") (not (include "llmaz.at" (list $part.values "controller" "mutatingWebhook" "certManager" "enable") | fromJson).found) }}
 {{- /* its chart makes a new certificate whenever it cannot look up the one that is there */}}
-{{- $ignore = append $ignore (dict "kind" "Secret" "name" (dig "controller" "mutatingWebhook" "tlsCertSecretName" "self-signed-cert-for-mutating-webhook" $part.values) "namespace" $part.namespace "jsonPointers" (list "/data")) }}
+{{- $ignore = append $ignore (dict "kind" "Secret" "name" ((include "llmaz.at" (list $part.values "controller" "mutatingWebhook" "tlsCertSecretName") | fromJson).found | default "self-signed-cert-for-mutating-webhook") "namespace" $part.namespace "jsonPointers" (list "/data")) }}
 {{- end }}
 {{- range .filled }}
 {{- if eq . "APIService" }}

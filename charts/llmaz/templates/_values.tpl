@@ -25,7 +25,7 @@ crds:
     enabled: true
   gatewayAPI:
     enabled: {{ $gatewayAPI.enabled }}
-    channel: {{ $gatewayAPI.channel }}
+    channel: {{ toYaml $gatewayAPI.channel }}
 {{- end -}}
 
 {{- /*
@@ -37,7 +37,7 @@ message, and keeps silent about one that is too large: 16 KiB a model holds a hu
 {{- $values := .root.Values -}}
 crds:
   enabled: false
-kubernetesClusterDomain: {{ $values.clusterDomain }}
+kubernetesClusterDomain: {{ toYaml $values.clusterDomain }}
 deployment:
   {{- with .components.inferenceExtension }}
   {{- if .enabled }}
@@ -122,7 +122,7 @@ controller:
       enable: true
   {{- end }}
 envoyGateway:
-  namespace: {{ .components.envoyGateway.namespace }}
+  namespace: {{ toYaml .components.envoyGateway.namespace }}
 {{- end -}}
 
 {{- /* MiB of a message that holds all models of a Gateway: 16 KiB each, and never below the 4 MiB of both controllers. */ -}}
@@ -140,7 +140,7 @@ every route's status lists all others. Packed routes need 308 at 2,500, and abov
 {{- /* The host name of the AI gateway's Service. */ -}}
 {{- define "llmaz.controller" -}}
 {{- $own := .components.envoyAIGateway -}}
-{{- dig "controller" "fullnameOverride" "ai-gateway-controller" $own.values }}.{{ $own.namespace }}.svc.{{ .root.Values.clusterDomain }}
+{{- (include "llmaz.at" (list $own.values "controller" "fullnameOverride") | fromJson).found | default "ai-gateway-controller" }}.{{ $own.namespace }}.svc.{{ .root.Values.clusterDomain }}
 {{- end -}}
 
 {{- /* The Service before the proxies is called <namespace>-<name>, as RenderConfig's gateway.create and ours have it. */ -}}
@@ -151,14 +151,9 @@ ollama:
 pipelines:
   enabled: false
 enableOpenaiApi: true
-{{- $hosts := list }}
-{{- range $gateway.hostnames }}
-{{- if not (contains "*" .) }}
-{{- $hosts = append $hosts . }}
-{{- end }}
-{{- end }}
-{{- if and (or $gateway.tls.secretName $gateway.tls.issuer) $hosts }}
-openaiBaseApiUrl: https://{{ first $hosts }}/v1
+{{- $host := include "llmaz.host" .root }}
+{{- if and (or $gateway.tls.secretName $gateway.tls.issuer) $host }}
+openaiBaseApiUrl: https://{{ $host }}/v1
 {{- else }}
 openaiBaseApiUrl: http://{{ $gateway.namespace }}-{{ $gateway.name }}.{{ .components.envoyGateway.namespace }}.svc.{{ .root.Values.clusterDomain }}/v1
 {{- end }}

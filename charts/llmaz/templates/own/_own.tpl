@@ -29,7 +29,7 @@ metadata:
   name: {{ toYaml .name }}
 {{- end -}}
 
-{{- /* A quantity as text: a whole number comes as 1e+06 out of a values file. */ -}}
+{{- /* A value as text: a whole number comes as 1e+06 out of a values file. */ -}}
 {{- define "llmaz.own.amount" -}}
-{{- if kindIs "float64" . }}{{ ternary (int64 . | toString) (toString .) (eq . (floor .)) }}{{ else }}{{ . }}{{ end -}}
+{{- if kindIs "float64" . }}{{ ternary (printf "%.0f" .) (toString .) (eq . (floor .)) }}{{ else if not (kindIs "invalid" .) }}{{ . }}{{ end -}}
 {{- end -}}
