@@ -96,7 +96,9 @@ def process(
     cwd: Path,
     environment: Mapping[str, str | None] | None = None,
 ) -> subprocess.Popen[str]:
-    """The program in a process group of its own. `environment`: changes to ours, None takes one away."""
+    """The program in a process group of its own, where Ctrl-C counts even if it does not for whoever runs the tests in
+    the background. `environment`: changes to ours, None takes one away.
+    """
     changed = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
     env = {key: value for key, value in changed.items() if value is not None}
     return subprocess.Popen(
@@ -107,6 +109,7 @@ def process(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
