@@ -71,7 +71,8 @@ def _decider(name: str, more: str = "") -> Any:
 
     jsonschema_rs = _library()
     with open(os.path.join(FOLDER, *name.split("/")) + ".json", encoding="utf-8") as file:
-        text = file.read()  # it parses faster than json.loads
+        text = file.read()
+        # It parses text faster than json.loads does.
         return jsonschema_rs.Draft7Validator(f'{text.rstrip()[:-1]},"allOf":[{more}]}}' if more else text)
 
 

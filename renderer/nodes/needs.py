@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from renderer import load, quantity, resolve
+from renderer import quantity, resolve
 from renderer.api import App, Inputs, Options, Scope, Traffic
-from renderer.parallel import Team
-from renderer.plan import Container, Plan, Pod, Wanted, Way
-from renderer.problems import Problem, at_hand
-from renderer.work import Item, mixed
+from renderer.plan import Container, Plan, Pod, Way
+from renderer.planned import planned
+from renderer.problems import Problem
 
 _DISK = "ephemeral-storage"
 _WEIGHTS = "model-volume"  # an emptyDir of that name holds them (contract, section 3)
@@ -55,43 +53,18 @@ def fleet(options: Options) -> tuple[Fleet, list[Problem]]:
     """What the input below PATHS needs, and what is wrong with the input. Nothing is built of it, so what only shows in
     rendered objects is not found. Raises RenderError.
     """
-    scope = load.scope(options)
-    inputs, problems = load.inputs(scope)
-    memo = resolve.memo(inputs)
-    problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
-    with Team(partial(_share, inputs), mixed(inputs)) as team:
-        shares = team.results()
-    problems += [Problem(*each) for made in shares for each in made["problems"]]
-    wanted = {Wanted(*each) for made in shares for each in made["wanted"]}
-    problems += resolve.crossed(inputs, wanted) + resolve.joints(memo, wanted)[1]
-    problems += load.nothing(inputs, scope, problems)
-    needs = [_need(*each) for made in shares for each in made["needs"]]
-    return Fleet(scope, memo, tuple(sorted(needs, key=lambda each: each[:3]))), problems
+    done, problems = planned(options, _asked)
+    needs = [_need(*each) for answer in done.answers for each in answer]
+    return Fleet(done.scope, done.memo, tuple(sorted(needs, key=lambda each: each[:3]))), problems
 
 
 def _need(pods: Sequence[Any], *said: Any) -> Need:
     return Need._make([*said, tuple([Pods(*each) for each in pods])])
 
 
-def _share(inputs: Inputs, items: Sequence[Item]) -> tuple[Any, Callable[[str], Any]]:
-    """One process's part of the items, as plain values: needs, what all must know, problems."""
-    memo = resolve.memo(inputs)
-    needs: list[Any] = []
-    problems: list[Problem] = []
-    wanted: set[Wanted] = set()
-    for item in items:
-        plans: Sequence[Plan | Way] = ()
-        with at_hand(item.document.name):
-            if isinstance(item, (App, Traffic)):
-                plans, found = resolve.plan(memo, item)
-                wanted.update(resolve.needs(plans))
-            else:
-                found = resolve.checked(memo, item)
-            problems += found
-            if isinstance(item, App) and plans:
-                needs += _needs(memo, item, plans)
-    said = {"needs": needs, "wanted": [tuple(each) for each in wanted], "problems": [tuple(each) for each in problems]}
-    return said, lambda word: None
+def _asked(memo: resolve.Memo, item: App | Traffic, plans: Sequence[Plan | Way]) -> list[Any]:
+    """The needs of an item, as plain values."""
+    return list(_needs(memo, item, plans)) if isinstance(item, App) else []
 
 
 def _needs(memo: resolve.Memo, app: App, plans: Sequence[Plan | Way]) -> Iterator[Any]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from renderer import load, resolve
-from renderer.api import App, Inputs, Options, Traffic
-from renderer.parallel import Team
-from renderer.plan import Plan, Provider, Route, Wanted, Way
+from renderer import resolve
+from renderer.api import App, Options, Traffic
+from renderer.plan import Plan, Provider, Route, Way
+from renderer.planned import planned
 from renderer.problems import Problem, at_hand
 from renderer.resolve.memo import door
-from renderer.work import Item, mixed
 
 _ASKED = {"apiKeyAuth": "apiKeys", "jwt": "jwt"}  # a SecurityPolicy's word → RenderConfig's
 OFF, KEPT = "gateway.mode: off", "its name is reserved"  # why an app has no route
@@ -108,53 +106,30 @@ def routes(options: Options) -> tuple[Routes, list[Problem]]:
     """Every route that the input below PATHS makes, and what is wrong with the input. Nothing is built of it, so what
     only shows in rendered objects is not found. Raises RenderError.
     """
-    scope = load.scope(options)
-    inputs, problems = load.inputs(scope)
-    memo = resolve.memo(inputs)
-    problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
-    with Team(partial(_share, inputs), mixed(inputs)) as team:
-        shares = team.results()
-    problems += [Problem(*each) for made in shares for each in made["problems"]]
-    wanted = {Wanted(*each) for made in shares for each in made["wanted"]}
-    problems += resolve.crossed(inputs, wanted) + resolve.joints(memo, wanted)[1]
-    problems += load.nothing(inputs, scope, problems)
-    workloads = {(space, name): Behind(*each) for made in shares for space, name, *each in made["workloads"]}
-    flat = [each for made in shares for each in made["rows"]]
+    done, problems = planned(options, _asked)
+    memo = done.memo
+    workloads = {(space, name): Behind(*each) for answer in done.answers for space, name, *each in answer[1]}
+    flat = [each for answer in done.answers for each in answer[0]]
     workloads |= _beyond(memo, {(row[4], each[0]) for row in flat for each in row[-1] if not each[-1]} - set(workloads))
     rows = sorted((_row(each, workloads) for each in flat), key=lambda row: row[:7])
     led = {(row.namespace, leg.behind.app) for row in rows for leg in row.legs if leg.behind}
-    apart = [each for made in shares for each in made["apart"] if each[1:3] not in led]
+    apart = [each for answer in done.answers for each in answer[2] if each[1:3] not in led]
     return Routes(tuple(rows), tuple(sorted(apart))), problems
 
 
-def _share(inputs: Inputs, items: Sequence[Item]) -> tuple[Any, Callable[[str], Any]]:
-    """One process's part of the items, as plain values: rows, workloads, apps without a route of their own, what all
-    must know, problems.
-    """
-    memo = resolve.memo(inputs)
-    rows: list[Any] = []
+def _asked(memo: resolve.Memo, item: App | Traffic, plans: Sequence[Plan | Way]) -> Any:
+    """Of an item the rows, the workloads, and apps without a route of their own, as plain values."""
+    rows: list[Any] = [_flat(item, each.route, each) for each in plans if each.route]
     workloads: list[Any] = []
     apart: list[tuple[str, str, str, str]] = []
-    problems: list[Problem] = []
-    wanted: set[Wanted] = set()
-    for item in items:
-        with at_hand(item.document.name):
-            if not isinstance(item, (App, Traffic)):
-                problems += resolve.checked(memo, item)
-                continue
-            plans, found = resolve.plan(memo, item)
-        problems += found
-        wanted.update(resolve.needs(plans))
-        if isinstance(item, App) and plans:
-            workloads += [(item.namespace, each.name, *_behind(item, each)) for each in plans if isinstance(each, Plan)]
-            if not plans[-1].route and not _led_from_outside(memo, item, plans[-1]):
-                apart.append((item.kind, item.namespace, item.name, KEPT if _reachable(plans[-1]) else OFF))
-        rows += [_flat(item, each.route, each) for each in plans if each.route]
-        # Whoever has no route and still claims something keeps a name.
-        if isinstance(item, Traffic) and plans and not plans[0].route and plans[0].shared:
-            rows.append(_kept(memo, item))
-    said = {"rows": rows, "workloads": workloads, "apart": apart, "wanted": [tuple(each) for each in wanted]}
-    return {**said, "problems": [tuple(each) for each in problems]}, lambda word: None
+    if isinstance(item, App):
+        workloads = [(item.namespace, each.name, *_behind(item, each)) for each in plans if isinstance(each, Plan)]
+        if not plans[-1].route and not _led_from_outside(memo, item, plans[-1]):
+            apart.append((item.kind, item.namespace, item.name, KEPT if _reachable(plans[-1]) else OFF))
+    # Whoever has no route and still claims something keeps a name.
+    elif not plans[0].route and plans[0].shared:
+        rows.append(_kept(memo, item))
+    return rows, workloads, apart
 
 
 def _behind(app: App, plan: Plan) -> Behind:
