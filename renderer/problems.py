@@ -31,6 +31,9 @@ class Merged(Source, Protocol):
         """Whose field it is, and where it stands there."""
 
 
+_made = tuple.__new__  # a constructor without the frame of NamedTuple's own, for what is made at every turn
+
+
 class Origin(NamedTuple):
     """A field of a source. `key` points at the key instead of the value."""
 
@@ -40,7 +43,7 @@ class Origin(NamedTuple):
 
     def at(self, *more: str | int, key: bool = False) -> Origin:
         """The field below this one."""
-        return Origin(self.source, self.path + more, key)
+        return _made(Origin, (self.source, self.path + more, key))
 
     @property
     def place(self) -> tuple[str, int, int]:

@@ -20,7 +20,7 @@ class Said:
         return 0, 0
 
 
-PRESET, USER = Origin(Said("preset"), ("resources",)), Origin(Said("user"), ("resources",))
+PRESET, USER = Origin(Said("preset")), Origin(Said("user"))
 
 
 def of(

@@ -103,30 +103,32 @@ def leans(plans: Sequence[Plan | Way]) -> frozenset[tuple[str, str, str]]:
 def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     """What is wrong with a model or runtime of the user's, used or not."""
     found = Findings()
-    named, at = Origin(item.document, ("metadata", "name")), Origin(item.document, ("spec",))
     if isinstance(item, BackendRuntime):
-        names.dotted_name(item.name, named, found)
+        at = Origin(item.document, ("spec",))
+        names.dotted_name(item.name, Origin(item.document, ("metadata", "name")), found)
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
-            where = at.at("recommendedConfigs", i, "resources")
+            where = at.at("recommendedConfigs", i)
             resources.merged(resources.Side(config.get("resources") or {}, where), resources.Side({}, where), {}, found)
         scaling.metric_known(item.spec.get("engine") or {}, at.at("engine"), found)
         made, problems = engine(memo, item)
         if made:
             engines.judge_own(memo.inputs.option_files, made, found)
         return found.problems + problems
-    names.object_name(item.name, named, found)
+    names.object_name(item, found)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
+        here = Origin(item.document, ("spec", "inferenceConfig", "flavors", i))
         if seen.setdefault(flavor["name"], i) != i:
-            found.add("W207", at.at("inferenceConfig", "flavors", i, "name"), name=flavor["name"])
-        here = at.at("inferenceConfig", "flavors", i)
+            found.add("W207", here.at("name"), name=flavor["name"])
         flavors.unknown(memo.catalog, flavor, here, found)
-        flavors.misspelt(flavor.get("params") or {}, here.at("params"), found)
+        if params := flavor.get("params"):
+            flavors.misspelt(params, here.at("params"), found)
     annotated.judge_model(item, found)
     names.family(item, found)
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
-            engines.runtime(memo.inputs, name, at.at("engines", name, key=True), found)
+            origin = Origin(item.document, ("spec", "engines", name), key=True)
+            engines.runtime(memo.inputs, name, origin, found)
     return found.problems + weights(memo, item)[1]
 
 

@@ -30,7 +30,7 @@ def _values(style: Style, args: Sequence[str], options: Sequence[str]) -> list[s
     made: dict[str, list[str]] = {}
     taken = ""
     for each in args:
-        if name := style.name(each):
+        if each[:1] == "-" and (name := style.name(each)):
             _, equals, value = each.partition("=")
             taken = name if name in options else ""
             if taken and (style.duplicates == "last" or taken not in made):

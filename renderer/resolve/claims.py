@@ -61,7 +61,7 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     models = [
         Claimed(known, role, where)
         for name, role, where in names
-        if (known := model(inputs, str(name), app.origin(*where), found)) is not None
+        if (known := inputs.models.get(str(name)) or model(inputs, str(name), app.origin(*where), found)) is not None
     ]
     models.sort(key=lambda each: each.role != "main")
     if len(models) < len(names):

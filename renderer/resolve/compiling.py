@@ -89,7 +89,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     if listed is None and "list" in own.get("options", {}) and not files.versions(runtime, own["options"]["list"]):
         found.add("E423", at.at("engine", "options", "list"), name=own["options"]["list"])
     _images(spec, at, found)
-    given = [normal.entry(each, at.at("envs", i), found) for i, each in enumerate(spec.get("envs") or ())]
+    given = normal.entries(spec.get("envs") or (), at.at("envs"), found)
     sizes = frozenset(reads.name(option) for _, option in _derived_from(own, "TP"))
     made = Engine(
         runtime=runtime,
@@ -119,6 +119,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         sharing=sizes.union(*(reads.groups.get(group, ()) for group, _ in _derived_from(own, "TP"))),
         filed=_filed(reads, spec, own),
         owned_env=_owned_env(given) if own else {},
+        versions={},
         judges={},
         judged={},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from renderer.api import BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
 from renderer.plan import Body
@@ -113,6 +113,7 @@ class Engine(NamedTuple):
     sharing: frozenset[str]  # and all that share accelerators out
     filed: Mapping[str, str]  # options that name the preset's file with the draft model in it, and its path
     owned_env: Mapping[str, str]
+    versions: dict[str, str]  # a memory, by the tag that says it
     judges: dict[str, Judge | None]  # a memory, by version
     judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
 
@@ -122,6 +123,13 @@ class Engine(NamedTuple):
         known = self.holding.get(asked)
         if known is None:
             known = self.holding[asked] = tuple(entry for entry in self.derived if entry.when(words))
+        return known
+
+    def version(self, tag: str) -> str:
+        """The version that an image tag says; '' when it says none."""
+        known = self.versions.get(tag)
+        if known is None:
+            known = self.versions[tag] = version(self.spec, tag)
         return known
 
     @property
@@ -160,10 +168,8 @@ def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: 
     return engine.configs[name]
 
 
-def variant(  # noqa: RET503 - found.stop never returns
-    inputs: Inputs, engine: Engine, accelerator: Accelerator, given: bool, origin: Origin, found: Findings
-) -> Spec:
-    """The first variant that fits the accelerator; `given`: the model has flavors. Raises Stop when none fits."""
+def variant(engine: Engine, accelerator: Accelerator, given: bool) -> Spec | None:
+    """The first variant that fits the accelerator, None when none does; `given`: the model has flavors."""
     variants = engine.spec.get("variants")
     if not variants:
         return {}
@@ -172,7 +178,15 @@ def variant(  # noqa: RET503 - found.stop never returns
         if each.get("unflavored") if bare else each["accelerator"] == accelerator.vendor:
             fitting: Spec = each
             return fitting
-    vendors = [each["accelerator"] for each in variants]
+    return None
+
+
+def unsuited(
+    inputs: Inputs, engine: Engine, accelerator: Accelerator, given: bool, origin: Origin, found: Findings
+) -> NoReturn:
+    """Why no variant fits the accelerator. Raises Stop."""
+    bare = not given and not accelerator.resource
+    vendors = [each["accelerator"] for each in _variants(engine.runtime)]
     resources = [
         entry["name"]
         for vendor in vendors

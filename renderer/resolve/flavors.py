@@ -20,15 +20,20 @@ INFTYAI = "inftyai"  # the policy under which a scheduler of that name places po
 
 
 class Places(NamedTuple):
-    """Where the keys of a flavor's map stand: in the OpenModel, or in the cluster's catalog."""
+    """Where the keys of a flavor's map stand: in the OpenModel, or in the cluster's catalog. `model`: the flavor, and
+    `field`: its map; `catalog`: the map there.
+    """
 
     model: Origin
+    field: str
     catalog: Origin | None = None
     theirs: Mapping[str, Any] = {}
 
     def at(self, key: str) -> Origin:
         """Where the key stands."""
-        return (self.catalog if self.catalog and key in self.theirs else self.model).at(key)
+        if self.catalog and key in self.theirs:
+            return self.catalog.at(key)
+        return self.model.at(self.field, key)
 
 
 class Flavor(NamedTuple):
@@ -75,6 +80,9 @@ class Accelerator(NamedTuple):
     resource: str = ""
 
 
+NONE = Accelerator()
+
+
 def policy(inputs: Inputs, app: App) -> str:
     """What several flavors mean to this app."""
     return str(app.spec.get("flavorPolicy") or inputs.config.get("flavorPolicy") or "auto")
@@ -91,15 +99,15 @@ def catalog(config: Config, found: Findings) -> dict[str, Flavor | None]:
     made: dict[str, Flavor | None] = {}
     for name, spec in (config.get("flavors") or {}).items():
         at, before = config.origin("flavors", name), len(found.problems)
-        limits, nothing = flavor_limits(spec, at, found), Places(at)
+        limits = flavor_limits(spec, at, found)
         tolerations = tuple(template.shared(normal.part(spec.get("tolerations") or [], at.at("tolerations"), found)))
         flavor = Flavor(
             name,
             limits,
             node_labels(spec),
             spec.get("params") or {},
-            nothing,
-            nothing,
+            Places(at, "limits"),
+            Places(at, "params"),
             tolerations,
             spec.get("runtimeClassName") or "",
         )
@@ -113,15 +121,15 @@ def flavor(spec: Spec, at: Origin, known: Flavor | None, config: Config, found: 
     name, params = spec["name"], spec.get("params") or {}
     limits, node = flavor_limits(spec, at, found), node_labels(spec)
     if known is None:
-        return Flavor(name, limits, node, params, Places(at.at("limits")), Places(at.at("params")))
+        return Flavor(name, limits, node, params, Places(at, "limits"), Places(at, "params"))
     theirs = {key: value for key, value in known.limits.items() if key not in limits}
     more = {key: value for key, value in known.params.items() if key not in params}
     return known._replace(
         limits={**limits, **theirs},
         node=dict(sorted({**known.node, **node}.items())),
         params={**params, **more},
-        limits_at=Places(at.at("limits"), config.origin("flavors", name, "limits"), theirs),
-        params_at=Places(at.at("params"), config.origin("flavors", name, "params"), more),
+        limits_at=Places(at, "limits", config.origin("flavors", name, "limits"), theirs),
+        params_at=Places(at, "params", config.origin("flavors", name, "params"), more),
     )
 
 
@@ -247,9 +255,9 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
 
 def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin | Places, found: Findings) -> Accelerator:
     """What the limits hold of accelerators, by presets/accelerators.yaml. Two vendors in one pod are an error."""
-    made = Accelerator()
+    made = NONE
     for name, value in limits.items():
-        entry = _entry(inputs, name)
+        entry = _ENTRIES[name] if name in _ENTRIES else _entry(inputs, name)
         if entry is None and "/" in name:
             found.add("W209", origin.at(name), name=name, hint=_meant(inputs, name))
         if entry is None or entry["count"] == "none":

@@ -40,16 +40,21 @@ _GATE_KEYS = ("create", "className", "serviceType", "replicas", "hostnames", "tl
 
 
 class Door(NamedTuple):
-    """What one namespace's models are reached through. `at`: where a key of it stands."""
+    """What one namespace's models are reached through. `said`: with the defaults of what nobody says; `gateway`:
+    namespace and name; `auth`: how the Gateway knows who calls, empty when it does not ask; `tenant`: the header that
+    holds who calls, once it has asked.
+    """
 
     namespace: str
     said: Mapping[str, Any]
     config: Config
+    gateway: tuple[str, str]
+    auth: Mapping[str, Any]
+    tenant: str
 
     def get(self, key: str) -> Any:
         """The namespace's own value, else the general one, else the default."""
-        said = self.said
-        return said[key] if key in said else _DEFAULTS.get(key)
+        return self.said.get(key)
 
     def at(self, *path: str | int, key: bool = False) -> Origin:
         """Where the key stands in RenderConfig."""
@@ -57,21 +62,6 @@ class Door(NamedTuple):
         if path and path[0] in self.config.get(*own, default={}):
             return self.config.origin(*own, *path, key=key)
         return self.config.origin("gateway", *path, key=key)
-
-    @property
-    def gateway(self) -> tuple[str, str]:
-        """Namespace and name of the Gateway."""
-        return str(self.get("namespace")), str(self.get("name"))
-
-    @property
-    def auth(self) -> Mapping[str, Any]:
-        """How the Gateway knows who calls; empty when it does not ask."""
-        return self.get("auth") or {}
-
-    @property
-    def tenant(self) -> str:
-        """The header that holds who calls, once the Gateway has asked."""
-        return str(self.auth.get("tenantHeader", TENANT))
 
     @property
     def most(self) -> int:
@@ -83,8 +73,10 @@ def door(config: Config, namespace: str) -> Door:
     """The door of a namespace: `gateway` under `gateway.perNamespace.<namespace>`, key by key."""
     general = config.get("gateway", default={})
     own = config.get("gateway", "perNamespace", namespace, default={})
-    said = {key: value for key, value in {**general, **own}.items() if key != "perNamespace"}
-    return Door(namespace, said, config)
+    said = {key: value for key, value in {**_DEFAULTS, **general, **own}.items() if key != "perNamespace"}
+    auth = said.get("auth") or {}
+    gateway = str(said["namespace"]), str(said["name"])
+    return Door(namespace, said, config, gateway, auth, str(auth.get("tenantHeader", TENANT)))
 
 
 def doors(config: Config) -> Iterator[Door]:

@@ -23,11 +23,11 @@ class Given(NamedTuple):
 
 
 def judge(engine: Engine, given: Sequence[Given], draft: bool, found: Findings) -> None:
-    """What the renderer or the preset has its own say in. `given`: the model's author first, then the Playground's."""
+    """What the renderer or the preset has its own say in. `given`: the model's author first, then the Playground's,
+    each with some arguments.
+    """
     wholes: set[str] = set()
     for each in given:
-        if not each.args:
-            continue
         options.reserved(engine.style, engine.reserved, each.args, each.origin, found)
         for i, token in enumerate(each.args) if draft and engine.filed else ():
             if path := engine.filed.get(engine.style.name(token)):

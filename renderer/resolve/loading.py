@@ -94,7 +94,7 @@ def settings(config: Config, found: Findings) -> None:
         for key, form in (("image", "repository"), ("version", "tag")):
             if key in mine:
                 images.judge(mine[key], form, at.at(key), found)
-        user = resources.Side(mine.get("resources") or {}, at.at("resources"))
+        user = resources.Side(mine.get("resources") or {}, at)
         resources.merged(resources.Side({}, at), user, {}, found)
         for i, entry in enumerate(mine.get("env") or ()):
             normal.entry(entry, at.at("env", i), found)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from renderer.api import Inputs, Spec
+from renderer.api import App, Inputs, Spec
 from renderer.plan import Monitor, Pod, Scaler, Wanted
-from renderer.problems import Findings, Origin
+from renderer.problems import Findings
 from renderer.resolve.engines import Engine
 
 KIND = "PodMonitor"
@@ -40,13 +40,13 @@ def wanted(inputs: Inputs, namespace: str, pod: Pod) -> tuple[Wanted, ...]:
     return (Wanted(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations and fed(inputs) else ()
 
 
-def readable(engine: Spec, pod: Pod, scaler: Scaler | None, origin: Origin, found: Findings) -> None:
-    """A warning at `origin` for an autoscaler on metrics that stand behind a key."""
+def readable(engine: Spec, app: App, pod: Pod, scaler: Scaler | None, found: Findings) -> None:
+    """A warning for an autoscaler on metrics that stand behind a key."""
     guards = (engine.get("metrics") or {}).get("guardedBy")
     if guards and scaler and any(each.get("type") == "Pods" for each in scaler.metrics):
         for each in pod.containers[0].env:
             if each["name"] in guards:
-                found.add("W239", origin, name=each["name"])
+                found.add("W239", app.origin("spec", "elasticConfig", key=True), name=each["name"])
 
 
 def monitor(inputs: Inputs) -> Monitor:

@@ -17,11 +17,11 @@ _REVISION = 11  # `-` and ten characters that a StatefulSet adds to its name in 
 
 def app_names(app: App, size: int, groups: int, found: Findings) -> None:
     """The app's name and all derived from it; `groups`: the most that may run."""
-    at, name = app.origin("metadata", "name"), app.name
+    name = app.name
     if not _LABEL.fullmatch(name):
         found.add(
             "E280",
-            at,
+            app.origin("metadata", "name"),
             name=name,
             hint="begin with a letter"
             if name[:1].isdigit()
@@ -32,9 +32,11 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
         most = _DNS_LABEL - _REVISION - (len(longest) - len(name))
         if len(name) + len("-leaders") > _DNS_LABEL:
             longest = f"{name}-leaders"
-            found.add("E281", at, name=longest, length=len(longest), limit=_DNS_LABEL, most=most)
+            at, words = app.origin("metadata", "name"), {"name": longest, "length": len(longest)}
+            found.add("E281", at, **words, limit=_DNS_LABEL, most=most)
         elif len(name) > most:
-            found.add("E281", at, name=longest, length=len(longest), limit=_DNS_LABEL - _REVISION, most=most)
+            at, words = app.origin("metadata", "name"), {"name": longest, "length": len(longest)}
+            found.add("E281", at, **words, limit=_DNS_LABEL - _REVISION, most=most)
     if not (_OBJECT.fullmatch(app.namespace) and len(app.namespace) <= _DNS_LABEL):
         found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
 
@@ -47,15 +49,16 @@ def route_name(item: Traffic, found: Findings) -> None:
         found.add("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 
-def object_name(name: str, origin: Origin, found: Findings) -> None:
+def object_name(model: OpenModel, found: Findings) -> None:
     """A DNS-1123 label, as upstream's webhook wants of OpenModels."""
+    name = model.name
     if not _OBJECT.fullmatch(name) or len(name) > _DNS_LABEL:
         hint = (
             f"write '{name.lower().replace('.', '--')}' and put the real name into spec.servedModelName"
             if "." in name
             else "use small letters, digits and '-', at most 63 characters"
         )
-        found.add("E283", origin, name=name, hint=hint)
+        found.add("E283", Origin(model.document, ("metadata", "name")), name=name, hint=hint)
 
 
 def dotted_name(name: str, origin: Origin, found: Findings) -> None:
@@ -80,14 +83,15 @@ def pullable(name: str) -> bool:
     return bool(_PULLED.fullmatch(name))
 
 
-def served(backend: str, engine: Spec, name: str, origin: Origin, found: Findings) -> None:
-    """An error for a served name that a backend cannot have; its `engine.servedName` says how it gets one."""
-    kind, hint = engine.get("servedName", "option"), ""
+def unserved(engine: Spec, name: str) -> str:
+    """What to do about a served name that a backend cannot have, '' where it can; its `engine.servedName` says how it
+    gets one.
+    """
+    kind = engine.get("servedName", "option")
     if kind == "directory" and ("/" in name or name in (".", "..")):
-        hint = "there it is the name of a folder: leave out '/', and '.' alone"
-    elif kind == "model" and not pullable(name):
-        hint = "write it as name or name:tag, of letters, digits, '-', '_' and '.'"
-    elif kind == "option" and name.startswith("-"):
-        hint = "there it is the value of an option: begin with a letter or digit"
-    if hint:
-        found.add("E414", origin, name=name, backend=backend, hint=hint)
+        return "there it is the name of a folder: leave out '/', and '.' alone"
+    if kind == "model" and not pullable(name):
+        return "write it as name or name:tag, of letters, digits, '-', '_' and '.'"
+    if kind == "option" and name.startswith("-"):
+        return "there it is the value of an option: begin with a letter or digit"
+    return ""

@@ -6,7 +6,7 @@ map where an empty one says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -31,6 +31,16 @@ def entry(env: Mapping[str, Any], origin: Origin, found: Findings) -> Mapping[st
         return env if env.get("value", "") is not None else {"name": env["name"]}
     made: Mapping[str, Any] = _normal(env, _defaults()["spec"]["containers"]["[]"]["env"]["[]"], origin, found)
     return made
+
+
+def entries(envs: Sequence[Mapping[str, Any]], origin: Origin, found: Findings) -> list[Mapping[str, Any]]:
+    """A container's environment."""
+    return [
+        each
+        if "valueFrom" not in each and "value" in each and each["value"] is not None
+        else entry(each, origin.at(i), found)
+        for i, each in enumerate(envs)
+    ]
 
 
 def part(value: Any, origin: Origin, found: Findings) -> Any:

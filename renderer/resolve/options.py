@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
 from renderer.problems import Findings, Origin
@@ -48,7 +49,7 @@ class Listed(NamedTuple):
 
 class Style(NamedTuple):
     """How options are read. `kind`: argparse, exact, clap, click or none; `spelled`: other spellings and the names
-    they stand for; `known`: the names (for unique prefixes); `names`: a memory.
+    they stand for; `known`: the names (for unique prefixes); `names`, `lines`: memories.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Style(NamedTuple):
     groups: Mapping[str, frozenset[str]]
     known: frozenset[str]
     names: dict[str, str]
+    lines: dict[tuple[Any, ...], tuple[Any, ...]]  # by options and layers: which arguments are kept, or their spelling
 
     @property
     def read(self) -> bool:
@@ -136,6 +138,7 @@ def style(options: Spec, configs: Iterable[Sequence[str]], listed: Listed | None
             name for name in spelled.values() if not (dotted and "." in name)
         ),
         names={},
+        lines={},
     )
 
 
@@ -178,15 +181,39 @@ class Layer(NamedTuple):
     group: str = ""
 
 
+class _Placed(str):
+    """An argument that knows its place among those of all layers."""
+
+    place: int
+
+    def __new__(cls, text: str, place: int) -> _Placed:
+        made = super().__new__(cls, text)
+        made.place = place
+        return made
+
+
 def merged(style: Style, layers: Sequence[Layer]) -> tuple[str, ...]:
     """All layers' arguments in order; an option that a later layer gives again is dropped from the earlier ones."""
     filled = [layer for layer in layers if layer.args]
+    tokens = [token for layer in filled for token in layer.args]
     if len(filled) < 2 or not style.read:
-        return tuple(token for layer in filled for token in layer.args)
+        return tuple(tokens)
+    # Values play no part in it: lines with the same options in the same places are merged alike.
+    shape = tuple([token if token[:1] == "-" else "" for token in tokens])
+    line = (shape, tuple([(len(layer.args), layer.group) for layer in filled]))
+    places = style.lines.get(line)
+    if places is None:
+        placed = iter([_Placed(token, i) for i, token in enumerate(tokens)])
+        made = _merged(style, [Layer(list(islice(placed, len(layer.args))), layer.group) for layer in filled])
+        places = style.lines[line] = tuple(each.place if isinstance(each, _Placed) else each for each in made)
+    return tuple([tokens[place] if place.__class__ is int else place for place in places])
+
+
+def _merged(style: Style, layers: Sequence[Layer]) -> Iterator[str]:
     kept: list[Sequence[str]] = []
     later: set[str] = set()
     keyed: dict[str, str] = {}
-    for layer in reversed(filled):
+    for layer in reversed(layers):
         if layer.group and later & style.groups.get(layer.group, frozenset()):
             continue
         names = {name for token in layer.args if (name := style.name(token))}
@@ -196,7 +223,7 @@ def merged(style: Style, layers: Sequence[Layer]) -> tuple[str, ...]:
         kept.append(_respelt(style, args, keyed) if keyed else args)
         later |= names
         keyed = {**spellings(style, layer.args), **keyed} if style.dotted else keyed
-    return tuple(token for args in reversed(kept) for token in args)
+    return (token for args in reversed(kept) for token in args)
 
 
 def spellings(style: Style, args: Sequence[str]) -> dict[str, str]:

@@ -48,7 +48,9 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
 class _Run(NamedTuple):
-    """How the engine runs this app. `user`: the Playground's backendRuntimeConfig."""
+    """How the engine runs this app. `user`: the Playground's backendRuntimeConfig; `version`: the engine's, as far as
+    the image tells.
+    """
 
     engine: engines.Engine
     config: engines.Recommended
@@ -57,6 +59,7 @@ class _Run(NamedTuple):
     held: flavors.Accelerator
     variant: Spec
     tag: str
+    version: str
     served: str
     words: Words
 
@@ -85,7 +88,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     pod, line, config = _pod(memo, app, base, run, found)
     pod = monitoring.watched(memo.inputs, pod, run.engine)
     scaler = scaling.scaler(memo.inputs, app, run.engine, run.config, found)
-    monitoring.readable(run.engine.spec, pod, scaler, app.origin("spec", "elasticConfig", key=True), found)
+    monitoring.readable(run.engine.spec, app, pod, scaler, found)
     return Plan(
         name=app.name,
         app=app.label,
@@ -116,16 +119,19 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
 
 def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
     """backendName → RenderConfig's → the CRD's default. Raises Stop."""
-    name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
-    if name:
-        origin = app.origin(*_BACKEND, "backendName")
-    elif memo.inputs.config.get("backend"):
-        origin = memo.inputs.config.origin("backend")
-    else:
-        origin = app.origin("spec")
-    here = door(memo, app.namespace)
+    said = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
+    name, here = said or backend(memo), door(memo, app.namespace)
     drain = routing.drain(here, routing.mode(app, here))
-    made, problems = engine(memo, engines.runtime(memo.inputs, name or backend(memo), origin, found), drain)
+    known = memo.engines.get((name, drain))
+    if known is None:
+        if said:
+            origin = app.origin(*_BACKEND, "backendName")
+        elif memo.inputs.config.get("backend"):
+            origin = memo.inputs.config.origin("backend")
+        else:
+            origin = app.origin("spec")
+        known = engine(memo, engines.runtime(memo.inputs, name, origin, found), drain)
+    made, problems = known
     found.problems += problems
     if made is None:
         raise Stop
@@ -144,12 +150,12 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
         found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
     config = engines.recommended(engine, claim.draft, user, at, found)
     merged = resources.merged(
-        resources.Side(config.spec.get("resources") or {}, config.origin.at("resources")),
-        resources.Side(user.get("resources") or {}, at.at("resources")),
+        resources.Side(config.spec.get("resources") or {}, config.origin),
+        resources.Side(user.get("resources") or {}, at),
         place.limits,
         found,
     )
-    held, size, length = flavors.Accelerator(), 1, 0
+    held, size, length = flavors.NONE, 1, 0
     variant: Spec = {}
     if engine.templated:
         before = len(found.problems)
@@ -158,7 +164,10 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
             raise Stop  # what its pod gets is nobody's question yet
         limited = place.limits_origin if place.limits and place.limits_origin else at.at("resources", "limits")
         held = flavors.accelerator(inputs, merged.get("limits") or {}, limited, found)
-        variant = engines.variant(inputs, engine, held, place.given, app.origin(*claim.models[0].path), found)
+        suited = engines.variant(engine, held, place.given)
+        if suited is None:
+            engines.unsuited(inputs, engine, held, place.given, app.origin(*claim.models[0].path), found)
+        variant = suited
         size = flavors.parallel_size(held, place, claim.main, found)
         length = flavors.max_model_len(place, claim.main, found)
     if user.get("version"):
@@ -167,10 +176,13 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
     # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
     served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or claim.main.name
     words = _words(engine, base, variant, size, served, length)
-    if engine.templated and engines.called(engine, served, words) == served:
-        names.served(engine.runtime.name, engine.spec, served, _named(app, claim.main), found)
+    named = engine.templated and engines.called(engine, served, words) == served
+    if named and (hint := names.unserved(engine.spec, served)):
+        found.add("E414", _named(app, claim.main), name=served, backend=engine.runtime.name, hint=hint)
     _fixed(app, engine, variant, tag, found)
-    return _Run(engine, config, user, merged, held, variant, tag, served, words)
+    # Nobody knows what an image of the podTemplate holds.
+    version = "" if "image" in patching.runner(app.spec)[1] else engine.version(tag)
+    return _Run(engine, config, user, merged, held, variant, tag, version, served, words)
 
 
 def _unreadable(found: Findings, before: int) -> bool:
@@ -182,8 +194,8 @@ def _unreadable(found: Findings, before: int) -> bool:
 
 def _named(app: App, model: OpenModel) -> Origin:
     """Who says the served name."""
-    here = app.origin("spec", "servedModelName")
-    return here if "servedModelName" in app.spec else Origin(model.document, ("spec", "servedModelName"))
+    source = app.document if "servedModelName" in app.spec else model.document
+    return Origin(source, ("spec", "servedModelName"))
 
 
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
@@ -332,12 +344,10 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
         options.owned_env(engine.owned_env, per_model.get("envs") or (), _of_model(base, engine, "envs"), found)
         everywhere = memo.inputs.config.get("pods", "env", default=())
         options.owned_env(engine.owned_env, everywhere, memo.inputs.config.origin("pods", "env"), found)
-    _judge(memo, app, base, run, model_args, own_args, found)
-    theirs = (
-        given.Given(model_args, _of_model(base, engine, "args")),
-        given.Given(own_args, app.origin(*_BACKEND, "args")),
-    )
-    if engine.style.read and (model_args or own_args):
+    theirs = [given.Given(model_args, _of_model(base, engine, "args"))] if model_args else []
+    theirs += [given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else []
+    _judge(memo, app, run, theirs, found)
+    if engine.style.read and theirs:
         given.judge(engine, theirs, base.claim.draft, found)
     if engine.style.splits:
         paths = [
@@ -351,8 +361,9 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
     model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
     if derived_env or model_env or own_env or memo.every.env:
         if model_env:
-            model_env = _normal(model_env, _of_model(base, engine, "envs"), found)
-        own_env = _normal(own_env, app.origin(*_BACKEND, "envs"), found)
+            model_env = normal.entries(model_env, _of_model(base, engine, "envs"), found)
+        if own_env:
+            own_env = normal.entries(own_env, app.origin(*_BACKEND, "envs"), found)
         env = merge_env(env, derived_env, memo.every.env, model_env, own_env)
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
@@ -363,27 +374,22 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
     return _Line(args, tuple(env), shm)
 
 
-def _judge(
-    memo: Memo, app: App, base: Claimed, run: _Run, model_args: Sequence[str], own_args: Sequence[str], found: Findings
-) -> None:
+def _judge(memo: Memo, app: App, run: _Run, theirs: Sequence[given.Given], found: Findings) -> None:
     """What the engine of this version would not take of the model's and the user's arguments."""
-    engine, at = run.engine, app.origin(*_BACKEND)
+    engine = run.engine
     if not engine.style.read:
-        if engine.templated and own_args and "options" in engine.spec:
-            found.add("E438", at.at("args"), backend=engine.runtime.name)
+        if engine.templated and run.user.get("args") and "options" in engine.spec:
+            found.add("E438", app.origin(*_BACKEND, "args"), backend=engine.runtime.name)
         return
-    # Nobody knows what an image of the podTemplate holds.
-    version = "" if "image" in patching.runner(app.spec)[1] else engines.version(engine.spec, run.tag)
+    version = run.version
     judge = engines.judge(memo.inputs.option_files, engine, version, found) if version else None
     if judge is None:
         own = "version" in run.user and ":" not in run.tag and "image" not in patching.runner(app.spec)[1]
         if (version or own) and "list" in (engine.spec.get("options") or {}):
-            place = at.at("version") if "version" in run.user else at.at("backendName")
+            place = app.origin(*_BACKEND, "version" if "version" in run.user else "backendName")
             found.add("W231", place, backend=engine.runtime.name, version=version or run.tag)
         return
-    for args, origin in ((model_args, _of_model(base, engine, "args")), (own_args, at.at("args"))):
-        if not args:
-            continue
+    for args, origin in theirs:
         known = engine.judged.get(key := (version, tuple(args)))
         if known is None:
             known = engine.judged[key] = judged(judge, args)
@@ -395,17 +401,12 @@ def _of_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:
     return Origin(base.claim.main.document, ("spec", "engines", engine.runtime.name, field))
 
 
-def _normal(entries: Sequence[Body], origin: Origin, found: Findings) -> list[Body]:
-    return [normal.entry(each, origin.at(i), found) for i, each in enumerate(entries)]
-
-
 def _annotations(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> Body:
     """What people read off the LeaderWorkerSet, each where it is known."""
     main = base.weights[0]
     annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
-    version = engines.version(run.engine.spec, run.tag)
-    if version and "image" not in patching.runner(app.spec)[1]:
-        annotations["renderer.llmaz.io/engine-version"] = version
+    if run.version:
+        annotations["renderer.llmaz.io/engine-version"] = run.version
     if main.revision:
         annotations["renderer.llmaz.io/model-revision"] = main.revision
     if run.engine.templated or app.spec.get("servedModelName"):
@@ -452,7 +453,7 @@ def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line, pod: P
         at = app.origin("spec", "podTemplate")
         origins |= {("template", *here): at.at(*there) for here, there in patching.places(pod, patch)}
     if limits := base.kit.placement.limits_origin:
-        origins["placement",] = Origin(limits.model.source, limits.model.path[:-1])
+        origins["placement",] = limits.model
     if trigger := scaling.trigger(memo.inputs, app, run.engine, run.config):
         origins |= {
             ("said", "scale", i): each for i, each in enumerate(scaling.triggers(run.engine, run.config, trigger))

@@ -16,7 +16,7 @@ _FIRST = {"cpu": 0, "memory": 1}
 
 
 class Side(NamedTuple):
-    """Somebody's `resources`, with where it stands."""
+    """Somebody's `resources`; `origin`: of what they belong to."""
 
     spec: Spec
     origin: Origin
@@ -37,7 +37,7 @@ def merged(preset: Side, user: Side, flavor: Mapping[str, str], found: Findings)
                 try:
                     values[name] = quantity.canonical(value)
                 except ValueError:
-                    found.add("E305", each.origin.at(side, name), value=value)
+                    found.add("E305", each.origin.at("resources", side, name), value=value)
     limits, requests = sides["limits"], sides["requests"]
     mine = {side: user.spec.get(side) or {} for side in sides}
     for name, request in requests.items():
@@ -45,18 +45,18 @@ def merged(preset: Side, user: Side, flavor: Mapping[str, str], found: Findings)
         if limit is None or request == limit or name in flavor or quantity.nanos(request) <= quantity.nanos(limit):
             continue
         if name in mine["requests"] and name in mine["limits"]:
-            found.add("E260", user.origin.at("requests", name), name=name, request=request, limit=limit)
+            found.add("E260", user.origin.at("resources", "requests", name), name=name, request=request, limit=limit)
         elif name in mine["limits"]:
             requests[name] = limit
         elif name in mine["requests"]:
             limits[name] = request
         else:
-            found.add("E261", preset.origin.at("requests", name), name=name, request=request, limit=limit)
+            found.add("E261", preset.origin.at("resources", "requests", name), name=name, request=request, limit=limit)
     for side, given in mine.items():
         for name in given:
             if name in flavor and sides[side].get(name, flavor[name]) != flavor[name]:
                 words = {"name": name, "value": sides[side][name], "limit": flavor[name]}
-                found.add("W215", user.origin.at(side, name), **words)
+                found.add("W215", user.origin.at("resources", side, name), **words)
     limits.update(flavor)
     requests.update(flavor)
     return {side: ordered(values) for side, values in sides.items() if values}

@@ -131,13 +131,13 @@ class Asked(NamedTuple):
 
     def by(self, app: App | Traffic) -> Asked:
         """With the timeouts and rights that an app or a ModelRoute says of itself."""
-        own, at = app.spec.get("gateway") or {}, app.origin("spec", "gateway")
-        timeouts, timed = (own, at) if isinstance(app, App) else (app.spec, app.origin("spec"))
+        own = app.spec.get("gateway") or {}
+        timeouts, where = (own, ("spec", "gateway")) if isinstance(app, App) else (app.spec, ("spec",))
         return self._replace(
             timeouts=timeouts.get("timeouts") or {},
-            timed=timed.at("timeouts") if "timeouts" in timeouts else None,
+            timed=app.origin(*where, "timeouts") if "timeouts" in timeouts else None,
             allow=tuple(dict.fromkeys(own.get("allow") or ())),
-            allowing=at.at("allow", key=True) if "allow" in own else None,
+            allowing=app.origin("spec", "gateway", "allow", key=True) if "allow" in own else None,
         )
 
 

@@ -311,7 +311,7 @@ def _placed(memo: Memo, base: Claimed) -> Iterator[tuple[Path, Origin]]:
     limits = base.kit.placement.limits_origin
     if limits is None:
         return
-    main, at = base.claim.main, Origin(limits.model.source, limits.model.path[:-1])
+    main, at = base.claim.main, limits.model
     index = at.path[-1]
     flavor = main.spec["inferenceConfig"]["flavors"][index]
     config, name = memo.inputs.config, str(flavor["name"])

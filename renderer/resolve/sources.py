@@ -56,15 +56,14 @@ class Weights(NamedTuple):
 def weights(inputs: Inputs, model: OpenModel, found: Findings) -> Weights:
     """What the model's `spec.source` says. Raises Stop when it says nothing that works."""
     source = model.spec["source"]
-    at = Origin(model.document, ("spec", "source"))
     hub, uri = source.get("modelHub"), source.get("uri")
     if hub is not None and uri is not None:
-        found.stop("E230", at.at("uri", key=True))
+        found.stop("E230", Origin(model.document, ("spec", "source", "uri"), key=True))
     if hub is not None:
-        return _hub(inputs, model, hub, at.at("modelHub"), found)
+        return _hub(inputs, model, hub, Origin(model.document, ("spec", "source", "modelHub")), found)
     if uri is None:
-        found.stop("E231", at)
-    return _uri(inputs, model, str(uri), at.at("uri"), found)
+        found.stop("E231", Origin(model.document, ("spec", "source")))
+    return _uri(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), found)
 
 
 def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Findings) -> Weights:
