@@ -67,7 +67,7 @@ def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Pl
     else:
         made = [each._replace(host=routing.host(here, each.name)) for each in plans]
         targets = routing.targets(plans)
-    if _led(memo, app, last.serves):
+    if memo.traffic and _led(memo, app, last.serves):
         return made
     model = memo.inputs.models[last.model]
     asked = routing.Asked(last.serves, routing.named(app, model), tuple(targets), model).by(app)

@@ -85,7 +85,8 @@ NONE = Accelerator()
 
 def policy(inputs: Inputs, app: App) -> str:
     """What several flavors mean to this app."""
-    return str(app.spec.get("flavorPolicy") or inputs.config.get("flavorPolicy") or "auto")
+    said: str = app.spec.get("flavorPolicy") or inputs.config.spec.get("flavorPolicy") or "auto"
+    return said
 
 
 def names(model: OpenModel) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def joints(memo: Memo, wanted: Iterable[Wanted]) -> tuple[list[Joint], list[Prob
     """
     inputs, found = memo.inputs, Findings()
     monitoring.settings(inputs, found)
-    gates = _gates(memo, wanted := sorted(wanted))
+    gates = _gates(memo, wanted := sorted(each for each in wanted if each.kind != routing.NAME))
     asked: dict[str, dict[str, list[Wanted]]] = {each.namespace: {} for each in gates}
     if gates:
         asked[""] = {}

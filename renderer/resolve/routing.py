@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -232,15 +233,34 @@ def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:
     bear.
     """
     found = Findings()
+    claims = [each for each in wanted if each.kind == NAME]
+    if several := _several(claims):
+        _collided(inputs, several, found)
+    count = Counter((each.namespace, each.name) for each in claims)
+    for door in {each.gateway: each for each in reversed(list(gateways.doors(inputs.config)))}.values():
+        _crowded(inputs, door, count[door.gateway], found)
+    return found.problems
+
+
+def _several(claims: Iterable[Wanted]) -> list[Fact]:
+    """The claims of a name, or of an object, that others claim too: hardly ever any of thousands."""
+    groups: dict[tuple[str, ...], list[Wanted]] = {}
+    for each in claims:
+        namespace, _, _, made, _, model = each.fact.split(_SEPARATOR, 5)
+        groups.setdefault((each.namespace, each.name, model), []).append(each)
+        if made:
+            groups.setdefault((namespace, made), []).append(each)
+    shared = {each for group in groups.values() if len(group) > 1 for each in group}
+    return sorted(Fact((each.namespace, each.name), *each.fact.split(_SEPARATOR, 5)) for each in shared)
+
+
+def _collided(inputs: Inputs, facts: Iterable[Fact], found: Findings) -> None:
     owners: dict[tuple[str, str, str], App | Traffic] = {
         (each.namespace, "", each.name): each for each in inputs.apps
     } | {(each.namespace, each.kind, each.name): each for each in inputs.traffic if not each.outside}
-    facts = (Fact((each.namespace, each.name), *each.fact.split(_SEPARATOR, 5)) for each in wanted if each.kind == NAME)
     first: dict[tuple[tuple[str, str], str], list[Fact]] = {}
     made: dict[tuple[str, str], Fact] = {}
-    count: dict[tuple[str, str], int] = {}
-    for each in sorted(facts):
-        count[each.gateway] = count.get(each.gateway, 0) + 1
+    for each in facts:
         before = first.setdefault((each.gateway, each.model), [])
         if other := next((one for one in before if _meet(one, each)), None):
             _twice(owners[each.owner], owners[other.owner], each, found)
@@ -251,9 +271,6 @@ def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:
             file, line, _ = its.origin("metadata", "name").place
             words = {"name": each.object, "kind": its.kind, "file": file, "line": line}
             found.add("E642", at.origin("metadata", "name"), **words)
-    for door in {each.gateway: each for each in reversed(list(gateways.doors(inputs.config)))}.values():
-        _crowded(inputs, door, count.get(door.gateway, 0), found)
-    return found.problems
 
 
 def _meet(one: Fact, other: Fact) -> bool:
