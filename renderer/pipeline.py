@@ -20,7 +20,7 @@ def apps(outside: check.Outside, memo: resolve.Memo, scope: Scope, items: Sequen
     """Playgrounds, Services and what leads to them, from what the user wrote to texts: stage by stage."""
     plans, problems = zip(*each(items, partial(resolve.plan, memo)), strict=True)
     made = each(items, expand.manifests, plans)
-    wrong = each(items, partial(check.manifests, outside=outside), made, each(items, resolve.leans, plans))
+    wrong = each(items, check.batch(made, outside), made, each(items, resolve.leans, plans))
     texts = each(items, partial(emit.texts, layout=scope.layout), plans, made)
     return list(map(Made, made, texts, map(add, problems, wrong), each(items, resolve.needs, plans)))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from renderer.problems import Path, guess, quoted
 
@@ -27,6 +27,7 @@ _NAMES = {
 }
 
 
+T = TypeVar("T")
 Older: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
 _NONE: Older = {}
 
@@ -99,6 +100,11 @@ def exists(name: str) -> bool:
 def valid(name: str, value: Any, more: str = "") -> bool:
     """Whether the value holds against the schema, and against one `more`, written out, that refers to nothing."""
     return bool(_decider(name, more).is_valid(value))
+
+
+def holding(name: str, values: Iterable[T], more: str = "") -> list[T]:
+    """Those of the values that are `valid`."""
+    return [*filter(_decider(name, more).is_valid, values)]
 
 
 @cache

@@ -7,9 +7,9 @@ manifests, and points at their own lines.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from typing import Any
 
 from renderer import schema, since
@@ -29,7 +29,7 @@ from renderer.problems import Origin, Path, Problem, RenderError, problem
 from renderer.tree import MARK, File
 from renderer.yamlio import Document
 
-__all__ = ["Outside", "around", "documents", "folder", "manifests", "outside", "writable"]
+__all__ = ["Outside", "around", "batch", "documents", "folder", "manifests", "outside", "writable"]
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
     "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (lws_webhook, lws_pods),
@@ -65,22 +65,50 @@ def around(inputs: Inputs) -> Outside:
     return known(bodies, made)._replace(present=frozenset(broken))
 
 
+def batch(
+    made: Sequence[Sequence[Manifest]], outside: Outside
+) -> Callable[[Sequence[Manifest], frozenset[Key]], list[Problem]]:
+    """`manifests` for the apps of a batch. What is wrong with an object alone is asked for all of one kind in a row:
+    schema and rules stay in the processor's cache.
+    """
+    kinds: dict[tuple[str, str], list[Body]] = {}
+    for app in made:
+        for body, _ in app:
+            kinds.setdefault((body["apiVersion"], body["kind"]), []).append(body)
+    sound: set[int] = set()
+    for (version, kind), bodies in kinds.items():
+        with suppress(Exception):  # met again where a body is asked alone, with its file at hand
+            sound.update(map(id, _sound(_schema(version, kind), bodies, outside.targets)))
+    return partial(manifests, outside=outside, sound=sound)
+
+
+def _sound(name: str, bodies: Sequence[Body], targets: since.Targets | None) -> list[Body]:
+    """Those of the bodies, of the kind of one schema, of which `one` finds nothing."""
+    late = targets.late(name) if targets else None
+    good = schema.holding(name, bodies, late.schema if late else "")
+    for rule in _rules(name):
+        good = [body for body in good if not any(rule(body))]
+    return good
+
+
 def manifests(
     made: Sequence[Manifest],
     others: frozenset[Key] = frozenset(),
     outside: Outside | None = None,
     targets: since.Targets | None = None,
+    sound: Container[int] = (),
 ) -> list[Problem]:
     """Everything that is wrong with one app's objects, at the input's places; the chain from Gateway to pod too, where
     somebody knows what is `outside`. `others`: objects of other apps that these name; `targets`: where nobody knows
-    what is outside, and somebody knows at least these.
+    what is outside, and somebody knows at least these; `sound`: ids of bodies with which nothing is wrong alone.
     """
     if outside and others:
         outside = outside._replace(present=outside.present | others)
     problems = []
     for manifest in made:
-        for code, path, words in one(manifest.body, targets=outside.targets if outside else targets):
-            problems.append(placed(manifest, code, path, words))
+        if id(manifest.body) not in sound:
+            for code, path, words in one(manifest.body, targets=outside.targets if outside else targets):
+                problems.append(placed(manifest, code, path, words))
     bodies = [manifest.body for manifest in made]
     for index, code, path, words in together(bodies):
         problems.append(placed(made[index], code, path, words))
@@ -183,9 +211,15 @@ def one(
         for found in schema.findings(name, body):
             yield found.code, found.path, {**schema.words(found, raw(found.path)), "key": found.key}
         return
-    for rule in RULES.get(name, ()):
+    for rule in _rules(name):
         yield from rule(body)
-    yield from cel_rules(name, body)
+
+
+@cache
+def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
+    """The rules of a kind that no schema holds."""
+    in_cel = cel_rules(name)
+    return (*RULES.get(name, ()), *((in_cel,) if in_cel else ()))
 
 
 def folder(scope: Scope, states: Mapping[str, str]) -> list[Problem]:

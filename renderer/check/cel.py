@@ -42,30 +42,32 @@ TAKEN: Mapping[str, Sequence[Any]] = {
 }
 
 
-def cel_rules(name: str, body: Body) -> Sequence[Finding]:
-    """What the rules of the kind have against an object that holds against the schema of that name.
+def cel_rules(name: str) -> Callable[[Body], Sequence[Finding]] | None:
+    """What says what the rules of a kind have against an object that holds against the schema of that name; None when
+    the kind has no rules.
 
     A rule that cannot be evaluated is broken. Rules about a change, from an old object to a new one, do not count.
     """
-    judge = _judge(name.replace("output/", "cel/", 1))
-    return judge(body) if judge else ()
+    rules = name.replace("output/", "cel/", 1)
+    return _judge(rules) if schema.exists(rules) else None
 
 
 class _Node:
     """A part of a schema. `fields`: name → what CEL calls it, and its node; `defaults`: what stands there when nothing
-    does. In a node without anything all that counts is that it is there.
+    does. In a node without anything all that counts is that it is there. `deep`: there are nodes below.
     """
 
-    __slots__ = ("defaults", "fields", "items", "keys", "rules", "values", "whole")
+    __slots__ = ("deep", "defaults", "fields", "items", "keys", "rules", "values", "whole")
 
     def __init__(self, raw: Any, nodes: list[_Node], rules: Any) -> None:
         shown = raw.get("as", {})
         self.fields = {name: (shown.get(name, name), nodes[number]) for name, number in raw.get("fields", {}).items()}
-        self.defaults = tuple(raw.get("defaults", {}).items())
         self.items = nodes[raw["items"]] if "items" in raw else None
         self.values = nodes[raw["values"]] if "values" in raw else None
         self.keys = raw.get("keys", ())
         self.whole = raw.get("whole", False)
+        self.deep = bool(self.fields or self.items or self.values)
+        self.defaults = [(name, self._inside(name, each)) for name, each in raw.get("defaults", {}).items()]
         self.rules = tuple(tuple(rules[number]) for number in raw.get("rules", ()))
 
     def seen(self, value: Any) -> Any:
@@ -73,20 +75,24 @@ class _Node:
         if self.fields:
             made = {}
             fields = self.fields
-            for name in value:
+            for name, each in value.items():
                 if name in fields:
                     shown, inner = fields[name]
-                    made[shown] = inner.seen(value[name])
-            for name, default in self.defaults:
+                    made[shown] = inner.seen(each) if inner.deep else each if inner.whole else True
+            for name, (shown, default) in self.defaults:
                 if name not in value:
-                    shown, inner = fields[name]
-                    made[shown] = inner.seen(default)
+                    made[shown] = default
             return made
         if self.items:
             return [self.items.seen(each) for each in value]
         if self.values:
             return {name: self.values.seen(each) for name, each in value.items()}
         return value if self.whole else True
+
+    def _inside(self, name: str, value: Any) -> tuple[str, Any]:
+        """What CEL calls a field, and what it sees of the field's value."""
+        shown, inner = self.fields[name]
+        return shown, inner.seen(value)
 
     def findings(self, seen: Any) -> tuple[Finding, ...]:
         """What is wrong with what is seen, from the top down."""
@@ -136,20 +142,18 @@ def root(name: str) -> _Node:
     return nodes[-1]
 
 
-@cache
-def _judge(name: str) -> Callable[[Body], tuple[Finding, ...]] | None:
-    """What judges objects of the kind; None when it has no rules."""
-    if not schema.exists(name):
-        return None
+def _judge(name: str) -> Callable[[Body], tuple[Finding, ...]]:
+    """What judges objects of the kind, and keeps its verdicts."""
     top = root(name)
     verdicts: dict[bytes, tuple[Finding, ...]] = {_key(seen): () for seen in TAKEN.get(name, ())}
 
     def judge(body: Body) -> tuple[Finding, ...]:
         seen = top.seen(body)
         key = _key(seen)
-        if key not in verdicts:
-            verdicts[key] = top.findings(seen)
-        return verdicts[key]
+        found = verdicts.get(key)
+        if found is None:
+            found = verdicts[key] = top.findings(seen)
+        return found
 
     return judge
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from renderer import quantity
@@ -50,12 +50,14 @@ def _sleeps(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:
 def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
     ports: set[Any] = set()
     for i, port in enumerate(container.get("ports") or ()):
-        if port.get("name") in ports:
-            yield "E520", ("ports", i, "name"), {"what": "port", "name": port["name"]}
-        ports |= {port["name"]} if "name" in port else set()
-    if isinstance(twice := _unique(container.get("env") or (), "name"), int):
-        yield "E520", ("env", twice, "name"), {"what": "environment variable", "name": container["env"][twice]["name"]}
-    for i, entry in enumerate(container.get("env") or ()):
+        if "name" in port:
+            if port["name"] in ports:
+                yield "E520", ("ports", i, "name"), {"what": "port", "name": port["name"]}
+            ports.add(port["name"])
+    env = container.get("env") or ()
+    if isinstance(twice := _unique(env, "name"), int):
+        yield "E520", ("env", twice, "name"), {"what": "environment variable", "name": env[twice]["name"]}
+    for i, entry in enumerate(env):
         if "valueFrom" not in entry:
             continue
         if entry.get("value"):
@@ -73,8 +75,7 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
         if not (probe := container.get(key)):
             continue
         for action in ("httpGet", "tcpSocket"):
-            port = (probe.get(action) or {}).get("port")
-            if isinstance(port, str) and port not in ports:
+            if (asked := probe.get(action)) and isinstance(port := asked.get("port"), str) and port not in ports:
                 yield "E522", (key, action, "port"), {"name": port}
     try:
         yield from _resources(container.get("resources") or {})
@@ -111,11 +112,10 @@ def _extended(name: str) -> bool:
     return "/" in name and "kubernetes.io/" not in name
 
 
-def _unique(items: Iterable[Body], key: str) -> set[str] | int:
+def _unique(items: Sequence[Body], key: str) -> set[str] | int:
     """All values of the key, or the index of the first that came before."""
-    seen: set[str] = set()
-    for i, item in enumerate(items):
-        if (value := item[key]) in seen:
-            return i
-        seen.add(value)
-    return seen
+    values = [item[key] for item in items]
+    seen = set(values)
+    if len(seen) == len(values):
+        return seen
+    return next(i for i, value in enumerate(values) if value in values[:i])

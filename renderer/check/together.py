@@ -18,14 +18,12 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
 
     Yields the index of the object that has to change, a code, where, and the wording's words.
     """
-    sets: dict[tuple[str, str], int] = {}
-    for i, body in enumerate(bodies):
-        if body["kind"] == "LeaderWorkerSet":
-            sets[_key(body)] = i
+    sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
     scalers: dict[tuple[str, str, str], int] = {}
     for i, body in enumerate(bodies):
-        kind, (namespace, name) = body["kind"], _key(body)
+        kind = body["kind"]
         if kind in ("HorizontalPodAutoscaler", "ScaledObject"):
+            namespace, name = _key(body)
             target = body["spec"]["scaleTargetRef"]
             key = (namespace, target.get("kind", "Deployment"), target["name"])
             if (first := scalers.setdefault(key, i)) != i:
@@ -39,6 +37,7 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
             if scaled is not None and "replicas" in bodies[scaled]["spec"]:
                 yield scaled, "E551", ("spec", "replicas"), {"name": name, "kind": kind}
         elif kind == "Service" and body["apiVersion"] == "v1" and sets:
+            namespace, name = _key(body)
             if (namespace, name) in sets:
                 yield i, "E552", ("metadata", "name"), {"name": name}
             selector = body["spec"].get("selector") or {}

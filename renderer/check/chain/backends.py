@@ -188,8 +188,7 @@ def view_pods(view: View, namespace: str, selector: Mapping[str, str]) -> list[P
 
 
 def _taken(selector: Mapping[str, str], pods: Pods) -> bool:
-    labels = pods.labels
-    return all(labels.get(key) == value for key, value in selector.items())
+    return selector.items() <= pods.labels.items()
 
 
 def _group(name: str, body: Body) -> Iterator[Pods]:

@@ -25,13 +25,13 @@ def ai_gateway_route(view: View, body: Body, namespace: str, name: str) -> Itera
     for r, rule in enumerate(spec["rules"]):
         path: Path = ("spec", "rules", r)
         matches = rule.get("matches")
-        if not matches or not all(each.get("headers") for each in matches):
+        if not matches or [each for each in matches if not each.get("headers")]:
             yield "E588", (*path, "matches") if matches else path, {}
         references = rule.get("backendRefs")
         if not references:
             yield "E587", path, {}
             continue
-        if not any(each.get("weight", 1) for each in references):
+        if not [each for each in references if each.get("weight", 1)]:
             yield "E586", (*path, "backendRefs"), {}
         backends = []
         for b, reference in enumerate(references):
