@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -100,6 +100,14 @@ def exists(name: str) -> bool:
 def valid(name: str, value: Any, more: str = "") -> bool:
     """Whether the value holds against the schema, and against one `more`, written out, that refers to nothing."""
     return bool(_decider(name, more).is_valid(value))
+
+
+def like(text: str) -> Callable[[Any], bool]:
+    """What says whether a value holds against a schema that is written out."""
+    import decimal  # noqa: F401 - see _decider
+
+    holds: Callable[[Any], bool] = _library().Draft7Validator(text).is_valid
+    return holds
 
 
 def holding(name: str, values: Iterable[T], more: str = "") -> list[T]:

@@ -247,5 +247,56 @@ def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
         assert seen in [top.seen(body) for body in bodies if name.endswith(f"/{body['kind'].lower()}_{_version(body)}")]
 
 
+@pytest.mark.parametrize("name", cel.TAKEN)
+def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
+    """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
+    top = cel.root(name)
+    usual = [(seen, schema.like(json.dumps(top.like(seen)))) for seen in cel.TAKEN[name]]
+    bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
+    bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
+    bodies = [body for body in bodies if schema.valid(name.replace("cel", "output", 1), body)]
+    verdicts = [like(body) for seen, like in usual for body in bodies]
+    assert verdicts == [top.seen(body) == seen for seen, _ in usual for body in bodies]
+    assert 10 < sum(verdicts) < len(verdicts) - 10
+
+
+def _around(name: str, top: cel._Node) -> Iterator[Any]:
+    """A rendered object, and with each value of it another in its place, or what else rules see beside it."""
+    golden = Path(__file__).parent / "cases" / "routes-on-a-gateway-in-the-tree" / "expected" / "team-a" / "chat.yaml"
+    for body in yaml.safe_load_all(golden.read_text("utf-8")):
+        if schema_of(body).endswith(name[3:]):
+            yield body
+            yield from _changed(body, top)
+
+
+def _changed(value: Any, node: cel._Node | None) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            inner = node.fields[key][1] if node and key in node.fields else None
+            yield from ({**value, key: made} for made in _changed(each, inner))
+        beside: tuple[Any, ...] = ("a", "Gateway", "", True, 1, [], {}, [{"name": "a"}], {"set": []})
+        for key in set(node.fields) - set(value) if node else ():
+            yield from ({**value, key: each} for each in beside)
+    elif isinstance(value, list):
+        inner = node.items if node else None
+        yield from (
+            [*value[:i], made, *value[i + 1 :]] for i, each in enumerate(value) for made in _changed(each, inner)
+        )
+        yield [*value, *value]
+    else:
+        yield from ("other", "", True, 1)
+
+
+def _less(value: Any) -> Iterator[Any]:
+    """The value without each of its parts."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield {name: other for name, other in value.items() if name != key}
+            yield from ({**value, key: made} for made in _less(each))
+    elif isinstance(value, list):
+        yield from ([*value[:i], made, *value[i + 1 :]] for i, each in enumerate(value) for made in _less(each))
+        yield []
+
+
 def _version(body: Any) -> str:
     return str(body["apiVersion"].rpartition("/")[2])

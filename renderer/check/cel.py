@@ -89,6 +89,23 @@ class _Node:
             return {name: self.values.seen(each) for name, each in value.items()}
         return value if self.whole else True
 
+    def like(self, seen: Any) -> Any:
+        """A JSON Schema that takes, of what holds against the kind's own, just what is reduced to this. To JSON 1 is
+        1.0, to CEL it is not: `seen` holds no numbers. (Maps of any keys are left to who asks `seen`.)
+        """
+        if self.fields:
+            optional = [name for name, (shown, default) in self.defaults if seen.get(shown) == default]
+            there = {name for name, (shown, _) in self.fields.items() if shown in seen}
+            properties = {
+                name: inner.like(seen[shown]) if name in there else False
+                for name, (shown, inner) in self.fields.items()
+            }
+            return {"type": "object", "properties": properties, "required": sorted(there.difference(optional))}
+        if self.items:
+            items = [self.items.like(each) for each in seen]
+            return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
+        return not self.values and ({"const": seen} if self.whole else True)
+
     def _inside(self, name: str, value: Any) -> tuple[str, Any]:
         """What CEL calls a field, and what it sees of the field's value."""
         shown, inner = self.fields[name]
@@ -145,9 +162,13 @@ def root(name: str) -> _Node:
 def _judge(name: str) -> Callable[[Body], tuple[Finding, ...]]:
     """What judges objects of the kind, and keeps its verdicts."""
     top = root(name)
-    verdicts: dict[bytes, tuple[Finding, ...]] = {_key(seen): () for seen in TAKEN.get(name, ())}
+    taken = [top.like(seen) for seen in TAKEN.get(name, ())]
+    usual = schema.like(json.dumps({"anyOf": taken})) if taken else None
+    verdicts: dict[bytes, tuple[Finding, ...]] = {}
 
     def judge(body: Body) -> tuple[Finding, ...]:
+        if usual and usual(body):
+            return ()
         seen = top.seen(body)
         key = _key(seen)
         found = verdicts.get(key)
