@@ -7,6 +7,7 @@ test_schemas.py; whole files, and how findings read, in errors/check-*.
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from renderer.check.finding import placed
 from renderer.check.together import together
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path
+from renderer.since import Targets
 
 GONE: Any = object()  # as a value: the field is taken away
 POD = """
@@ -496,6 +498,49 @@ def test_a_finding_between_objects_stands_at_the_one_to_change() -> None:
     scaler = Manifest(changed(BODIES[HPA], SCALED[HPA]), lambda: {(): Origin(first)})
     workload = Manifest(BODIES[SET], lambda: {(): Origin(second)})
     assert [(each.code, each.line) for each in check.manifests([scaler, workload])] == [("E551", 3)]
+
+
+def app(*bodies: Any) -> list[Manifest]:
+    """Manifests of one file of input, each at a line of its own."""
+    text = "a: 1\n" + "".join(f"a{i}: 1\n" for i in range(len(bodies)))
+    (document,), _ = yamlio.parse("chat.yaml", text.encode())
+    origins: list[dict[Path, Origin]] = [{(): document.origin(f"a{i}")} for i in range(len(bodies))]
+    return [Manifest(body, partial(dict, made)) for body, made in zip(bodies, origins, strict=True)]
+
+
+WRONG: tuple[tuple[int, dict[str, Any]], ...] = (
+    (SET, {}),
+    (SET, {"spec.networkConfig": {"subdomainPolicy": "Odd"}}),  # its schema alone
+    (SET, {"spec.networkConfig": {"subdomainPolicy": "Shared"}, "spec.replicas": 10**6, SIZE: 2148}),  # a rule
+    (SET, {"spec.networkConfig": {"subdomainPolicy": "Shared"}}),  # too new for some
+    (SERVICE, {}),
+    (SERVICE, {"spec.clusterIP": ""}),
+    (HPA, {"spec.minReplicas": 9, "spec.maxReplicas": 3}),
+    (HPA, {}),
+)
+
+
+@pytest.mark.parametrize("versions", [{}, {"leaderWorkerSet": "0.5"}])
+def test_a_batch_finds_what_each_app_alone_does(versions: dict[str, str]) -> None:
+    outside = Outside(targets=Targets(versions))
+    bodies = [changed(BODIES[kind], values) for kind, values in WRONG]
+    apps = [app(body, changed(BODIES[SERVICE], {})) for body in bodies] + [app(*bodies), app()]
+    judge = check.batch(apps, outside)
+    found = [judge(made, frozenset()) for made in apps]
+    assert found == [check.manifests(made, outside=outside) for made in apps]
+    alone = {"E304", "E511", "E530", "E540"}
+    assert [i for i, problems in enumerate(found[:8]) if alone & {each.code for each in problems}] == [1, 2, 5, 6]
+    assert any(each.code == "E700" for problems in found for each in problems) is bool(versions)
+
+
+def test_a_fault_in_a_batch_is_met_at_the_app_that_has_it() -> None:
+    """Nothing that was not seen through counts as sound."""
+    apps = [app(changed(BODIES[SET], values)) for values in ({}, {"spec.replicas": object()}, {"spec.replicas": "x"})]
+    judge = check.batch(apps, Outside())
+    assert judge(apps[0], frozenset()) == []
+    with pytest.raises(ValueError, match="object"):
+        judge(apps[1], frozenset())
+    assert [each.code for each in judge(apps[2], frozenset())] == ["E303"]
 
 
 def test_a_manifest_without_origins_is_a_fault_of_ours() -> None:
