@@ -12,7 +12,7 @@ def service_rules(body: Body) -> Iterator[Finding]:
     """Ports have unique names and numbers; no clusterIP that drifts."""
     spec = body["spec"]
     ports = spec.get("ports") or ()
-    for i, port in enumerate(ports):
+    for i, port in enumerate(ports[1:], 1):
         if any(
             (port.get("name") == other.get("name") and port.get("name"))
             or (port["port"], port.get("protocol", "TCP")) == (other["port"], other.get("protocol", "TCP"))

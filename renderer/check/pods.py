@@ -62,8 +62,8 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
             continue
         if entry.get("value"):
             yield "E524", ("env", i), {"name": entry["name"]}
-        field = (entry["valueFrom"] or {}).get("fieldRef") or {}
-        if field.get("apiVersion", "") not in ("", "v1"):
+        field = (entry["valueFrom"] or {}).get("fieldRef")
+        if field and field.get("apiVersion", "") not in ("", "v1"):
             yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
     mounts = container.get("volumeMounts") or ()
     if isinstance(twice := _unique(mounts, "mountPath"), int):
@@ -77,10 +77,11 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
         for action in ("httpGet", "tcpSocket"):
             if (asked := probe.get(action)) and isinstance(port := asked.get("port"), str) and port not in ports:
                 yield "E522", (key, action, "port"), {"name": port}
-    try:
-        yield from _resources(container.get("resources") or {})
-    except ValueError:
-        yield from _unreadable(container["resources"])
+    if sides := container.get("resources"):
+        try:
+            yield from _resources(sides)
+        except ValueError:
+            yield from _unreadable(sides)
 
 
 def _resources(sides: Body) -> Iterator[Finding]:

@@ -68,13 +68,12 @@ def chain(bodies: Sequence[Body], outside: Outside) -> Iterator[tuple[int, str, 
 
 def judged(view: View) -> Iterator[tuple[int, str, Path, dict[str, Any]]]:
     """See `chain`."""
-    for index, (kind, namespace, name) in enumerate(view.keys):
-        if rules := RULES.get(kind):
-            body = view.objects[kind, namespace, name]
-            if body:
-                for rule in rules:
-                    for code, path, words in rule(view, body, namespace, name):
-                        yield index, code, path, words
+    for index, key in enumerate(view.keys):
+        rules = RULES.get(key[0])
+        if rules and (body := view.objects[key]):
+            for rule in rules:
+                for code, path, words in rule(view, body, key[1], key[2]):
+                    yield index, code, path, words
 
 
 def whole(bodies: Sequence[Body], outside: Outside) -> Iterator[tuple[int, str, Path, dict[str, Any]]]:
