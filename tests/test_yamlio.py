@@ -711,7 +711,7 @@ def test_the_quick_ways_read_what_the_careful_way_reads() -> None:
 def test_ordinary_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (DATA / "rendered-chat.yaml").read_bytes()
     expected = values(text)
-    quick.LINES.clear()
+    quick.LINES.known.clear()
     monkeypatch.setattr(yamlio, "_careful", None)
     assert values(text) == expected
     of_lines = quick.from_lines(text.decode())
@@ -732,8 +732,8 @@ def test_memos_are_bounded() -> None:
     for number in range(9_000):
         yamlio.parse("f", b"a: v%d\n" % number)
         yamlio.dump({f"k{number}": f"v{number}"})
-    for memo in (quick.LINES, scalars.VALUES, scalars.KEYS, writing.SCALARS, writing.TOP.keys):
-        assert 0 < len(memo) <= 4_000
+    for memo in (quick.LINES, scalars.VALUES, scalars.KEYS, writing.SCALARS, writing.TOP.heads):
+        assert 0 < len(memo.known) <= 4_000
 
 
 # --- out --------------------------------------------------------------------------------------------------------------
@@ -906,6 +906,13 @@ def test_what_is_no_yaml_is_a_type_error(body: object) -> None:
 def test_infinities_are_refused(number: float) -> None:
     with pytest.raises(ValueError, match="not a number that JSON knows"):
         yamlio.dump({"a": number})
+
+
+def test_documents_are_parted_by_three_dashes() -> None:
+    bodies: list[object] = [{"a": 1}, [{"b": 2}, [[3]]], "c", "d\ne\n", {}, None, [{"f": {"g": []}}]]
+    assert yamlio.dump(*bodies) == "---\n".join(map(yamlio.dump, bodies))
+    assert values(yamlio.dump(*bodies).encode()) == [each for each in bodies if each is not None]
+    assert yamlio.dump() == ""
 
 
 def test_shared_mappings_are_written_like_others() -> None:

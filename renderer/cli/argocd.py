@@ -169,7 +169,7 @@ def shown(bodies: Iterable[dict[str, Any]]) -> None:
     """Prints objects."""
     from renderer import yamlio
 
-    click.echo("---\n".join(yamlio.dump(body) for body in bodies), nl=False)
+    click.echo(yamlio.dump(*bodies), nl=False)
 
 
 def filled(flags: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ def nodepools(options: Options) -> tuple[Made, list[Problem]]:
     made = [] if failing(problems) else pools(read, found)
     manifests = [] if failing(found.problems) else [each for pool in made for each in (_pool(pool), _class(pool))]
     problems = [*problems, *found.problems, *check.manifests(manifests)]
-    text = emit.header(CONFIG) + "---\n".join(yamlio.dump(each.body) for each in manifests)
+    text = emit.header(CONFIG) + yamlio.dump(*(each.body for each in manifests))
     placed = sum(1 for each in read.needs if each.flavors)
     return Made(text, len(made), placed, len(read.needs) - placed, read), problems
 

@@ -18,7 +18,7 @@ from yaml.events import (
 
 from renderer.yamlio import parser
 from renderer.yamlio.parser import MAX_BYTES, MAX_DEPTH
-from renderer.yamlio.scalars import KEYS, VALUES, Memo, Odd
+from renderer.yamlio.scalars import KEYS, VALUES, Memo, Odd, resolved
 
 
 def read(data: bytes) -> list[Any]:
@@ -50,15 +50,15 @@ _START = re.compile(r"--- *(?: #[ -~]*)?")
 _TAG_OR_ANCHOR = re.compile(rb"(?<![0-9A-Za-z])[!&]")
 _FLOW_DEPTH: Final = 5
 
-# Where the dash stands (-1: no dash), where the key or value stands, the key, the value, whether the value is a flow
-# collection, of which each document gets its own, and whether there is a value at all.
-_Line = tuple[int, int, str | None, Any, bool, bool]
-_DOCUMENT: Final[_Line] = (-2, 0, None, None, False, False)
+# Where the dash stands (-1: no dash), where the key or value stands, the key, the value, what copies the value where
+# that is a flow collection, of which each document gets its own, and whether there is a value at all.
+_Line = tuple[int, int, str | None, Any, Callable[[Any], Any] | None, bool]
+_DOCUMENT: Final[_Line] = (-2, 0, None, None, None, False)
 
 
 def _understood(line: str) -> _Line | None:
     """What a line says, None when nothing. Odd: other lines are needed to understand it."""
-    if _START.fullmatch(line):
+    if line.startswith("---") and _START.fullmatch(line):
         return _DOCUMENT
     found = _LINE.fullmatch(line)
     if found is None:
@@ -70,7 +70,7 @@ def _understood(line: str) -> _Line | None:
         if value.__class__ is not {"[": list, "{": dict}.get(flow[0], str) or _depth(value) > _FLOW_DEPTH:
             raise Odd(line)
     elif plain:
-        value = VALUES[plain]
+        value = resolved(plain)  # lines are remembered, so values need not be
     if dash is None and key is None:
         if flow or plain:
             raise Odd(line)
@@ -79,7 +79,7 @@ def _understood(line: str) -> _Line | None:
         key = key[1:-1] if key[0] == '"' else KEYS[key]
     there = bool(flow or plain)
     at = len(indent) + len(dash or "")
-    return (len(indent) if dash else -1, at, key, value, value.__class__ in (list, dict), there)
+    return (len(indent) if dash else -1, at, key, value, _copier(value), there)
 
 
 def _depth(value: Any) -> int:
@@ -88,11 +88,16 @@ def _depth(value: Any) -> int:
     return 1 + max(map(_depth, value), default=0) if value.__class__ is list else 0
 
 
-def _fresh(value: Any) -> Any:
-    """A copy down to the leaves."""
+def _copier(value: Any) -> Callable[[Any], Any] | None:
+    """What copies this value down to the leaves; None for a leaf."""
+    depth = _depth(value)
+    return None if not depth else _deep if depth > 1 else dict.copy if value.__class__ is dict else list.copy
+
+
+def _deep(value: Any) -> Any:
     if value.__class__ is dict:
-        return {key: _fresh(inner) for key, inner in value.items()}
-    return [_fresh(inner) for inner in value] if value.__class__ is list else value
+        return {key: _deep(inner) for key, inner in value.items()}
+    return [_deep(inner) for inner in value] if value.__class__ is list else value
 
 
 LINES = Memo(_understood)
@@ -100,11 +105,11 @@ LINES = Memo(_understood)
 
 def from_lines(text: str) -> list[Any]:
     """The values of all documents of a file in plain block style, else Odd."""
-    lines = LINES
+    lines = LINES.known
     documents: list[Any] = []
     # `within` is the mapping or list that is being filled, its entries begin in `column`, `above` are those around it.
     # `root` stands for the document: a list around the only item. `pending`: the value at `slot` is not there yet, and
-    # is None unless a deeper line follows.
+    # is None unless a deeper line follows. `begun`: a line `---` did, so it is a document though nothing may follow.
     root: list[Any] = [None]
     within: Any = root
     column = -1
@@ -113,10 +118,13 @@ def from_lines(text: str) -> list[Any]:
     pending = True
     begun = False
     for line in text.split("\n"):
-        entry = lines[line]
+        try:
+            entry = lines[line]
+        except KeyError:
+            entry = LINES.new(line)
         if entry is None:
             continue
-        dash, at, key, value, flow, there = entry
+        dash, at, key, value, copy, there = entry
         if dash == -1:
             if at > column:
                 if not pending:
@@ -129,7 +137,7 @@ def from_lines(text: str) -> list[Any]:
             else:
                 while at < column or within.__class__ is list:
                     column, within = above.pop()
-                if at != column or within.__class__ is not dict or key in within:
+                if at != column or key in within:
                     raise Odd(line)
         elif dash >= 0:
             if dash > column or (pending and dash == column and within.__class__ is dict):
@@ -146,10 +154,9 @@ def from_lines(text: str) -> list[Any]:
                 if dash != column or within.__class__ is not list:
                     raise Odd(line)
             if key is None:
-                within.append(_fresh(value) if flow else value)
+                within.append(copy(value) if copy else value)
                 slot = -1
                 pending = not there
-                begun = True
                 continue
             above.append((column, within))
             inner: dict[str, Any] = {}
@@ -157,17 +164,16 @@ def from_lines(text: str) -> list[Any]:
             within = inner
             column = at
         else:
-            if begun:
+            if begun or root[0] is not None:
                 documents.append(root[0])
             root = [None]
             within, column, slot, pending, begun = root, -1, 0, True, True
             above.clear()
             continue
-        begun = True
-        within[key] = _fresh(value) if flow else value
+        within[key] = copy(value) if copy else value
         slot = key
         pending = not there
-    if begun:
+    if begun or root[0] is not None:
         documents.append(root[0])
     return documents
 

@@ -54,20 +54,29 @@ def resolved(text: str) -> str | int | float | bool | None:
     return text
 
 
-class Memo(dict[str, Any]):
-    """`memo[text]` is `make(text)`, remembered for short texts, up to a bound."""
+class Memo:
+    """What `make` makes of texts, remembered in `known` for short ones, up to a bound.
 
-    __slots__ = ("make",)
+    `memo[text]` always has it; who asks often looks into `known` himself, a plain dict, and asks `new` for the rest.
+    """
 
-    def __init__(self, make: Callable[[str], Any]) -> None:
+    __slots__ = ("known", "make")
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
         self.make = make
+        self.known: dict[Any, Any] = {}
 
-    def __missing__(self, text: Any) -> Any:
+    def __getitem__(self, text: Any) -> Any:
+        known = self.known
+        return known[text] if text in known else self.new(text)
+
+    def new(self, text: Any) -> Any:
+        """What is made of a text that is not known."""
         made = self.make(text)
         if text.__class__ is int or len(text) <= 200:
-            if len(self) >= 4_000:  # more does not fit into the processor's cache, and most texts come only once
-                self.clear()
-            self[text] = made
+            if len(self.known) >= 4_000:  # more does not fit into the processor's cache, and most texts come only once
+                self.known.clear()
+            self.known[text] = made
         return made
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from renderer.yamlio.scalars import Memo
@@ -43,10 +42,6 @@ _SIMPLE_BUT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "n
 _NO_BLOCK = rf"(?m)^\t|\A\s*\Z|[{_INVISIBLE}]"
 
 
-class _Block(Exception):
-    """A string of several lines: how it is written depends on where."""
-
-
 def _escape(found: re.Match[str]) -> str:
     char = found[0]
     return _ESCAPES.get(char) or (f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}")
@@ -77,8 +72,6 @@ def _key_text(lead: str, key: object) -> str:
 def _scalar_text(value: str | int) -> str:
     if isinstance(value, int):
         return f" {value}"
-    if "\n" in value and not re.search(_NO_BLOCK, value):
-        raise _Block
     return f" {_on_one_line(value)}"
 
 
@@ -108,15 +101,15 @@ def _other_text(value: object) -> str:
 
 
 class _Level:
-    """The beginnings of the lines of one level: of keys, of the first keys of list items, and all of scalar items."""
+    """How the lines of one level begin: `heads` of its keys; `items`: what one of these becomes behind a dash."""
 
-    __slots__ = ("below", "first_keys", "items", "keys", "pad")
+    __slots__ = ("below", "dash", "heads", "items", "pad")
 
     def __init__(self, pad: str) -> None:
         self.pad = pad
-        self.keys = Memo(lambda key: _key_text(pad, key))
-        self.first_keys = Memo(lambda key: _key_text(f"{pad[2:]}- ", key))
-        self.items = Memo(lambda value: f"\n{pad}-{_scalar_text(value)}")
+        self.dash = f"\n{pad}-"
+        self.heads = Memo(lambda key: _key_text(pad, key))
+        self.items = Memo(lambda text: f"\n{pad[2:]}- {text[len(pad) + 1 :]}")
         self.below: _Level | None = None
 
     def deeper(self) -> _Level:
@@ -131,7 +124,7 @@ class Shared(dict[str, Any]):
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__(body)
-        self.texts: dict[tuple[_Level, bool], str] = {}
+        self.texts: dict[str, str] = {}  # by what the lines begin with; of list items: by that and the dash
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self),)
@@ -141,78 +134,94 @@ TOP = _Level("")
 SCALARS = Memo(_scalar_text)
 
 
-def dump(body: object) -> str:
-    """One YAML document in block style, with two blanks a level and an end of line, without `---`.
+def dump(*bodies: object) -> str:
+    """YAML documents in block style, with two blanks a level and an end of line; with `---` between them only.
 
     Takes dict, list, str, int, float, bool and None; another type is a TypeError, an infinity a ValueError.
     """
     parts: list[str] = []
-    if isinstance(body, dict) and body:
-        _put_mapping(body, TOP, TOP.keys, parts.append)
-    elif isinstance(body, list) and body:
-        _put_list(body, TOP, parts.append)
-    elif isinstance(body, str) and "\n" in body and not re.search(_NO_BLOCK, body):
-        parts.append(_block_text(body, "  "))
-    else:
-        parts.append(_scalar_text(body) if body.__class__ in (str, int) else _other_text(body))
+    for body in bodies:
+        if parts:
+            parts.append("\n---")
+        if isinstance(body, dict) and body:
+            _put_mapping(body, TOP, parts)
+        elif isinstance(body, list) and body:
+            _put_list(body, TOP, parts)
+        else:
+            text = _new_scalar(body, "  ") if body.__class__ in (str, int) else _other_text(body)
+            parts.append(f"\n{text[1:]}")
     parts.append("\n")
     return "".join(parts)[1:]
 
 
-def _put_mapping(body: dict[str, Any], level: _Level, keys: Memo, put: Callable[[str], None]) -> None:
-    """Puts the lines of a mapping that is not empty. `keys`: how its first line begins."""
-    scalars, later_keys = SCALARS, level.keys
+# Nearly all that a run writes goes through the next two, so they look into the memos themselves.
+
+
+def _put_mapping(body: dict[str, Any], level: _Level, parts: list[str]) -> None:
+    """Puts the lines of a mapping that is not empty."""
+    scalars, heads, below = SCALARS.known, level.heads.known, level.below or level.deeper()
     for key, value in body.items():
+        try:
+            parts.append(heads[key])
+        except KeyError:
+            parts.append(level.heads.new(key))
         kind = value.__class__
         if kind is str or kind is int:
             try:
-                put(keys[key] + scalars[value])
-            except _Block:
-                put(keys[key] + _block_text(value, f"{level.pad}  "))
+                parts.append(scalars[value])
+            except KeyError:
+                parts.append(_new_scalar(value, below.pad))
         elif kind is dict and value:
-            put(keys[key])
-            below = level.below or level.deeper()
-            _put_mapping(value, below, below.keys, put)
+            _put_mapping(value, below, parts)
         elif kind is list and value:
-            put(keys[key])
-            _put_list(value, level.below or level.deeper(), put)
+            _put_list(value, below, parts)
         elif kind is Shared and value:
-            put(keys[key])
-            below = level.below or level.deeper()
-            put(_shared_text(value, below, below.keys))
+            parts.append(value.texts.get(below.pad) or _shared_text(value, below, below.pad))
         else:
-            put(keys[key] + _other_text(value))
-        keys = later_keys
+            parts.append(_other_text(value))
 
 
-def _put_list(body: list[Any], level: _Level, put: Callable[[str], None]) -> None:
+def _put_list(body: list[Any], level: _Level, parts: list[str]) -> None:
     """Puts the lines of a list that is not empty."""
-    items = level.items
-    below = level.below or level.deeper()
+    scalars, dash, below = SCALARS.known, level.dash, level.below or level.deeper()
+    behind_dash = below.items.known
     for item in body:
         kind = item.__class__
-        if kind is dict and item:
-            _put_mapping(item, below, below.first_keys, put)
-        elif kind is str or kind is int:
+        if kind is str or kind is int:
+            parts.append(dash)
             try:
-                put(items[item])
-            except _Block:
-                put(f"\n{level.pad}-{_block_text(item, below.pad)}")
-        elif kind is list and item:
-            inner: list[str] = []
-            _put_list(item, below, inner.append)
-            put(f"\n{level.pad}- {''.join(inner)[len(below.pad) + 1 :]}")
+                parts.append(scalars[item])
+            except KeyError:
+                parts.append(_new_scalar(item, below.pad))
         elif kind is Shared and item:
-            put(_shared_text(item, below, below.first_keys))
+            parts.append(item.texts.get(dash) or _shared_text(item, below, dash))
+        elif kind is dict and item:
+            first = len(parts)
+            _put_mapping(item, below, parts)
+            head = parts[first]
+            parts[first] = behind_dash.get(head) or below.items.new(head)
+        elif kind is list and item:
+            first = len(parts)
+            _put_list(item, below, parts)
+            parts[first] = below.items[parts[first]]
         else:
-            put(f"\n{level.pad}-{_other_text(item)}")
+            parts.append(dash)
+            parts.append(_other_text(item))
 
 
-def _shared_text(body: Shared, level: _Level, keys: Memo) -> str:
-    place = (level, keys is level.first_keys)
-    text = body.texts.get(place)
-    if text is None:
-        parts: list[str] = []
-        _put_mapping(body, level, keys, parts.append)
-        text = body.texts[place] = "".join(parts)
+def _new_scalar(value: str | int, pad: str) -> str:
+    """The text of a string or number that no memo has. `pad`: how the lines begin of a string with several."""
+    if value.__class__ is str and "\n" in value and not re.search(_NO_BLOCK, value):
+        return _block_text(value, pad)
+    text: str = SCALARS.new(value)
+    return text
+
+
+def _shared_text(body: Shared, level: _Level, place: str) -> str:
+    """The text of what is shared, in a place where it stands for the first time: a level, or behind its dash."""
+    parts: list[str] = []
+    _put_mapping(body, level, parts)
+    if place != level.pad:
+        parts[0] = level.items[parts[0]]
+    text = body.texts[place] = "".join(parts)
     return text
