@@ -40,20 +40,20 @@ def texts(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: st
         return []
     plan = plans[0]
     line = header(plan.file)
-    documents = [yamlio.dump(manifest.body) for manifest in manifests]
+    bodies = [manifest.body for manifest in manifests]
     if layout == "object":
-        names = [f"{m.body['kind'].lower()}-{m.body['metadata']['name']}.yaml" for m in manifests]
+        names = [f"{body['kind'].lower()}-{body['metadata']['name']}.yaml" for body in bodies]
         return [
-            Text(f"{plan.namespace}/{plan.app}/{name}", line + text)
-            for name, text in zip(names, documents, strict=True)
+            Text(f"{plan.namespace}/{plan.app}/{name}", line + yamlio.dump(body))
+            for name, body in zip(names, bodies, strict=True)
         ]
     folder = f"{plan.namespace}/{plan.app}" if layout == "app" else plan.namespace
-    return [Text(f"{folder}/{plan.app}.yaml", line + "---\n".join(documents))]
+    return [Text(f"{folder}/{plan.app}.yaml", line + yamlio.dump(*bodies))]
 
 
 def shared(joint: Joint, manifests: Sequence[Manifest]) -> list[Text]:
     """The file of what apps share of a namespace, or of the cluster: one, whatever the layout; none without objects."""
-    text = header(CONFIG) + "---\n".join(yamlio.dump(manifest.body) for manifest in manifests)
+    text = header(CONFIG) + yamlio.dump(*(manifest.body for manifest in manifests))
     return [Text(shared_path(joint.namespace, joint.part), text)] if manifests else []
 
 
@@ -99,13 +99,23 @@ def _copied(file: Readable) -> list[Text]:
     return [] if ours else [Text(f"_extra/{file.key}", header(file.key) + data.decode("utf-8"))]
 
 
-def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
-    """Each file's path and what is on disk: same, changed, new, or foreign (something in the way that is not ours)."""
+def compare(scope: Scope, files: Sequence[Text], bare: dict[str, bool] | None = None) -> list[tuple[str, str]]:
+    """Each file's path and what is on disk: same, changed, new, or foreign (something in the way that is not ours).
+
+    `bare`: what is known of folders, and what gets known: whether there is nothing in them.
+    """
     if not scope.options.compares:
         return [(path, "new") for path, _ in files]
     mark, folder = _BEGIN.encode(), scope.folder
+    bare = {} if bare is None else bare
     states = []
     for path, text in files:
+        parent = path.rpartition("/")[0]
+        if parent not in bare:
+            bare[parent] = _bare(f"{folder}/{parent}")
+        if bare[parent]:
+            states.append((path, "new"))
+            continue
         try:
             descriptor = os.open(f"{folder}/{path}", os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
@@ -123,6 +133,17 @@ def compare(scope: Scope, files: Sequence[Text]) -> list[tuple[str, str]]:
         finally:
             os.close(descriptor)
     return states
+
+
+def _bare(folder: str) -> bool:
+    """Whether nothing lies in a folder, or it is not there."""
+    try:
+        with os.scandir(folder) as scan:
+            return next(scan, None) is None
+    except FileNotFoundError:
+        return True
+    except OSError:  # who opens a file in there will see
+        return False
 
 
 def stale(scope: Scope, kept: Mapping[str, str], others: Sequence[str] = ()) -> tuple[list[str], list[str]]:

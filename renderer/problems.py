@@ -137,7 +137,7 @@ class Fault(Exception):
 
 
 class at_hand:
-    """Names the file at hand when something unforeseen happens. Raises Fault."""
+    """Names the file at hand, which may change meanwhile, when something unforeseen happens. Raises Fault."""
 
     __slots__ = ("file",)
 

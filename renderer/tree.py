@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from renderer.problems import Path
 
 MAX_BYTES = 32 * 1024 * 1024
+_USUAL = 32 * 1024  # most files are shorter
 SUFFIXES = (".yaml", ".yml", ".json")
 CONFIG = "llmaz.yaml"
 MARK = "# Rendered by llmaz from "  # so begins every file that we write: it is output, and never input
@@ -31,11 +32,13 @@ class File(NamedTuple):
         """The file's bytes; of one above MAX_BYTES only as many zeros, which is enough to refuse it. Raises OSError."""
         descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not hold us up
         try:
-            size = os.fstat(descriptor).st_size
-            if size > MAX_BYTES:
-                return bytes(size)
-            data = os.read(descriptor, size + 1)
-            while more := os.read(descriptor, 1 << 16) if len(data) != size else b"":  # grew, or no plain file
+            data = os.read(descriptor, _USUAL)
+            if len(data) == _USUAL:
+                size = os.fstat(descriptor).st_size
+                if size > MAX_BYTES:
+                    return bytes(size)
+                data += os.read(descriptor, max(size - _USUAL, 0))
+            while more := os.read(descriptor, _USUAL):  # one more read costs less than to ask for the size
                 data += more
             return data
         finally:

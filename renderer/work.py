@@ -84,9 +84,10 @@ T = TypeVar("T")
 
 def each(items: Sequence[App | Traffic], stage: Callable[..., T], *given: Iterable[Any]) -> list[T]:
     """What a stage makes of each item, and of what is given beside it; a fault in there names the item's file."""
-    made = []
-    for item, *beside in zip(items, *given, strict=True):
-        with at_hand(item.document.name):
+    made: list[T] = []
+    with (hand := at_hand("")):  # once for all
+        for item, *beside in zip(items, *given, strict=True):
+            hand.file = item.document.name
             made.append(stage(*beside) if given else stage(item))
     return made
 
@@ -132,6 +133,7 @@ def share(
     shared: set[Wanted] = set()
     kept_records: list[tuple[alike.Key, tuple[Any, ...]]] = []
     count = 0
+    bare: dict[str, bool] = {}
     for item in items:
         if not isinstance(item, (App, Traffic)):
             with at_hand(item.document.name):
@@ -147,7 +149,7 @@ def share(
             if not made.texts:
                 continue
             count += len(made.manifests)
-            compared = emit.compare(scope, made.texts)
+            compared = emit.compare(scope, made.texts, bare)
             states += compared
             kept += [
                 text for text, (_, state) in zip(made.texts, compared, strict=True) if options.texts or state != "same"
