@@ -15,10 +15,13 @@ def manifests(plans: Sequence[Plan | Way]) -> list[Manifest]:
     made: list[Manifest] = []
     for plan in plans:
         if isinstance(plan, Way):
-            made += [manifest for lead in WAYS for manifest in lead(plan)]
+            for lead in WAYS:
+                made += lead(plan)
         else:
-            made += [manifest for build in BUILDERS for manifest in build(plan)]
-        made += [manifest for route in ROUTES for manifest in route(plan)]
+            for build in BUILDERS:
+                made += build(plan)
+        for route in ROUTES:
+            made += route(plan)
     return made
 
 

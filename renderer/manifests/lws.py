@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from renderer.plan import Body, Container, Manifest, Plan, Pod
+from renderer.plan import Body, Container, Manifest, Plan, Pod, Rollout
 from renderer.problems import Origin, Path
 from renderer.yamlio import Shared
 
@@ -27,15 +28,20 @@ def lws(plan: Plan) -> Iterator[Manifest]:
     template["workerTemplate"] = _pod(plan.worker)
     spec: dict[str, Any] = {} if plan.replicas is None else {"replicas": plan.replicas}
     spec["startupPolicy"] = plan.startup_policy
-    rollout: dict[str, Any] = {} if plan.rollout.partition is None else {"partition": plan.rollout.partition}
-    rollout |= {"maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge}
-    spec["rolloutStrategy"] = {"type": "RollingUpdate", "rollingUpdateConfiguration": rollout}
+    spec["rolloutStrategy"] = _rollout(plan.rollout)
     spec["networkConfig"] = _NETWORK
     spec["leaderWorkerTemplate"] = template
     yield Manifest(
         {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec},
         lambda: _origins(plan),
     )
+
+
+@lru_cache(maxsize=256)
+def _rollout(rollout: Rollout) -> Shared:
+    made: dict[str, Any] = {} if rollout.partition is None else {"partition": rollout.partition}
+    made |= {"maxUnavailable": rollout.max_unavailable, "maxSurge": rollout.max_surge}
+    return Shared({"type": "RollingUpdate", "rollingUpdateConfiguration": made})
 
 
 def _pod(pod: Pod) -> dict[str, Any]:

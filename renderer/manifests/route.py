@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from renderer.plan import Body, Joint, Limit, Manifest, Plan, Route, Target, Way
 from renderer.problems import Origin, Path
+from renderer.yamlio import Shared
 
 _PACKED = {
     "app.kubernetes.io/name": "",
@@ -57,8 +59,7 @@ def routed(
     name: str, namespace: str, labels: Body, gateway: tuple[str, str], hostnames: Sequence[str], rules: list[Body]
 ) -> dict[str, Any]:
     """An AIGatewayRoute; the defaults of what stands in lists are written out (drift.md)."""
-    parent = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": gateway[1], "namespace": gateway[0]}
-    spec: dict[str, Any] = {"parentRefs": [parent]}
+    spec: dict[str, Any] = {"parentRefs": [_parent(*gateway)]}
     if hostnames:
         spec["hostnames"] = list(hostnames)
     spec["rules"] = rules
@@ -70,6 +71,16 @@ def routed(
     }
 
 
+@lru_cache(maxsize=256)
+def _parent(namespace: str, name: str) -> Shared:
+    return Shared({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name, "namespace": namespace})
+
+
+@lru_cache(maxsize=256)
+def _timeouts(request: str) -> Shared:
+    return Shared({"request": request})
+
+
 def rule(model: str, targets: Sequence[Target], request: str, owned_by: str, created_at: str) -> Body:
     """The rule of a public name. Each backend gets the name that its engine knows, whatever the client wrote; a pool
     gets the public one.
@@ -77,7 +88,7 @@ def rule(model: str, targets: Sequence[Target], request: str, owned_by: str, cre
     made: dict[str, Any] = {
         "matches": [{"headers": [{"type": "Exact", "name": _MODEL, "value": model}]}],
         "backendRefs": [_reference(each) for each in targets],
-        "timeouts": {"request": request},
+        "timeouts": _timeouts(request),
         "modelsOwnedBy": owned_by,
     }
     if created_at:
