@@ -6,7 +6,7 @@ of a source, located only when somebody asks (parsing for values is much faster 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -137,11 +137,11 @@ class Fault(Exception):
 
 
 class at_hand:
-    """Names the file at hand, which may change meanwhile, when something unforeseen happens. Raises Fault."""
+    """Names the file at hand, which a function may say, when something unforeseen happens. Raises Fault."""
 
     __slots__ = ("file",)
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str | Callable[[], str]) -> None:
         self.file = file
 
     def __enter__(self) -> None:
@@ -149,7 +149,8 @@ class at_hand:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, (RenderError, Fault)):
-            raise Fault(self.file, f"{type(error).__name__}: {error}") from error
+            file = self.file if isinstance(self.file, str) else self.file()
+            raise Fault(file, f"{type(error).__name__}: {error}") from error
 
 
 class Stop(Exception):

@@ -85,10 +85,9 @@ T = TypeVar("T")
 def each(items: Sequence[App | Traffic], stage: Callable[..., T], *given: Iterable[Any]) -> list[T]:
     """What a stage makes of each item, and of what is given beside it; a fault in there names the item's file."""
     made: list[T] = []
-    with (hand := at_hand("")):  # once for all
-        for item, *beside in zip(items, *given, strict=True):
-            hand.file = item.document.name
-            made.append(stage(*beside) if given else stage(item))
+    with at_hand(lambda: items[len(made)].document.name):  # once for all
+        for one in map(stage, *(given or (items,))):
+            made.append(one)
     return made
 
 

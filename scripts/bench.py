@@ -255,14 +255,15 @@ def floor(size: int) -> Callable[[], None]:
         name: [yaml.load(part, Loader=yaml.CSafeLoader) for part in data.decode().split("\n---\n")]
         for name, data in files(WORK / f"out-{size}")
     }
-    often, known = Counter(text for bodies in parsed.values() for body in bodies for text in _maps(body)), {}
+    often = Counter(text for bodies in parsed.values() for body in bodies for text in _maps(body))
+    known: dict[str, yamlio.Shared] = {}
     made = [(f"{WORK}/floor/{name}", _interned(bodies, often, known)) for name, bodies in parsed.items()]
     for path, _ in made:
         os.makedirs(os.path.dirname(path), exist_ok=True)
 
     def half(first: int) -> None:
-        for path in paths[first::2]:
-            for document in yamlio.parse(str(path), path.read_bytes())[0]:
+        for source in paths[first::2]:
+            for document in yamlio.parse(str(source), source.read_bytes())[0]:
                 schema.valid(f"input/{document.value['kind'].lower()}", document.value)
         for path, bodies in made[first::2]:
             for body in bodies:

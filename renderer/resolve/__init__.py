@@ -65,8 +65,7 @@ def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Pl
         made = pools.pooled(memo, app, here, plans, found)
         targets = [pools.target(last)]
     else:
-        made = [each._replace(host=routing.host(here, each.name)) for each in plans]
-        targets = routing.targets(plans)
+        made, targets = plans, routing.targets(plans)
     if memo.traffic and _led(memo, app, last.serves):
         return made
     model = memo.inputs.models[last.model]
@@ -76,8 +75,7 @@ def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Pl
         *routing.wanted(here, route),
         routing.claimed(app, here, route.model, (), "" if route.packed else route.name),
     )
-    made[-1] = made[-1]._replace(route=route, shared=(*last.shared, *shared))
-    return made
+    return [*made[:-1], made[-1]._replace(route=route, shared=(*last.shared, *shared))]
 
 
 def _led(memo: Memo, app: App, served: str) -> bool:

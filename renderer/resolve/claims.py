@@ -19,16 +19,14 @@ class Claimed(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """The models, main first, the others as listed; `flavors` as the claim lists them, with where it does."""
+    """The models, main first, the others as listed; `main`: the one that labels, names and flavors come from; `flavors`
+    as the claim lists them, with where it does.
+    """
 
     models: tuple[Claimed, ...]
+    main: OpenModel
     flavors: tuple[str, ...]
     flavors_path: Path
-
-    @property
-    def main(self) -> OpenModel:
-        """The model that labels, names and flavors come from."""
-        return self.models[0].model
 
     @property
     def draft(self) -> bool:
@@ -66,7 +64,7 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     models.sort(key=lambda each: each.role != "main")
     if len(models) < len(names):
         raise Stop
-    return Claim(tuple(models), tuple(flavors or ()), path)
+    return Claim(tuple(models), models[0].model, tuple(flavors or ()), path)
 
 
 def _roles(app: App, names: list[_Named], found: Findings) -> None:

@@ -112,6 +112,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args),
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
+        host=routing.host(app, door(memo, app.namespace)),
         shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, pod)),
         origins=lambda: _origins(memo, app, base, run, line, pod),
     )

@@ -12,7 +12,7 @@ from renderer.api import Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin
 
-_FIRST = {"cpu": 0, "memory": 1}
+_FIRST = ("cpu", "memory")
 
 
 class Side(NamedTuple):
@@ -64,4 +64,5 @@ def merged(preset: Side, user: Side, flavor: Mapping[str, str], found: Findings)
 
 def ordered(values: Mapping[str, str]) -> dict[str, str]:
     """cpu, memory, then the others by name."""
-    return dict(sorted(values.items(), key=lambda item: (_FIRST.get(item[0], 2), item[0])))
+    made = {name: values[name] for name in _FIRST if name in values}
+    return made | {name: values[name] for name in sorted(values) if name not in made}

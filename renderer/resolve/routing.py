@@ -61,9 +61,11 @@ def drain(door: Door, mode: str) -> int:
     return int(door.get("dnsTTL")) + 5 if mode == "backend" else _WITHOUT
 
 
-def host(door: Door, workload: str) -> str:
-    """The name under which Envoy finds a workload's leaders."""
-    return f"{workload}-leaders.{door.namespace}.svc.{door.get('clusterDomain')}"
+def host(app: App, door: Door) -> str:
+    """The name under which Envoy finds the leaders of an app, or of a variant of one; '' where no route leads there."""
+    if mode(app, door) != "backend":
+        return ""
+    return f"{app.name}-leaders.{door.namespace}.svc.{door.get('clusterDomain')}"
 
 
 def targets(plans: Sequence[Plan]) -> list[Target]:

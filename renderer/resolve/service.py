@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from renderer.api import App
 from renderer.plan import Plan, Pod, Port
 from renderer.problems import Findings, Origin, Path, Stop, failing
-from renderer.resolve import monitoring, names, normal, pods, saying, targets
+from renderer.resolve import monitoring, names, normal, pods, routing, saying, targets
 from renderer.resolve.engines import PORT
-from renderer.resolve.memo import Claimed, Memo, claimed
+from renderer.resolve.memo import Claimed, Memo, claimed, door
 
 _POLICY = "RecreateGroupOnPodRestart"
 
@@ -56,6 +56,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         serves=public,
         called=public,  # what its template serves is its author's business
         disruptable=count >= 2,
+        host=routing.host(app, door(memo, app.namespace)),
         shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, leader or worker)),
         sub_groups=targets.sub_groups(memo.inputs.config, groups),
         origins=lambda: _origins(memo, app, base),
