@@ -76,8 +76,10 @@ def config(
             wrong.add("environments")
             read = document.value.get("spec")
             spec = {key: read[key] for key in read if key not in wrong} if isinstance(read, dict) else {}
-            first = f"{name}:{document.locate(('kind',))[0]}"
-            problems += [problem("E204", second.origin("kind"), name=first) for second in ours[1:]]
+            problems += [
+                problem("E204", second.origin("kind"), name=f"{name}:{document.locate(('kind',))[0]}")
+                for second in ours[1:]
+            ]
         if broken:
             raise RenderError(problems)
     if document is None and env:

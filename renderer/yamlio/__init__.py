@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from renderer.problems import Origin, Path, Problem
 from renderer.yamlio import quick
-from renderer.yamlio.parser import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
+from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
 from renderer.yamlio.writing import Shared, dump
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from yaml.events import (
 
 from renderer.problems import Origin, Path, Problem, problem
 from renderer.yamlio import parser
-from renderer.yamlio.parser import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
+from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
 from renderer.yamlio.scalars import Odd, resolved
 
 

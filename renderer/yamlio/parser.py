@@ -1,4 +1,4 @@
-"""PyYAML's event parser, libyaml's where there is one, and how much of a file it is given."""
+"""PyYAML's event parser, libyaml's where there is one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ from typing import Any
 from yaml.parser import Parser as _Events
 from yaml.reader import Reader
 from yaml.scanner import Scanner
-
-MAX_BYTES = 32 * 1024 * 1024
-MAX_DEPTH = 100
-MAX_EXPANDED = 100_000
 
 
 class PureParser(Reader, Scanner, _Events):

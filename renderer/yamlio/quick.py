@@ -6,19 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-import yaml
-from yaml.events import (
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
-
-from renderer.yamlio import parser
-from renderer.yamlio.parser import MAX_BYTES, MAX_DEPTH
-from renderer.yamlio.scalars import KEYS, VALUES, Memo, Odd, resolved
+from renderer.yamlio import brackets
+from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH
+from renderer.yamlio.scalars import KEYS, Memo, Odd, resolved
 
 
 def read(data: bytes) -> list[Any]:
@@ -27,8 +17,15 @@ def read(data: bytes) -> list[Any]:
         raise Odd
     try:
         return from_lines(data.decode("utf-8"))
-    except (Odd, IndexError, yaml.YAMLError):  # IndexError: a line would close the document itself
+    except (Odd, IndexError):  # IndexError: a line would close the document itself
         return from_events(data)
+
+
+def from_events(data: bytes) -> list[Any]:
+    """The same from events: imported when first needed, since PyYAML's import takes longer than a small run reads."""
+    from renderer.yamlio import events
+
+    return events.read(data)
 
 
 # Most files are block style, line by line `key: value`, `key:`, `- value` or `- key: value`, and across ten thousand of
@@ -38,7 +35,7 @@ def read(data: bytes) -> list[Any]:
 _LINE = re.compile(
     r"""
     (\ *) (-(?:\ +|$))?
-    (?: ([A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,200}|"[ !#-[\]-~]{0,200}") : (?:\ +|$) )?
+    (?: (-{0,2}[A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,200}|"[ !#-[\]-~]{0,200}") : (?:\ +|$) )?
     (?: (?P<flow> ["'\[{] [ -~]* )
       | (?P<plain> (?: [A-Za-z0-9_./+~$^();<=\\] | -(?=[!-~]) ) (?: [!-9;-~] | :(?=[!-~]) | \ +(?=[!-"$-~]) )* )
     )?
@@ -47,7 +44,6 @@ _LINE = re.compile(
     re.VERBOSE,
 )
 _START = re.compile(r"--- *(?: #[ -~]*)?")
-_TAG_OR_ANCHOR = re.compile(rb"(?<![0-9A-Za-z])[!&]")
 _FLOW_DEPTH: Final = 5
 
 # Where the dash stands (-1: no dash), where the key or value stands, the key, the value, what copies the value where
@@ -66,9 +62,7 @@ def _understood(line: str) -> _Line | None:
     indent, dash, key, flow, plain = found.groups()
     value: Any = None
     if flow:
-        (value,) = from_events(flow.encode())
-        if value.__class__ is not {"[": list, "{": dict}.get(flow[0], str) or _depth(value) > _FLOW_DEPTH:
-            raise Odd(line)
+        value = _of_flow(flow)
     elif plain:
         value = resolved(plain)  # lines are remembered, so values need not be
     if dash is None and key is None:
@@ -80,6 +74,17 @@ def _understood(line: str) -> _Line | None:
     there = bool(flow or plain)
     at = len(indent) + len(dash or "")
     return (len(indent) if dash else -1, at, key, value, _copier(value), there)
+
+
+def _of_flow(text: str) -> Any:
+    """What brackets or quotes hold."""
+    try:
+        return brackets.read(text, _FLOW_DEPTH)
+    except Odd:
+        (value,) = from_events(text.encode())
+    if value.__class__ is not {"[": list, "{": dict}.get(text[0], str) or _depth(value) > _FLOW_DEPTH:
+        raise Odd(text)
+    return value
 
 
 def _depth(value: Any) -> int:
@@ -174,66 +179,5 @@ def from_lines(text: str) -> list[Any]:
         slot = key
         pending = not there
     if begun or root[0] is not None:
-        documents.append(root[0])
-    return documents
-
-
-def from_events(data: bytes) -> list[Any]:
-    """The values of all documents of any file without tags and anchors; Odd or PyYAML's own errors otherwise."""
-    if _TAG_OR_ANCHOR.search(data) or data[:1] in (b"\xff", b"\xfe"):  # the latter begin UTF-16, which libyaml reads
-        raise Odd
-    if parser.Parser is parser.PureParser and b"\\" in data:  # it makes half surrogates of escapes
-        raise Odd
-    event_of: Callable[[], Any] = parser.Parser(data).get_event
-    keys, plain = KEYS, VALUES
-    documents: list[Any] = []
-    event_of()  # the start of the stream
-    while event_of().__class__ is DocumentStartEvent:
-        # Below, `within` is the mapping or list that is being filled, and `above` are those around it. The document
-        # itself is the only item of a list that no event opened, so that the first container is nothing special.
-        root: list[Any] = []
-        within: Any = root
-        above: list[Any] = []
-        while True:
-            event = event_of()
-            kind = event.__class__
-            if within.__class__ is dict:
-                if kind is ScalarEvent:
-                    key = event.value if event.style else keys[event.value]
-                    if key in within:
-                        raise Odd(key)
-                    event = event_of()
-                    kind = event.__class__
-                    if kind is ScalarEvent:
-                        within[key] = event.value if event.style else plain[event.value]
-                        continue
-                    above.append(within)
-                    if kind is MappingStartEvent:
-                        within[key] = within = {}
-                    elif kind is SequenceStartEvent:
-                        within[key] = within = []
-                    else:
-                        raise Odd
-                    if len(above) > MAX_DEPTH:
-                        raise Odd
-                    continue
-                if kind is not MappingEndEvent:
-                    raise Odd
-                within = above.pop()
-            elif kind is ScalarEvent:
-                within.append(event.value if event.style else plain[event.value])
-            elif kind is SequenceEndEvent:
-                within = above.pop()
-            elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                above.append(within)
-                inner: Any = {} if kind is MappingStartEvent else []
-                within.append(inner)
-                within = inner
-                if len(above) > MAX_DEPTH:
-                    raise Odd
-            elif not above and root:
-                break  # the end of the document
-            else:
-                raise Odd
         documents.append(root[0])
     return documents
