@@ -66,8 +66,31 @@ def _library() -> ModuleType:
     return jsonschema_rs
 
 
+class _Decider:
+    """Says whether values hold against a schema: by what is usual of it, and by the whole where that says no."""
+
+    __slots__ = ("_more", "_name", "_usual")
+
+    def __init__(self, name: str, more: str = "") -> None:
+        self._name, self._more = name, more
+        usual = f"usual/{name}"
+        self._usual = _compiled(usual, more) if exists(usual) else None
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether the value holds."""
+        usual = self._usual
+        return bool((usual and usual.is_valid(value)) or _compiled(self._name, self._more).is_valid(value))
+
+    def iter_errors(self, value: Any) -> Iterator[Any]:
+        """What jsonschema_rs has against the value."""
+        return iter(_compiled(self._name, self._more).iter_errors(value))
+
+
+_decider = cache(_Decider)
+
+
 @cache
-def _decider(name: str, more: str = "") -> Any:
+def _compiled(name: str, more: str) -> Any:
     import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
 
     jsonschema_rs = _library()

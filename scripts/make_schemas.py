@@ -12,6 +12,7 @@ and `input-crds/` (llmaz's own CRDs). Results:
     schemas/cel/<group>/<kind>_<version>.json      the CEL rules of a kind, and what they can see of an object
     schemas/output/merging.json    the keys by which a strategic merge finds the items of a pod's lists, by path
     schemas/input/<kind>.json      strict; what users and presets write; editors read them too
+    schemas/usual/<one of the above>   what is usual of it (`usual.py`); asked first
 
 All are JSON Schema draft-07, which editors, jsonschema, jsonschema-rs and kubeconform read alike. None has a `format`,
 since readers disagree about it: int32 and int64 became ranges, the others patterns or nothing. Annotations of ours:
@@ -36,8 +37,10 @@ import yaml
 
 if TYPE_CHECKING:
     from scripts.cel_reads import judged
+    from scripts.usual import KINDS, usual
 else:  # it runs as a script, with its folder on the path
     from cel_reads import judged
+    from usual import KINDS, usual
 
 Node: TypeAlias = dict[str, Any]
 
@@ -807,11 +810,11 @@ def written(schema: Node) -> bytes:
 
 def main() -> int:
     check = sys.argv[1:] == ["--check"]
-    results = {
-        TARGET / path: written(schema) + b"\n"
-        for kinds in (built_in_kinds, custom_kinds, model_kind, input_kinds)
-        for path, schema in kinds()
+    made = {
+        path: schema for kinds in (built_in_kinds, custom_kinds, model_kind, input_kinds) for path, schema in kinds()
     }
+    made.update({f"usual/{name}.json": usual(made[f"{name}.json"], name) for name in KINDS})
+    results = {TARGET / path: written(schema) + b"\n" for path, schema in made.items()}
     stale = [path for path, data in results.items() if not path.exists() or path.read_bytes() != data]
     gone = [path for path in TARGET.rglob("*.json") if path not in results]
     for path in sorted([*stale, *gone]):

@@ -14,6 +14,11 @@ import jsonschema_rs
 import pytest
 import yaml
 
+import renderer.schema
+from renderer.api import Options
+from renderer.pipeline import render
+from scripts.usual import KINDS, WORDS, usual
+
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "renderer" / "schemas"
 CASES = ROOT / "tests" / "conformance" / "cases"
@@ -116,6 +121,64 @@ def test_closed_at_the_top(path: Path) -> None:
     assert value["additionalProperties"] is False
     assert {"apiVersion", "kind", "metadata"} <= set(value["required"])
     assert value["properties"]["kind"]["const"].lower() == path.stem.partition("_")[0]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_is_usual_is_narrower(name: str) -> None:
+    """The file is what is made of the whole schema, and takes nothing that the whole one refuses."""
+    whole, small = schema(name), schema(f"usual/{name}")
+    assert usual(whole, name) == small
+    assert len(json.dumps(small)) < 0.75 * len(json.dumps(whole))
+    narrower(small, whole, small.get("$defs", {}), whole.get("$defs", {}))
+
+
+def narrower(small: Any, whole: Any, small_parts: Any, whole_parts: Any) -> None:
+    """Asserts that `small` has all that `whole` asks for, and lacks only properties that it then refuses."""
+    small, whole = (
+        parts[node["$ref"].removeprefix("#/$defs/")] if "$ref" in node else node
+        for node, parts in ((small, small_parts), (whole, whole_parts))
+    )
+    assert set(whole) - set(small) <= WORDS | {"$defs"}
+    assert set(small) <= set(whole)
+    if small.get("properties", {}).keys() != whole.get("properties", {}).keys():
+        assert small["properties"].keys() < whole["properties"].keys()
+        assert small["additionalProperties"] is False
+    for key, value in small.items():
+        if key == "properties":
+            for field, inner in value.items():
+                narrower(inner, whole[key][field], small_parts, whole_parts)
+        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+            narrower(value, whole[key], small_parts, whole_parts)
+        elif key != "$defs":
+            assert spelt(value, small_parts) == spelt(whole[key], whole_parts)
+
+
+def spelt(node: Any, parts: Any) -> Any:
+    """The node with what it refers to in its place, without words for readers."""
+    if isinstance(node, list):
+        return [spelt(each, parts) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if isinstance(node.get("$ref"), str):
+        return spelt(parts[node["$ref"].removeprefix("#/$defs/")], parts)
+    return {key: spelt(value, parts) for key, value in node.items() if key not in WORDS}
+
+
+@pytest.mark.parametrize("name", ["quickstart", "gateway-basic", "hpa", "skip-loader", "host-path"])
+def test_what_is_usual_is_enough(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No whole schema is prepared for a plain model that has a usual one."""
+    asked = []
+    compiled = renderer.schema._compiled
+
+    def noted(name: str, more: str) -> Any:
+        asked.append(name)
+        return compiled(name, more)
+
+    monkeypatch.setattr(renderer.schema, "_compiled", noted)
+    monkeypatch.setattr(renderer.schema, "_decider", functools.cache(renderer.schema._Decider))
+    render(Options(paths=(str(ROOT / "examples" / name),), output=str(tmp_path / "rendered"), write=True))
+    assert "usual/input/playground" in asked
+    assert set(asked) & set(KINDS) == set()
 
 
 def test_small() -> None:
