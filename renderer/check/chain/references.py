@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -70,6 +69,8 @@ def secret(view: View, place: Place, path: Path, keys: Sequence[str] = ()) -> It
 
 def weight(found: Body) -> int:
     """Bytes of names and values in a Secret, and 8 more for each of them."""
+    import base64  # few runs have a Secret beside them
+
     plain: Mapping[str, str] = found.get("stringData") or {}
     coded: Mapping[str, str] = found.get("data") or {}
     values = {key: len(base64.b64decode(value + "==")) for key, value in coded.items()}
