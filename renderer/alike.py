@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from renderer.api import App, Inputs, OpenModel, Traffic
+from renderer.records import NamedTuple
 
 T = TypeVar("T")
 Key = tuple[str, str, str]  # kind, namespace, name

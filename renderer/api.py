@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
+from renderer.records import NamedTuple
 from renderer.tree import DISK, Ground, Tree
 from renderer.yamlio import Document
 

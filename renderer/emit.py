@@ -6,12 +6,12 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from renderer import yamlio
 from renderer.api import Scope
 from renderer.plan import Joint, Manifest, Plan, Way
 from renderer.problems import Origin, Problem, problem
+from renderer.records import NamedTuple
 from renderer.tree import CONFIG, MARK, Readable, glob
 
 _BEGIN, _END = MARK, ". Do not edit."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from renderer.problems import Origin, Path, RenderError, problem
+from renderer.records import NamedTuple
 
 
 class Entry(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from renderer.problems import Path
+from renderer.records import NamedTuple
 from renderer.tree import CONFIG, MAX_BYTES, SUFFIXES, Readable, Tree, glob
 
 

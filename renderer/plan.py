@@ -7,9 +7,10 @@ a map that stands in many manifests is a `yamlio.Shared`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.problems import Origin, Path
+from renderer.records import NamedTuple
 
 Body = Mapping[str, Any]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import load, resolve
 from renderer.api import App, Inputs, Options, Scope, Traffic
 from renderer.parallel import Team
 from renderer.plan import Plan, Wanted, Way
 from renderer.problems import Problem, at_hand
+from renderer.records import NamedTuple
 from renderer.work import Item, mixed
 
 Ask = Callable[[resolve.Memo, App | Traffic, Sequence[Plan | Way]], Any]

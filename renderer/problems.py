@@ -7,7 +7,9 @@ of a source, located only when somebody asks (parsing for values is much faster 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
+
+from renderer.records import NamedTuple
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -8,7 +8,9 @@ canonical included (`+1` and `1.500` stay as they are).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from renderer.records import NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction

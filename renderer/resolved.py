@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import check, expand, load, resolve, yamlio
 from renderer.api import App, Inputs, Options
 from renderer.load import Refused
 from renderer.plan import Body, Plan
 from renderer.problems import Problem, failing
+from renderer.records import NamedTuple
 from renderer.resolve import Memo
 
 _PLAYGROUND = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground"}

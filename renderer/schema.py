@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from renderer.problems import Path, guess, quoted
+from renderer.records import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
 _NAMES = {

@@ -11,9 +11,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 Node: TypeAlias = Mapping[str, Any]
 _FILE = os.path.join(os.path.dirname(__file__), "since.json")

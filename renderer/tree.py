@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 MAX_BYTES = 32 * 1024 * 1024
 _USUAL = 32 * 1024  # most files are shorter

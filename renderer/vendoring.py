@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import __version__, emit, load, tree, yamlio
 from renderer.api import Inputs, Options
 from renderer.load import Refused
 from renderer.problems import RenderError
+from renderer.records import NamedTuple
 from renderer.yamlio import Document
 
 _KINDS = {"backends": "BackendRuntime", "models": "OpenModel"}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from renderer import alike, emit, resolve
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Options, Scope, Traffic
 from renderer.emit import Text
 from renderer.plan import Joint, Manifest, Wanted
 from renderer.problems import Problem, at_hand
+from renderer.records import NamedTuple
 
 
 class Made(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.chart.actions import Actions
+from renderer.records import NamedTuple
 
 _LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
 Body = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from renderer import load
 from renderer.diff.fields import Change, differing, same
@@ -16,6 +16,7 @@ from renderer.diff.risks import Pair, Risk, risks
 from renderer.diff.secrets import ANOTHER, HIDDEN, veiled
 from renderer.diff.traffic import Way, ways
 from renderer.emit import Text
+from renderer.records import NamedTuple
 
 Scalers: TypeAlias = Mapping[tuple[str, str], Body]
 

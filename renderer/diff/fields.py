@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import quantity
 from renderer.diff.objects import WORKLOAD, Body, Item, Items, Key, at, maps, table
 from renderer.diff.options import Flag, flags
+from renderer.records import NamedTuple
 
 # What the renderer notes on a workload, and how people call it.
 _SAID = {

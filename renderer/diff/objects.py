@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from renderer import yamlio
 from renderer.emit import Text
+from renderer.records import NamedTuple
 
 Body: TypeAlias = Mapping[str, Any]
 WORKLOAD, SCALER = "LeaderWorkerSet", "HorizontalPodAutoscaler"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from renderer.records import NamedTuple
 
 _OPTION = re.compile(r"--?[A-Za-z]")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import quantity
 from renderer.diff.fields import ABSENT, Change, same
@@ -13,6 +13,7 @@ from renderer.diff.objects import WORKLOAD, Body, Items, Key, at, items_of, maps
 from renderer.diff.secrets import literal, secrets_in, userinfos
 from renderer.diff.traffic import RIGHTS, ROUTE, Public, names
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 # In the order in which they are said: what cannot be taken back, or is not seen, first.
 KINDS = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from renderer import git, load, pipeline
 from renderer.alike import Known
 from renderer.api import Options
 from renderer.emit import Text
 from renderer.problems import Problem, RenderError, failing
+from renderer.records import NamedTuple
 from renderer.revision import revision
 from renderer.tree import MARK
 

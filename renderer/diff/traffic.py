@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.diff.objects import Body, Items, Key, at, items_of, maps, table
+from renderer.records import NamedTuple
 
 ROUTE, LIMITS, RIGHTS, PROVIDER = "AIGatewayRoute", "BackendTrafficPolicy", "SecurityPolicy", "Backend"
 _MODEL = "x-ai-eg-model"

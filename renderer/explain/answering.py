@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.api import Options
 from renderer.explain import asking
@@ -11,6 +11,7 @@ from renderer.explain.asking import APPS, Asked, Missing
 from renderer.explain.making import House, Item, Made
 from renderer.explain.reasons import Reason, Reasons
 from renderer.problems import Path, Problem, RenderError, dotted, guess, problem
+from renderer.records import NamedTuple
 
 
 class Block(NamedTuple):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Path, Problem, RenderError, dotted, guess, problem
+from renderer.records import NamedTuple
 
 APPS = ("Playground", "Service", "ModelRoute", "InferenceModel")  # the input that is rendered object by object
 _SHORT: Mapping[str, tuple[str, ...]] = {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import expand, load, resolve
 from renderer.api import App, Inputs, Options, Traffic
 from renderer.plan import Manifest, Plan, Way
 from renderer.problems import Origin, Path, Problem, at_hand, failing
+from renderer.records import NamedTuple
 
 Item = App | Traffic
 

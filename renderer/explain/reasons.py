@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import quantity
 from renderer.explain import rules
@@ -17,6 +17,7 @@ from renderer.explain.making import House, Made
 from renderer.explain.shipped import Shipped
 from renderer.plan import Manifest, Plan
 from renderer.problems import Origin, Path, dotted
+from renderer.records import NamedTuple
 from renderer.yamlio import Document
 
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 
 class Rule(NamedTuple):

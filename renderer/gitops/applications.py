@@ -8,11 +8,12 @@ edit from 2 to 4 of a fixed model has to act.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.gitops.places import Place, distinct
 from renderer.load.rule import Rule
 from renderer.problems import Origin, RenderError, problem
+from renderer.records import NamedTuple
 
 Body = dict[str, Any]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from renderer.gitops.settings import Tree, apps, layout, wanted
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Problem, RenderError, guess, problem
+from renderer.records import NamedTuple
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from renderer.load.rule import Rule
 from renderer.problems import Origin, RenderError, problem
+from renderer.records import NamedTuple
 
 Body = dict[str, Any]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from renderer import git, load
 from renderer.api import Options
 from renderer.problems import RenderError, failing
+from renderer.records import NamedTuple
 
 
 class Tree(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import yamlio
 from renderer.load.kinds import GROUPS, KINDS
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Path, RenderError, problem
+from renderer.records import NamedTuple
 from renderer.yamlio import Document
 
 VERSION, KIND = "config.kubernetes.io/v1", "ResourceList"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import yamlio
 from renderer.api import Options
@@ -16,6 +16,7 @@ from renderer.load import alone
 from renderer.load.rule import Rule
 from renderer.pipeline import render
 from renderer.problems import Origin, Problem, RenderError, failing, problem
+from renderer.records import NamedTuple
 
 # What no YAML reader takes raw, though JSON would.
 _RAW = re.compile("[\x7f-\xa0\xad\u2028\u2029\ufeff\ufffe\uffff]")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.load.presets import preset, preset_names
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Path, Problem, RenderError, Source, guess, problem, quoted
+from renderer.records import NamedTuple
 from renderer.yamlio import Document
 
 # What an environment patches: the kind, and where its patches stand.

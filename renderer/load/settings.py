@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import schema, since, yamlio
 from renderer.api import Config, minor
@@ -11,6 +11,7 @@ from renderer.load.environments import configured, missing, names
 from renderer.load.kinds import KINDS, check, kind_of
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Path, Problem, RenderError, Source, problem
+from renderer.records import NamedTuple
 from renderer.tree import DISK, Ground
 from renderer.yamlio import Document
 

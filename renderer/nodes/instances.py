@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import load
 from renderer.nodes.labels import ARCH, HARDWARE, TYPE
+from renderer.records import NamedTuple
 
 Requirement = Mapping[str, Any]
 _INSTANCE = "karpenter.k8s.aws/instance-"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import check, emit, yamlio
 from renderer.api import Options
@@ -12,6 +12,7 @@ from renderer.nodes.pools import DISK, NodePool, pools
 from renderer.nodes.settings import Settings
 from renderer.plan import Manifest
 from renderer.problems import Findings, Origin, Path, Problem, failing
+from renderer.records import NamedTuple
 from renderer.tree import CONFIG
 
 Body = dict[str, Any]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import quantity, resolve
 from renderer.api import App, Inputs, Options, Scope, Traffic
 from renderer.plan import Container, Plan, Pod, Way
 from renderer.planned import planned
 from renderer.problems import Problem
+from renderer.records import NamedTuple
 
 _DISK = "ephemeral-storage"
 _WEIGHTS = "model-volume"  # an emptyDir of that name holds them (contract, section 3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from renderer import quantity, resolve
 from renderer.nodes.instances import Choice, Requirement, choice, countable, meets, whole
@@ -13,6 +12,7 @@ from renderer.nodes.labels import ARCH, CAPACITY, kept, known, newer
 from renderer.nodes.needs import Fleet, Need, Pods
 from renderer.nodes.settings import Settings, settings
 from renderer.problems import Findings, Origin, Path, failing, guess, quoted
+from renderer.records import NamedTuple
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 _LONGEST = 63  # a node's label holds the name of its pool

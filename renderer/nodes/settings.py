@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.api import Config
 from renderer.nodes.labels import newer
 from renderer.problems import Origin
+from renderer.records import NamedTuple
 
 _WHO = ("role", "instanceProfile")  # one of them stands for the other
 NEEDED = {

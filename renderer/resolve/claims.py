@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from renderer.api import App, Inputs, OpenModel
 from renderer.problems import Findings, Origin, Path, Stop, guess, quoted
+from renderer.records import NamedTuple
 
 _Named = tuple[str | None, str, Path]  # name, role, where
 

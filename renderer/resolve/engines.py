@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from renderer.api import BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess
+from renderer.records import NamedTuple
 from renderer.resolve import options
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.judging import Judge, Said, judged

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import template
 from renderer.api import Config
 from renderer.plan import Body
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 from renderer.resolve import normal
 from renderer.resolve.environment import merge_env
 

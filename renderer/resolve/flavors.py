@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import quantity, template
 from renderer.api import App, Config, Inputs, OpenModel, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess, quoted
+from renderer.records import NamedTuple
 from renderer.resolve import normal
 from renderer.resolve.claims import Claim
 from renderer.resolve.everypod import union

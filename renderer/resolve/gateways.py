@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import schema, since
 from renderer.api import Config
 from renderer.plan import Body, Gate
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 from renderer.resolve import targets
 
 TENANT = "x-tenant-id"

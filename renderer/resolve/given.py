@@ -5,9 +5,9 @@ and the accelerators that the pod has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 from renderer.resolve import options
 from renderer.resolve.engines import Engine
 from renderer.resolve.flavors import Accelerator, Placement

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from renderer.api import App, Traffic
 from renderer.plan import Plan, Steering, Target, Way
 from renderer.problems import Findings, Origin, Path, Stop, guess
+from renderer.records import NamedTuple
 from renderer.resolve import names, pickers, routing
 from renderer.resolve.memo import Memo, door, picker
 from renderer.resolve.modelroutes import leans, reached

@@ -7,9 +7,10 @@ that no list holds are never called unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.problems import guess
+from renderer.records import NamedTuple
 from renderer.resolve.options import Listed, Option, Style
 
 _LONG = 60

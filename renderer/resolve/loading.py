@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
 from renderer.plan import Body, Container
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 from renderer.resolve import images, normal, resources, security
 from renderer.resolve.sources import HOME, Weights
 from renderer.template import Filler

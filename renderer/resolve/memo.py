@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
+from renderer.records import NamedTuple
 from renderer.resolve import (
     annotated,
     claims,

@@ -9,10 +9,11 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 
 _LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?")  # of a list of options
 _NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash

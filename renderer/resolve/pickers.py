@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import template, yamlio
 from renderer.api import Inputs
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, guess
+from renderer.records import NamedTuple
 from renderer.resolve import everypod, images, security
 from renderer.template import Words
 

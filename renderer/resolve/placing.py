@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from renderer.api import App, OpenModel
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 from renderer.resolve import claims, flavors, variants
 from renderer.resolve.flavors import INSTANCE_TYPE, Flavor
 from renderer.resolve.memo import Memo

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from renderer import quantity
 from renderer.api import App, OpenModel, Spec
 from renderer.plan import Body, Container, Plan, Pod, Port
 from renderer.problems import Findings, Origin, Path, Stop
+from renderer.records import NamedTuple
 from renderer.resolve import (
     adapters,
     compiling,

@@ -5,11 +5,12 @@ hardening.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.api import Config, Spec
 from renderer.plan import Body, Container, Pod
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 from renderer.resolve import everypod, images, loading, resources
 from renderer.resolve.environment import merge_env
 from renderer.resolve.everypod import EveryPod

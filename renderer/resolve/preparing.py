@@ -7,11 +7,11 @@ The preset says so (`engine.files`, `volumes`, `initContainers`; design/presets.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from renderer.api import Config
 from renderer.plan import Body, Container, config_name
 from renderer.problems import Origin
+from renderer.records import NamedTuple
 from renderer.resolve import images
 from renderer.resolve.engines import Engine
 from renderer.template import Words

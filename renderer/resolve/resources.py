@@ -5,12 +5,12 @@ section 2).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from renderer import quantity
 from renderer.api import Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin
+from renderer.records import NamedTuple
 
 _FIRST = ("cpu", "memory")
 

@@ -6,11 +6,12 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Limit, Plan, Route, Target, Wanted
 from renderer.problems import Findings, Origin, Path, Problem
+from renderer.records import NamedTuple
 from renderer.resolve import gateways
 from renderer.resolve.gateways import Door
 from renderer.schema import spec_default

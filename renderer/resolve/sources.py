@@ -8,11 +8,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import since
 from renderer.api import Inputs, OpenModel, Spec, minor
 from renderer.problems import Findings, Origin, guess
+from renderer.records import NamedTuple
 from renderer.resolve.names import pullable
 
 HOME = "/workspace/models/"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer import resolve
 from renderer.api import App, Options, Traffic
 from renderer.plan import Plan, Provider, Route, Way
 from renderer.planned import planned
 from renderer.problems import Problem, at_hand
+from renderer.records import NamedTuple
 from renderer.resolve.memo import door
 
 _ASKED = {"apiKeyAuth": "apiKeys", "jwt": "jwt"}  # a SecurityPolicy's word → RenderConfig's

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from renderer.records import NamedTuple
 from renderer.routes.rows import Leg, Routes, Row
 
 _BROUGHT = {"apiKeys": "an API key", "jwt": "a token"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from renderer import git, tree
 from renderer.gitops import asked
 from renderer.gitops.places import address
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Problem, RenderError, problem
+from renderer.records import NamedTuple
 
 UNKNOWN = "https://git.example/OWNER/REPOSITORY.git"  # where nobody says what the repository is
 ACTION = "OWNER/llmaz-renderer@REF"  # as the templates of docs/ write it

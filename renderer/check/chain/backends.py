@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.check.chain.references import granted
 from renderer.check.chain.view import Place, View
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 LEADERS = "leaderworkerset.sigs.k8s.io/name"
 _SERVED = "renderer.llmaz.io/served-model-name"

@@ -6,11 +6,12 @@ The facts are small and plain, so that they can be gathered from several process
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.check.chain.gateways import meet
 from renderer.check.chain.view import Outside, Place, View
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
 MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square (gateway-proof.md, 5)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from renderer.check.chain.gateways import CONFIG, model_gateways
 from renderer.check.chain.references import granted, secret, weight
 from renderer.check.chain.view import EXISTS, Place, View, kind_in, selects
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
+from renderer.records import NamedTuple
 
 _GATEWAY_GROUP = "gateway.networking.k8s.io"
 _EARLY = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")

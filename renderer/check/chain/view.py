@@ -6,10 +6,11 @@ import fnmatch
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
+from renderer.records import NamedTuple
 from renderer.since import Targets
 
 Key: TypeAlias = tuple[str, str, str]
