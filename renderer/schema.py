@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
@@ -70,17 +70,17 @@ def _library() -> ModuleType:
 class _Decider:
     """Says whether values hold against a schema: by what is usual of it, and by the whole where that says no."""
 
-    __slots__ = ("_more", "_name", "_usual")
+    __slots__ = ("_more", "_name", "_narrow", "quick")
 
     def __init__(self, name: str, more: str = "") -> None:
         self._name, self._more = name, more
         usual = f"usual/{name}"
-        self._usual = _compiled(usual, more) if exists(usual) else None
+        self._narrow = exists(usual)
+        self.quick: Callable[[Any], bool] = _compiled(usual if self._narrow else name, more).is_valid
 
     def is_valid(self, value: Any) -> bool:
         """Whether the value holds."""
-        usual = self._usual
-        return bool((usual and usual.is_valid(value)) or _compiled(self._name, self._more).is_valid(value))
+        return self.quick(value) or (self._narrow and bool(_compiled(self._name, self._more).is_valid(value)))
 
     def iter_errors(self, value: Any) -> Iterator[Any]:
         """What jsonschema_rs has against the value."""
@@ -123,7 +123,7 @@ def exists(name: str) -> bool:
 
 def valid(name: str, value: Any, more: str = "") -> bool:
     """Whether the value holds against the schema, and against one `more`, written out, that refers to nothing."""
-    return bool(_decider(name, more).is_valid(value))
+    return _decider(name, more).is_valid(value)
 
 
 def like(text: str) -> Callable[[Any], bool]:
@@ -134,9 +134,11 @@ def like(text: str) -> Callable[[Any], bool]:
     return holds
 
 
-def holding(name: str, values: Iterable[T], more: str = "") -> list[T]:
+def holding(name: str, values: Sequence[T], more: str = "") -> list[T]:
     """Those of the values that are `valid`."""
-    return [*filter(_decider(name, more).is_valid, values)]
+    decider = _decider(name, more)
+    good = [*filter(decider.quick, values)]
+    return good if len(good) == len(values) else [*filter(decider.is_valid, values)]
 
 
 @cache
