@@ -4,9 +4,10 @@
 Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and
 four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
 which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. Every figure is a
-median; targets are ratios within this run. helm renders the same manifests from one chart over one values file
-(compared object by object); kustomize builds them as resources. Exit status 0 whatever the figures are: they are for
-reading.
+median; targets are ratios within this run. Inputs are in memory, and whatever writes gets a folder that never was:
+some file systems look at each file that was deleted in the last minutes before they make a new one. helm renders the
+same manifests from one chart over one values file (compared object by object); kustomize builds them as resources. Exit
+status 0 whatever the figures are: they are for reading.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ LLMAZ = [str(Path(sys.executable).with_name("llmaz"))]
 # As installed programs run: with their bytecode on disk.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 SIZES = (10, 1_000, 10_000)
+_OLD = itertools.count()
 NAMESPACES = 20
 
 
@@ -163,7 +165,7 @@ spec:
 
 def corpus(size: int, mixed: bool = False) -> Path:
     folder = WORK / f"in-{size}"
-    shutil.rmtree(folder, ignore_errors=True)
+    fresh(folder.name)
     folder.mkdir(parents=True)
     (folder / "llmaz.yaml").write_text(config())
     for i in range(size):
@@ -200,9 +202,13 @@ def render(size: int) -> None:
     run(*LLMAZ, "render", f"in-{size}", "-o", f"out-{size}")
 
 
-def fresh(size: int) -> None:
-    shutil.rmtree(WORK / f"out-{size}", ignore_errors=True)
+def fresh(folder: str, beside: Path | None = None) -> None:
+    """Moves a folder away, and has what lies in another one in memory."""
+    if (WORK / folder).exists():
+        (WORK / folder).rename(WORK / f"old-{next(_OLD)}")
     os.sync()
+    for path in beside.rglob("*.yaml") if beside else ():
+        path.read_bytes()
 
 
 def files(folder: Path) -> list[tuple[str, bytes]]:
@@ -246,9 +252,10 @@ def _interned(value: Any, often: Mapping[str, int], known: dict[str, yamlio.Shar
     return known.setdefault(text, yamlio.Shared(made)) if often[text] > 1 else made
 
 
-def floor(size: int) -> Callable[[], None]:
+def floor(size: int) -> tuple[Callable[[], None], Callable[[], None]]:
     """What no renderer of ours can do without, on two processes that are there already: the inputs read and held
-    against their schemas, the finished objects held against theirs, put into YAML and written. Nothing is decided.
+    against their schemas, the finished objects held against theirs, put into YAML and written. Nothing is decided. The
+    second function makes ready for the first.
     """
     paths = [path for path in sorted((WORK / f"in-{size}").rglob("*.yaml")) if path.name != "llmaz.yaml"]
     parsed = {
@@ -258,8 +265,13 @@ def floor(size: int) -> Callable[[], None]:
     often = Counter(text for bodies in parsed.values() for body in bodies for text in _maps(body))
     known: dict[str, yamlio.Shared] = {}
     made = [(f"{WORK}/floor/{name}", _interned(bodies, often, known)) for name, bodies in parsed.items()]
-    for path, _ in made:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+
+    def ready() -> None:
+        fresh("floor", WORK / f"in-{size}")
+        for path, _ in made:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        for each in known.values():
+            each.texts.clear()
 
     def half(first: int) -> None:
         for source in paths[first::2]:
@@ -273,8 +285,6 @@ def floor(size: int) -> Callable[[], None]:
                 file.write("---\n".join(map(yamlio.dump, bodies)).encode())
 
     def run() -> None:
-        for each in known.values():
-            each.texts.clear()
         child = os.fork()
         if not child:
             half(1)
@@ -282,7 +292,7 @@ def floor(size: int) -> Callable[[], None]:
         half(0)
         os.waitpid(child, 0)
 
-    return run
+    return run, ready
 
 
 def peak_memory(size: int) -> float:
@@ -342,7 +352,7 @@ _STANDS = {
 def shaped(text: str, beside: list[str], condition: str) -> str:
     """What is rendered of these stand-ins, with others beside them in the tree, as a part of a template."""
     folder = WORK / "shape"
-    shutil.rmtree(folder, ignore_errors=True)
+    fresh(folder.name)
     folder.mkdir()
     (folder / "llmaz.yaml").write_text(config())
     (folder / "shape.yaml").write_text(text)
@@ -358,7 +368,7 @@ def shaped(text: str, beside: list[str], condition: str) -> str:
 def chart(size: int, mixed: bool = False) -> Path:
     """One chart whose one template loops over a values file; the template is our own output with stand-ins replaced."""
     folder = WORK / "chart"
-    shutil.rmtree(folder, ignore_errors=True)
+    fresh(folder.name)
     (folder / "templates").mkdir(parents=True)
     (folder / "Chart.yaml").write_text("apiVersion: v2\nname: bench\nversion: 0.1.0\n")
     stand = Model("zzapp", "zznamespace", "zzmodel", "zzorg/zzrepo", "zzrevision", "77777", "77777Gi", 1, False, 777)
@@ -403,7 +413,7 @@ def same_as_helm(helm: str, size: int, mixed: bool = False) -> None:
 
 def kustomization(size: int) -> Path:
     folder = WORK / "kustomize"
-    shutil.rmtree(folder, ignore_errors=True)
+    fresh(folder.name)
     shutil.copytree(WORK / f"out-{size}", folder)
     resources = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.yaml"))
     (folder / "kustomization.yaml").write_text(yaml.dump({"resources": resources}))
@@ -436,22 +446,20 @@ def row(size: int, what: str, timing: Timing) -> float:
 
 def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: bool = False) -> float:
     """Renders a corpus beside its peers, adds the ratios to `lines`; the wall time of a fresh run, in seconds."""
-    corpus(size, mixed)
+    inputs, out = corpus(size, mixed), f"out-{size}"
     runs = {10: 15, 1_000: 9}.get(size, 5)
-    fresh(size)
+    fresh(out)
     render(size)
     what = "1,000 mixed" if mixed else f"{size:,}"
-    new = row(size, "mixed" if mixed else "fresh", timed(lambda: render(size), runs, lambda: fresh(size)))
+    new = row(size, "mixed" if mixed else "fresh", timed(lambda: render(size), runs, lambda: fresh(out, inputs)))
     unchanged = row(size, "unchanged", timed(lambda: render(size), runs))
-    content, copy = files(WORK / f"out-{size}"), WORK / "copy"
+    content, copy = files(WORK / out), WORK / "copy"
     names = [name for name, _ in content]
-
-    def empty() -> None:
-        shutil.rmtree(copy, ignore_errors=True)
-        os.sync()
-
-    write = row(size, "write", timed(lambda: plain_write(content, copy), runs, empty))
+    write = row(size, "write", timed(lambda: plain_write(content, copy), runs, lambda: fresh("copy")))
     read = row(size, "read", timed(lambda: plain_read(copy, names), runs))
+    if size == 1_000 and not mixed:
+        run_floor, ready = floor(size)
+        row(size, "floor", timed(run_floor, runs, ready))
     if size == 10_000:
         lines.append(_most("10,000 fresh / plain write of the same bytes", new / write, 4))
         lines.append(_most("10,000 unchanged / plain read of the same bytes", unchanged / read, 25))
@@ -482,7 +490,11 @@ def main() -> None:
     options = parser.parse_args()
     sizes = SIZES[:2] if options.quick else SIZES
     helm, kustomize = (str(ROOT / ".tools" / name) for name in ("helm", "kustomize"))
-    WORK.mkdir(parents=True, exist_ok=True)
+    before = WORK.with_name("bench-before")
+    if WORK.exists():
+        shutil.rmtree(before, ignore_errors=True)
+        WORK.rename(before)
+    WORK.mkdir(parents=True)
     lines: list[Line] = []
     at_new: dict[int, float] = {}
     print(f"{'models':>8}  {'':<10} {'wall s':>8} {'CPU s':>8} {'µs/model':>9}")
@@ -501,6 +513,9 @@ def main() -> None:
     print(f"\n{'ratio':<58} {'measured':>9} {'target':>8}")
     for line in lines:
         print(f"{line.what:<58} {line.ratio:9.2f} {line.target:>8}{'' if line.met else '   missed'}")
+    shutil.rmtree(before, ignore_errors=True)
+    for path in WORK.glob("old-*"):
+        shutil.rmtree(path)
 
 
 def _most(what: str, ratio: float, bound: float) -> Line:
