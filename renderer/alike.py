@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from renderer.api import App, Inputs, OpenModel, Traffic
+from renderer.problems import Problem
 from renderer.records import NamedTuple
 
 T = TypeVar("T")
@@ -31,8 +32,9 @@ def key(item: App | Traffic) -> Key:
 class Known:
     """What another run made of a whole tree, and of what."""
 
-    def __init__(self, inputs: Inputs, records: Mapping[Key, Record]) -> None:
+    def __init__(self, inputs: Inputs, records: Mapping[Key, Record], problems: Iterable[Problem]) -> None:
         self._inputs, self._records = inputs, records
+        self._faulty = {each.file for each in problems}
 
     def alike(self, inputs: Inputs) -> dict[Key, Record]:
         """What came of those items there of which the same would come here."""
@@ -50,6 +52,14 @@ class Known:
             for name in other
             if name not in different and name[1] not in touched and name in self._records
         }
+
+    def models(self, inputs: Inputs) -> set[str]:
+        """The user's models of which there was nothing to say, as there will not be here."""
+        if not _surroundings(self._inputs, inputs):
+            return set()
+        fine = {each.name for each in self._inputs.own if each.document.name not in self._faulty}
+        changed = _changed(_models(self._inputs), _models(inputs))
+        return fine - changed
 
 
 def _surroundings(one: Inputs, other: Inputs) -> bool:

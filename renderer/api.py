@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
@@ -128,6 +128,7 @@ class Before(Protocol):
     """What another run made (alike.Known)."""
 
     def alike(self, inputs: Inputs) -> Mapping[tuple[str, str, str], Any]: ...
+    def models(self, inputs: Inputs) -> Set[str]: ...
 
 
 class Options(NamedTuple):

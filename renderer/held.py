@@ -30,11 +30,16 @@ class Blob(NamedTuple):
 class Held:
     """A tree that is held, as if it lay at the folder `top`. It has the same questions as `tree.Disk`.
 
-    `files`: paths from the top; `links`: paths of links; `fetch`: what many files, by these paths, hold.
+    `files`: paths from the top; `links`: paths of links; `fetch`: what many files, by these paths, hold, given what is
+    `likely` among it: contents that are at hand.
     """
 
     def __init__(
-        self, top: str, files: Iterable[str], links: Iterable[str], fetch: Callable[[Sequence[str]], Sequence[bytes]]
+        self,
+        top: str,
+        files: Iterable[str],
+        links: Iterable[str],
+        fetch: Callable[[Sequence[str], Iterable[bytes]], Sequence[bytes]],
     ) -> None:
         self.top = os.path.realpath(top)
         self._files = frozenset(files)
@@ -43,12 +48,13 @@ class Held:
             path[:end] for path in self._files | self._links for end in range(len(path)) if path[end] == "/"
         )
         self._fetch = fetch
+        self.likely: Iterable[bytes] = ()
         self._held: dict[str, bytes] = {}
 
     def _hold(self, paths: Sequence[str]) -> list[bytes]:
         """What these files hold, each asked for once."""
         missing = [path for path in paths if path not in self._held]
-        self._held.update(zip(missing, self._fetch(missing), strict=True))
+        self._held.update(zip(missing, self._fetch(missing, self.likely), strict=True))
         return [self._held[path] for path in paths]
 
     def _below(self, path: str) -> str:
@@ -162,4 +168,4 @@ def _relative(path: str, root: str) -> str:
 
 def given(top: str, files: Mapping[str, bytes]) -> Held:
     """A tree of files that are at hand, by their paths from the top."""
-    return Held(top, files, (), lambda paths: [files[path] for path in paths])
+    return Held(top, files, (), lambda paths, _: [files[path] for path in paths])

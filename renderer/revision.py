@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from renderer import git
@@ -15,7 +15,7 @@ def revision(top: str, commit: str) -> Held:
     entries = {each.path: each for each in git.files(top, commit)}
     links = [path for path, each in entries.items() if each.mode == "120000"]
 
-    def fetch(paths: Sequence[str]) -> Sequence[bytes]:
-        return git.contents(top, [entries[path].blob for path in paths])
+    def fetch(paths: Sequence[str], likely: Iterable[bytes]) -> Sequence[bytes]:
+        return git.contents(top, [entries[path].blob for path in paths], likely)
 
     return Held(top, entries.keys() - set(links), links, fetch)

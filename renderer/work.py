@@ -99,8 +99,12 @@ def mixed(inputs: Inputs) -> list[Item]:
 
 def parted(inputs: Inputs, options: Options) -> tuple[list[Item], dict[str, Any]]:
     """The items that there is work on, and what is known of the others already, as a share of it."""
-    known = options.known.alike(inputs) if options.known else {}
-    items = [each for each in mixed(inputs) if not isinstance(each, (App, Traffic)) or alike.key(each) not in known]
+    known, models = (options.known.alike(inputs), options.known.models(inputs)) if options.known else ({}, set())
+    items = [
+        each
+        for each in mixed(inputs)
+        if (alike.key(each) not in known if isinstance(each, (App, Traffic)) else each.name not in models)
+    ]
     said = {
         "problems": [each for record in known.values() for each in record.problems],
         "states": [(path, "new") for record in known.values() for path, _ in record.texts],

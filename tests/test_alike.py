@@ -90,6 +90,35 @@ def seen(done: Any) -> Any:
     return sorted(set(done.problems)), sorted(done.texts), done.objects, done.states
 
 
+@pytest.mark.parametrize(
+    ("change", "fine"),
+    [
+        ("nothing", {"m1", "m2"}),
+        ("an app", {"m1", "m2"}),
+        ("a model", {"m2"}),
+        ("the owner of a model", {"m1"}),
+        ("a model goes", {"m1"}),
+        ("the configuration", set()),
+        ("a broken app", set()),
+    ],
+)
+def test_models_that_nobody_looks_at_again(change: str, fine: set[str], here: Path) -> None:
+    write(here, dict(TREE))
+    after = pipeline.render(Options(texts=True, records=True))
+    write(here, CHANGES[change])
+    assert Known(after.inputs, after.records, after.problems).models(pipeline.render(Options()).inputs) == fine
+
+
+def test_a_warning_about_a_model_is_said_on_both_sides(here: Path) -> None:
+    write(here, dict(TREE))
+    doubled = MODEL.replace("NAME", "m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")
+    write(here, {"m1.yaml": doubled})
+    after = pipeline.render(Options(texts=True, records=True))
+    assert {each.code for each in after.problems} >= {"W207"}
+    known = pipeline.render(Options(texts=True, known=Known(after.inputs, after.records, after.problems)))
+    assert seen(known) == seen(after)
+
+
 @pytest.mark.parametrize("layout", ["packed", "model"])
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_known_changes_nothing(change: str, layout: str, here: Path) -> None:
@@ -100,7 +129,7 @@ def test_what_is_known_changes_nothing(change: str, layout: str, here: Path) -> 
     assert len(after.records) == 6
     write(here, CHANGES[change])
     plain = pipeline.render(Options(texts=True))
-    known = pipeline.render(Options(texts=True, known=Known(after.inputs, after.records)))
+    known = pipeline.render(Options(texts=True, known=Known(after.inputs, after.records, after.problems)))
     assert seen(known) == seen(plain)
 
 
@@ -119,7 +148,7 @@ def test_what_is_known_changes_nothing(change: str, layout: str, here: Path) -> 
 def test_only_what_may_differ_is_made_again(change: str, made: set[tuple[str, str]], here: Path) -> None:
     write(here, dict(TREE))
     after = pipeline.render(Options(texts=True, records=True))
-    known = Known(after.inputs, after.records)
+    known = Known(after.inputs, after.records, after.problems)
     write(here, CHANGES[change])
     inputs = pipeline.render(Options()).inputs
     alike = known.alike(inputs)

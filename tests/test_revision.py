@@ -246,6 +246,26 @@ def test_odd_names_of_files(repo: Path) -> None:
     assert (held.odd, [file.key for file in held.files]) == (on_disk.odd, [file.key for file in on_disk.files])
 
 
+@pytest.mark.parametrize("names", ["sha1", "sha256"])
+def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / names
+    run("init", "-q", f"--object-format={names}", str(place), at=tmp_path)
+    texts = {"a": b"one\n", "b": b"", "c": b"two\r\n", "d": b"one\n"}
+    for name, text in texts.items():
+        (place / name).write_bytes(text)
+    blobs = [each.blob for each in git.files(str(place), committed(place))]
+    asked: list[str] = []
+    ask = git._asked
+
+    def noted(top: str, blobs: list[str]) -> list[bytes]:
+        asked.extend(blobs)
+        return ask(top, blobs)
+
+    monkeypatch.setattr(git, "_asked", noted)
+    assert git.contents(str(place), blobs, [b"", b"two\n", b"one\n", b"else"]) == [*texts.values()]
+    assert asked == [blobs[2]]
+
+
 def test_a_blob_that_the_clone_has_not(repo: Path) -> None:
     with pytest.raises(RenderError) as raised:
         git.contents(git.top(), ["0" * 40])

@@ -41,16 +41,19 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
     was = git.merge_base(top, older, newer) if dots == "..." else git.commit(top, older)
     now = options._replace(ground=revision(top, git.commit(top, newer))) if dots else options
     now = load.alone(now, "llmaz diff")
-    before = now._replace(ground=revision(top, was), allow_empty=True)
+    there = revision(top, was)
+    before = now._replace(ground=there, allow_empty=True)
     later = _there(now, before)
     done = pipeline.render(later._replace(texts=True, records=base != "rendered")) if later else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
     wrong = failing(problems, options.strict)
     if wrong and any(each.code != "E123" for each in problems):
         return Sides([], [], problems, [], now.env)
+    if done:  # most files are the same on both sides
+        there.likely = {each.document.data for each in (*done.inputs.apps, *done.inputs.own, *done.inputs.traffic)}
     if done and not wrong and not options.paths:
         # Of what is the same on both sides the same comes; what lies outside of PATHS nobody compares.
-        before = before._replace(known=Known(done.inputs, done.records))
+        before = before._replace(known=Known(done.inputs, done.records, done.problems))
     name = f"{older} ({was[:7]})" if dots != "..." else f"{was[:7]}, where {older} and {newer} parted"
     made, notes = _earlier(top, was, _there(before), {text.path for text in texts}, name, base)
     if wrong and not made:
