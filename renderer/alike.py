@@ -36,6 +36,11 @@ class Known:
         self._inputs, self._records = inputs, records
         self._faulty = {each.file for each in problems}
 
+    @property
+    def read(self) -> Mapping[tuple[str, bool], Any]:
+        """What was read of files that nothing was wrong with; contents first."""
+        return self._inputs.read
+
     def alike(self, inputs: Inputs) -> dict[Key, Record]:
         """What came of those items there of which the same would come here."""
         if not _surroundings(self._inputs, inputs):

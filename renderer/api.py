@@ -127,6 +127,8 @@ class Config(NamedTuple):
 class Before(Protocol):
     """What another run made (alike.Known)."""
 
+    @property
+    def read(self) -> Mapping[tuple[str, bool], Any]: ...
     def alike(self, inputs: Inputs) -> Mapping[tuple[str, str, str], Any]: ...
     def models(self, inputs: Inputs) -> Set[str]: ...
 
@@ -196,6 +198,7 @@ class Inputs(NamedTuple):
     have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown. `around`:
     objects of others that routes may refer to, unchecked. `traffic`: what leads one public name to several apps;
     `beyond`: apps that lie outside PATHS, to which it may lead. `off`: how much below PATHS the environment turns off.
+    `read`: where records are wanted, by the name of a file and whether it lies outside PATHS, what was read there.
     """
 
     config: Config
@@ -214,6 +217,7 @@ class Inputs(NamedTuple):
     beyond: tuple[App, ...] = ()
     pickers: Mapping[str, Spec] = {}
     off: int = 0
+    read: Mapping[tuple[str, bool], Any] = {}
 
     @property
     def ways(self) -> tuple[Traffic, ...]:

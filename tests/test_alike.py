@@ -9,9 +9,13 @@ import pytest
 from renderer import pipeline
 from renderer.alike import Known
 from renderer.api import Options
+from renderer.load.reading import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from renderer.load.environments import Environment
+    from renderer.tree import Readable
 
 MODEL = """\
 apiVersion: llmaz.io/v1alpha1
@@ -117,6 +121,23 @@ def test_a_warning_about_a_model_is_said_on_both_sides(here: Path) -> None:
     assert {each.code for each in after.problems} >= {"W207"}
     known = pipeline.render(Options(texts=True, known=Known(after.inputs, after.records, after.problems)))
     assert seen(known) == seen(after)
+
+
+def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(here, dict(TREE))
+    write(here, {"m1.yaml": MODEL.replace("NAME", "m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
+    write(here, {"b2.yaml": TREE["b2.yaml"].replace("replicas: 2", "replicas: x")})
+    after = pipeline.render(Options(texts=True, records=True))
+    write(here, {"a3.yaml": TREE["a3.yaml"] + "# said\n"})
+    read: list[str] = []
+
+    def noted(file: Readable, outside: bool, environment: Environment | None) -> Any:
+        read.append(file.name)
+        return plain(file, outside, environment)
+
+    monkeypatch.setattr("renderer.load.plain", noted)
+    pipeline.render(Options(texts=True, known=Known(after.inputs, after.records, after.problems)))
+    assert read == ["a3.yaml", "b2.yaml"]
 
 
 @pytest.mark.parametrize("layout", ["packed", "model"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from renderer import tree, yamlio
 from renderer.api import Config, Inputs, Options, Scope
-from renderer.load.environments import environment, names, one
+from renderer.load.environments import Environment, environment, names, one
 from renderer.load.gathering import Gathering
 from renderer.load.presets import PRESETS, Refused, named, preset, preset_names, shipped
 from renderer.load.reading import plain
@@ -101,18 +102,40 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     files = [*((file, False) for file in scope.tree.files), *((file, True) for file in scope.tree.around)]
     namespace = str(scope.config.get("namespace") or "default")
     under = environment(scope.config.document, scope.options.env, namespace)
-    with Team(lambda part: ([plain(*each, under) for each in part], lambda _: None), files) as team:
-        read = [each for part in team.results() for each in part]
+    read = _read(scope.options, files, under)
     gathering = Gathering(scope.config, scope.config_path, scope.options.ground, under)
     for (file, out), (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
         found = [Problem(*each) for each in problems]
         gathering.add(file, data, foreign, values, found, unreadable, outside=out)
     gathering.problems += [problem("E121", Origin(Rule(link.name)), target=link.target) for link in scope.tree.strayed]
     gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
-    made = gathering.inputs()
+    gathered = gathering.inputs()
+    if scope.options.records and under is None:
+        gathered = gathered._replace(read=_whole(files, read))
     if failing(scope.problems):  # what follows from the configuration is unknown
-        made = made._replace(apps=(), own=(), traffic=())
-    return made, list(dict.fromkeys([*scope.problems, *gathering.problems]))
+        gathered = gathered._replace(apps=(), own=(), traffic=())
+    return gathered, list(dict.fromkeys([*scope.problems, *gathering.problems]))
+
+
+_Files = Sequence[tuple[tree.Readable, bool]]  # with whether each lies outside PATHS
+
+
+def _read(options: Options, files: _Files, under: Environment | None) -> list[Any]:
+    """Each file's share; what another run had of the same contents is taken from there."""
+    before = options.known.read if options.known and under is None else {}
+    held = [before.get((file.name, outside)) for file, outside in files] if before else []
+    known = {i: was for i, was in enumerate(held) if was and was[0] == files[i][0].read()}
+    new = [each for i, each in enumerate(files) if i not in known]
+    with Team(lambda part: ([plain(*each, under) for each in part], lambda _: None), new) as team:
+        made = iter([each for part in team.results() for each in part])
+    return [known[i] if i in known else next(made) for i in range(len(files))]
+
+
+def _whole(files: _Files, read: Sequence[Any]) -> dict[tuple[str, bool], Any]:
+    """What was read of files of ours that nothing was wrong with: a finding says where it is, so it is found anew."""
+    return {
+        (file.name, outside): each for (file, outside), each in zip(files, read, strict=True) if each[0] and not each[3]
+    }
 
 
 def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[Problem]:
