@@ -28,13 +28,12 @@ _INVISIBLE = (
     "\\x00-\\x08\\x0b-\\x1f\\x7f-\\xa0\\xad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f"
     "\\ud800-\\uf8ff\\ufeff\\ufff0-\\uffff\\U000e0000-\\U0010ffff"
 )
-_PLAIN = re.compile(
-    rf"""(?! --- | \.\.\. )
-    (?: [^\s\-?:,\[\]{{}}\#&*!|>'"%@`{_INVISIBLE}] | [-?:] (?=[^\s]) )
-    (?: [^\s:\#{_INVISIBLE}] | : (?=[^\s]) | \# (?<=[^\s]\#) | \x20 (?=[^\s\#]|\x20) )*""",
-    re.VERBOSE,
-)
-# The next two as text: few runs need them, and re keeps what it has compiled.
+_PLAIN_BUT = r"""(?! --- | \.\.\. )
+    (?: [^\s\-?:,\[\]{{}}\#&*!|>'"%@`{0}] | [-?:] (?=[^\s]) )
+    (?: [^\s:\#{0}] | : (?=[^\s]) | \# (?<=[^\s]\#) | \x20 (?=[^\s\#]|\x20) )*"""
+_PLAIN = re.compile(_PLAIN_BUT.format(""), re.VERBOSE)  # of ASCII that can be seen
+# The next three as text: few runs need them, and re keeps what it has compiled.
+_PLAIN_OTHER = rf"(?x){_PLAIN_BUT.format(_INVISIBLE)}"
 _ESCAPED = rf"""[\\"\t\n{_INVISIBLE}]"""
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _SIMPLE = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
@@ -50,10 +49,13 @@ def _escape(found: re.Match[str]) -> str:
 def _on_one_line(text: str) -> str:
     """The string as YAML, plain if every reader takes it for this string, else in double quotes."""
     if _SIMPLE.fullmatch(text):
-        plain = text.lower() not in _SIMPLE_BUT
-    else:
-        plain = bool(_PLAIN.fullmatch(text)) and not _NO_STRING.fullmatch(text)
-    return text if plain else f'"{re.sub(_ESCAPED, _escape, text)}"'
+        return text if text.lower() not in _SIMPLE_BUT else f'"{text}"'
+    seen = text.isascii() and text.isprintable()
+    if (_PLAIN.fullmatch(text) if seen else re.fullmatch(_PLAIN_OTHER, text)) and not _NO_STRING.fullmatch(text):
+        return text
+    if seen:
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f'"{re.sub(_ESCAPED, _escape, text)}"'
 
 
 # Every text below begins with the character that parts it from what stands before (an end of line, or the blank behind
