@@ -55,6 +55,8 @@ def read(name: str) -> dict[str, Any]:
 
 def _library() -> ModuleType:
     """jsonschema_rs, without the ten milliseconds of `email`: it asks for that only to read the date of its build."""
+    import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
+
     if "jsonschema_rs" not in sys.modules and "email.utils" not in sys.modules:
         sys.modules["email.utils"] = stand_in = ModuleType("email.utils")
         stand_in.parsedate_to_datetime = str  # type: ignore[attr-defined]
@@ -82,18 +84,12 @@ class _Decider:
         """Whether the value holds."""
         return self.quick(value) or (self._narrow and bool(_compiled(self._name, self._more).is_valid(value)))
 
-    def iter_errors(self, value: Any) -> Iterator[Any]:
-        """What jsonschema_rs has against the value."""
-        return iter(_compiled(self._name, self._more).iter_errors(value))
-
 
 _decider = cache(_Decider)
 
 
 @cache
 def _compiled(name: str, more: str) -> Any:
-    import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
-
     jsonschema_rs = _library()
     with open(os.path.join(FOLDER, *name.split("/")) + ".json", encoding="utf-8") as file:
         text = file.read()
@@ -103,7 +99,7 @@ def _compiled(name: str, more: str) -> Any:
 
 def _disagreement(name: str, value: Any) -> Iterator[Finding]:
     """What the decider says, for the rare case that the explainer has nothing to say (`$` and a final newline, say)."""
-    for error in _decider(name).iter_errors(value):
+    for error in _compiled(name, "").iter_errors(value):
         yield Finding("E307", tuple(error.instance_path), False, _words(what=error.message))
 
 
@@ -128,8 +124,6 @@ def valid(name: str, value: Any, more: str = "") -> bool:
 
 def like(text: str) -> Callable[[Any], bool]:
     """What says whether a value holds against a schema that is written out."""
-    import decimal  # noqa: F401 - see _decider
-
     holds: Callable[[Any], bool] = _library().Draft7Validator(text).is_valid
     return holds
 

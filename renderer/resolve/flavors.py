@@ -259,7 +259,7 @@ def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin | Plac
     """What the limits hold of accelerators, by presets/accelerators.yaml. Two vendors in one pod are an error."""
     made = NONE
     for name, value in limits.items():
-        entry = _ENTRIES[name] if name in _ENTRIES else _entry(inputs, name)
+        entry = _entry(inputs, name)
         if entry is None and "/" in name:
             found.add("W209", origin.at(name), name=name, hint=_meant(inputs, name))
         if entry is None or entry["count"] == "none":

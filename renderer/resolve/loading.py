@@ -97,8 +97,7 @@ def settings(config: Config, found: Findings) -> None:
                 images.judge(mine[key], form, at.at(key), found)
         user = resources.Side(mine.get("resources") or {}, at)
         resources.merged(resources.Side({}, at), user, {}, found)
-        for i, entry in enumerate(mine.get("env") or ()):
-            normal.entry(entry, at.at("env", i), found)
+        normal.entries(mine.get("env") or (), at.at("env"), found)
 
 
 def ready(inputs: Inputs, name: str) -> Loader:

@@ -30,13 +30,12 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
     else:
         longest = name if size == 1 else f"{name}-{max(groups - 1, 0)}"
         most = _DNS_LABEL - _REVISION - (len(longest) - len(name))
+        limit = _DNS_LABEL - _REVISION
         if len(name) + len("-leaders") > _DNS_LABEL:
-            longest = f"{name}-leaders"
-            at, words = app.origin("metadata", "name"), {"name": longest, "length": len(longest)}
-            found.add("E281", at, **words, limit=_DNS_LABEL, most=most)
-        elif len(name) > most:
-            at, words = app.origin("metadata", "name"), {"name": longest, "length": len(longest)}
-            found.add("E281", at, **words, limit=_DNS_LABEL - _REVISION, most=most)
+            longest, limit = f"{name}-leaders", _DNS_LABEL
+        if len(longest) > limit:
+            words = {"name": longest, "length": len(longest), "limit": limit, "most": most}
+            found.add("E281", app.origin("metadata", "name"), **words)
     if not (_OBJECT.fullmatch(app.namespace) and len(app.namespace) <= _DNS_LABEL):
         found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
 

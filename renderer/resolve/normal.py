@@ -28,19 +28,18 @@ def template(value: Mapping[str, Any], origin: Origin, found: Findings) -> dict[
 def entry(env: Mapping[str, Any], origin: Origin, found: Findings) -> Mapping[str, Any]:
     """One entry of a container's environment; the same map when nothing had to change."""
     if "valueFrom" not in env:
-        return env if env.get("value", "") is not None else {"name": env["name"]}
+        return _fixed(env)
     made: Mapping[str, Any] = _normal(env, _defaults()["spec"]["containers"]["[]"]["env"]["[]"], origin, found)
     return made
 
 
 def entries(envs: Sequence[Mapping[str, Any]], origin: Origin, found: Findings) -> list[Mapping[str, Any]]:
     """A container's environment."""
-    return [
-        each
-        if "valueFrom" not in each and "value" in each and each["value"] is not None
-        else entry(each, origin.at(i), found)
-        for i, each in enumerate(envs)
-    ]
+    return [entry(each, origin.at(i), found) if "valueFrom" in each else _fixed(each) for i, each in enumerate(envs)]
+
+
+def _fixed(env: Mapping[str, Any]) -> Mapping[str, Any]:
+    return env if env.get("value", "") is not None else {"name": env["name"]}
 
 
 def part(value: Any, origin: Origin, found: Findings) -> Any:

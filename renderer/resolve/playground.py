@@ -123,20 +123,20 @@ def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
     said = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
     name, here = said or backend(memo), door(memo, app.namespace)
     drain = routing.drain(here, routing.mode(app, here))
-    known = memo.engines.get((name, drain))
-    if known is None:
-        if said:
-            origin = app.origin(*_BACKEND, "backendName")
-        elif memo.inputs.config.get("backend"):
-            origin = memo.inputs.config.origin("backend")
-        else:
-            origin = app.origin("spec")
-        known = engine(memo, engines.runtime(memo.inputs, name, origin, found), drain)
-    made, problems = known
+    runtimes = memo.inputs.runtimes
+    runtime = runtimes.get(name) or engines.runtime(memo.inputs, name, _named_by(memo, app), found)
+    made, problems = engine(memo, runtime, drain)
     found.problems += problems
     if made is None:
         raise Stop
     return made
+
+
+def _named_by(memo: Memo, app: App) -> Origin:
+    """Who says the backend; where nobody does, the app as a whole."""
+    if (app.spec.get("backendRuntimeConfig") or {}).get("backendName"):
+        return app.origin(*_BACKEND, "backendName")
+    return memo.inputs.config.origin("backend") if memo.inputs.config.get("backend") else app.origin("spec")
 
 
 def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Findings) -> _Run:
