@@ -5,9 +5,9 @@ file holds the objects (apply order).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
-from renderer.manifests.backend import ai_service_backend, backend
+from renderer.manifests.backend import backends
 from renderer.manifests.configmap import config_map
 from renderer.manifests.gateway import gateway, gateway_class
 from renderer.manifests.hpa import hpa
@@ -21,21 +21,20 @@ from renderer.manifests.route import ai_gateway_route, packed_routes, rights, tr
 from renderer.manifests.service import lb_service, leaders_service
 from renderer.plan import Joint, Manifest, Plan, Way
 
-BUILDERS: tuple[Callable[[Plan], Iterator[Manifest]], ...] = (
+BUILDERS: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     config_map,
     lws,
     lb_service,
     leaders_service,
     pdb,
     hpa,
-    backend,
-    ai_service_backend,
+    backends,
     picker,
     inference_pool,
 )
-WAYS: tuple[Callable[[Way], Iterator[Manifest]], ...] = (providers, steering)
-ROUTES: tuple[Callable[[Plan | Way], Iterator[Manifest]], ...] = (ai_gateway_route, traffic_policy, rights)
-SHARED: tuple[Callable[[Joint], Iterator[Manifest]], ...] = (
+WAYS: tuple[Callable[[Way], Iterable[Manifest]], ...] = (providers, steering)
+ROUTES: tuple[Callable[[Plan | Way], Iterable[Manifest]], ...] = (ai_gateway_route, traffic_policy, rights)
+SHARED: tuple[Callable[[Joint], Iterable[Manifest]], ...] = (
     open_model,
     pod_monitor,
     gateway_class,

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from renderer.plan import Manifest, Plan, config_name, named
 from renderer.problems import Origin, Path
 
 
-def config_map(plan: Plan) -> Iterator[Manifest]:
+def config_map(plan: Plan) -> list[Manifest]:
     """One when the engine's preset has files that hold, none otherwise."""
     if not plan.config:
-        return
-    yield Manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": config_name(plan.name), "namespace": plan.namespace, "labels": plan.labels},
-            "data": dict(plan.config),
-        },
-        lambda: _origins(plan),
-    )
+        return []
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": config_name(plan.name), "namespace": plan.namespace, "labels": plan.labels},
+        "data": dict(plan.config),
+    }
+    return [Manifest(body, lambda: _origins(plan))]
 
 
 def _origins(plan: Plan) -> dict[Path, Origin]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from renderer.plan import Manifest, Plan, named
 from renderer.problems import Origin, Path
 
 
-def hpa(plan: Plan) -> Iterator[Manifest]:
+def hpa(plan: Plan) -> list[Manifest]:
     """One when the Playground is elastic, none otherwise."""
     if not plan.scaler:
-        return
+        return []
     spec: dict[str, Any] = {
         "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
         "minReplicas": plan.scaler.min_replicas,
@@ -21,19 +20,17 @@ def hpa(plan: Plan) -> Iterator[Manifest]:
     }
     if plan.scaler.behavior:
         spec["behavior"] = plan.scaler.behavior
-    yield Manifest(
-        {
-            "apiVersion": "autoscaling/v2",
-            "kind": "HorizontalPodAutoscaler",
-            "metadata": {
-                "name": plan.name,
-                "namespace": plan.namespace,
-                "labels": {**plan.labels, "app.kubernetes.io/component": "autoscaler"},
-            },
-            "spec": spec,
+    body = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {
+            "name": plan.name,
+            "namespace": plan.namespace,
+            "labels": {**plan.labels, "app.kubernetes.io/component": "autoscaler"},
         },
-        lambda: _origins(plan),
-    )
+        "spec": spec,
+    }
+    return [Manifest(body, lambda: _origins(plan))]
 
 
 def _origins(plan: Plan) -> dict[Path, Origin]:

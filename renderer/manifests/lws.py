@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,7 @@ from renderer.yamlio import Shared
 _NETWORK = Shared({"subdomainPolicy": "Shared"})
 
 
-def lws(plan: Plan) -> Iterator[Manifest]:
+def lws(plan: Plan) -> list[Manifest]:
     """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing
     (drift.md).
     """
@@ -31,10 +31,8 @@ def lws(plan: Plan) -> Iterator[Manifest]:
     spec["rolloutStrategy"] = _rollout(plan.rollout)
     spec["networkConfig"] = _NETWORK
     spec["leaderWorkerTemplate"] = template
-    yield Manifest(
-        {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec},
-        lambda: _origins(plan),
-    )
+    body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
+    return [Manifest(body, lambda: _origins(plan))]
 
 
 @lru_cache(maxsize=256)
@@ -75,30 +73,35 @@ def _pod(pod: Pod) -> dict[str, Any]:
     return {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}
 
 
-_FIELDS = (
-    ("image", "image"),
-    ("command", "command"),
-    ("args", "args"),
-    ("env", "env"),
-    ("ports", "ports"),
-    ("resources", "resources"),
-    ("startup_probe", "startupProbe"),
-    ("readiness_probe", "readinessProbe"),
-    ("liveness_probe", "livenessProbe"),
-    ("lifecycle", "lifecycle"),
-    ("security", "securityContext"),
-    ("mounts", "volumeMounts"),
-)
-_PLACES = tuple((Container._fields.index(ours), theirs) for ours, theirs in _FIELDS)
-
-
-def _container(container: Container) -> dict[str, Any]:
-    body: dict[str, Any] = {"name": container[0]}
-    for place, field in _PLACES:
-        if value := container[place]:
-            body[field] = list(value) if type(value) is tuple else value
-    if container.rest:
-        body |= container.rest
+def _container(of: Container) -> dict[str, Any]:
+    name, image, command, args, env, ports, resources, startup, ready, live, lifecycle, security, mounts, rest = of
+    body: dict[str, Any] = {"name": name}
+    if image:
+        body["image"] = image
+    if command:
+        body["command"] = list(command)
+    if args:
+        body["args"] = list(args)
+    if env:
+        body["env"] = list(env)
+    if ports:
+        body["ports"] = list(ports)
+    if resources:
+        body["resources"] = resources
+    if startup:
+        body["startupProbe"] = startup
+    if ready:
+        body["readinessProbe"] = ready
+    if live:
+        body["livenessProbe"] = live
+    if lifecycle:
+        body["lifecycle"] = lifecycle
+    if security:
+        body["securityContext"] = security
+    if mounts:
+        body["volumeMounts"] = list(mounts)
+    if rest:
+        body |= rest
     return body
 
 

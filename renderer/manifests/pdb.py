@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from renderer.plan import Manifest, Plan, named
 
 
-def pdb(plan: Plan) -> Iterator[Manifest]:
+def pdb(plan: Plan) -> list[Manifest]:
     """One when at least two groups always run (contract, section 5); below that it could only block a drain."""
     if not plan.disruptable:
-        return
+        return []
     selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
-    yield Manifest(
-        {
-            "apiVersion": "policy/v1",
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
-            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
-        },
-        lambda: named(plan),
-    )
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
+    }
+    return [Manifest(body, lambda: named(plan))]

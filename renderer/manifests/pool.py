@@ -18,31 +18,33 @@ _READY = Shared({"port": _HEALTH, "service": "readiness"})
 _STEERS = ("inferenceobjectives", "inferencemodelrewrites")
 
 
-def inference_pool(plan: Plan) -> Iterator[Manifest]:
+def inference_pool(plan: Plan) -> list[Manifest]:
     """One in pool mode: the leaders, and who picks one of them."""
-    if pool := plan.pool:
-        selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
-        picker = {
-            "group": "",
-            "kind": "Service",
-            "name": pool.name,
-            "port": {"number": _GRPC},
-            "failureMode": "FailClose",
-        }
-        spec = {
-            "selector": {"matchLabels": selector},
-            "targetPorts": [{"number": plan.port.number}],
-            "endpointPickerRef": picker,
-        }
-        labels = {**plan.labels, "app.kubernetes.io/component": "route"}
-        yield _made(plan, f"{_GROUP}/v1", "InferencePool", plan.name, labels, {"spec": spec})
+    pool = plan.pool
+    if not pool:
+        return []
+    selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+    picker = {
+        "group": "",
+        "kind": "Service",
+        "name": pool.name,
+        "port": {"number": _GRPC},
+        "failureMode": "FailClose",
+    }
+    spec = {
+        "selector": {"matchLabels": selector},
+        "targetPorts": [{"number": plan.port.number}],
+        "endpointPickerRef": picker,
+    }
+    labels = {**plan.labels, "app.kubernetes.io/component": "route"}
+    return [_made(plan, f"{_GROUP}/v1", "InferencePool", plan.name, labels, {"spec": spec})]
 
 
-def picker(plan: Plan) -> Iterator[Manifest]:
+def picker(plan: Plan) -> list[Manifest]:
     """The endpoint picker of a pool: configuration, account, rights, Deployment, Service, disruption budget."""
     pool = plan.pool
     if not pool:
-        return
+        return []
     selector = {key: pool.labels[key] for key in _NAMED}
     reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": pool.name}
     subject = {"kind": "ServiceAccount", "name": pool.name, "namespace": plan.namespace}
@@ -55,8 +57,7 @@ def picker(plan: Plan) -> Iterator[Manifest]:
         ("v1", "Service", {"spec": {"selector": selector, "ports": _SERVED}}),
         ("policy/v1", "PodDisruptionBudget", {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}}}),
     )
-    for version, kind, rest in bodies:
-        yield _made(plan, version, kind, pool.name, pool.labels, rest)
+    return [_made(plan, version, kind, pool.name, pool.labels, rest) for version, kind, rest in bodies]
 
 
 _SERVED = [

@@ -29,18 +29,19 @@ _AGAIN = ("connect-failure", "retriable-status-codes")
 _FAILED = (500, 502, 503)
 
 
-def ai_gateway_route(plan: Plan | Way) -> Iterator[Manifest]:
+def ai_gateway_route(plan: Plan | Way) -> list[Manifest]:
     """One where a public name leads to the app, or apps, by a route of its own."""
     route = plan.route
-    if route and not route.packed:
-        made = rule(route.model, route.targets, route.request, route.owned_by, route.created_at)
-        body = routed(route.name, route.namespace, route.labels, route.gateway, route.hostnames, [made])
-        if kinds := dict.fromkeys(each.kind for each in route.limits):
-            costs = [{"metadataKey": _COUNTS[each], "type": each} for each in kinds]
-            spec = body["spec"]
-            body["spec"] = {**{key: spec[key] for key in spec if key != "rules"}, "llmRequestCosts": costs}
-            body["spec"]["rules"] = spec["rules"]
-        yield Manifest(body, lambda: _origins(route))
+    if not route or route.packed:
+        return []
+    made = rule(route.model, route.targets, route.request, route.owned_by, route.created_at)
+    body = routed(route.name, route.namespace, route.labels, route.gateway, route.hostnames, [made])
+    if kinds := dict.fromkeys([each.kind for each in route.limits]):
+        costs = [{"metadataKey": _COUNTS[each], "type": each} for each in kinds]
+        spec = body["spec"]
+        body["spec"] = {**{key: spec[key] for key in spec if key != "rules"}, "llmRequestCosts": costs}
+        body["spec"]["rules"] = spec["rules"]
+    return [Manifest(body, lambda: _origins(route))]
 
 
 def packed_routes(joint: Joint) -> Iterator[Manifest]:
@@ -108,13 +109,13 @@ def _reference(target: Target) -> Body:
     }
 
 
-def traffic_policy(plan: Plan | Way) -> Iterator[Manifest]:
+def traffic_policy(plan: Plan | Way) -> list[Manifest]:
     """BackendTrafficPolicy: one where somebody asks for more than the route itself can say, with all of it, since a
     route has only one.
     """
     route = plan.route
     if not route:
-        return
+        return []
     spec: dict[str, Any] = {}
     if route.stream_idle:
         spec["timeout"] = {"http": {"streamIdleTimeout": route.stream_idle}}
@@ -126,8 +127,7 @@ def traffic_policy(plan: Plan | Way) -> Iterator[Manifest]:
         }
     if route.limits:
         spec["rateLimit"] = {"type": "Global", "global": {"rules": [_limit(each) for each in route.limits]}}
-    if spec:
-        yield _policy("BackendTrafficPolicy", route, spec)
+    return [_policy("BackendTrafficPolicy", route, spec)] if spec else []
 
 
 def _limit(limit: Limit) -> Body:
@@ -143,20 +143,20 @@ def _limit(limit: Limit) -> Body:
     }
 
 
-def rights(plan: Plan | Way) -> Iterator[Manifest]:
+def rights(plan: Plan | Way) -> list[Manifest]:
     """SecurityPolicy: one where not everybody may call the model.
 
     It hides the Gateway's policy, so it repeats its authentication (gateway-proof.md, surprise 1).
     """
     route = plan.route
     if not route or not route.allowed:
-        return
+        return []
     principal = {"headers": [{"name": route.tenant, "values": list(route.allowed)}]}
     spec = {
         **route.authentication,
         "authorization": {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": principal}]},
     }
-    yield _policy("SecurityPolicy", route, spec)
+    return [_policy("SecurityPolicy", route, spec)]
 
 
 def _policy(kind: str, route: Route, spec: Body) -> Manifest:

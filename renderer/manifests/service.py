@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from renderer.plan import Manifest, Plan, named
 from renderer.yamlio import Shared
 
 
-def lb_service(plan: Plan) -> Iterator[Manifest]:
+def lb_service(plan: Plan) -> list[Manifest]:
     """One, always: `<name>` itself belongs to LWS.
 
     The port is the runner's, by its own name, on both sides (bug 32).
     """
-    yield Manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": f"{plan.name}-lb", "namespace": plan.namespace, "labels": plan.labels},
-            "spec": {
-                "selector": {
-                    "leaderworkerset.sigs.k8s.io/name": plan.name,
-                    "leaderworkerset.sigs.k8s.io/worker-index": "0",
-                },
-                "ports": [_port(plan.port.name, plan.port.number)],
+    body = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": f"{plan.name}-lb", "namespace": plan.namespace, "labels": plan.labels},
+        "spec": {
+            "selector": {
+                "leaderworkerset.sigs.k8s.io/name": plan.name,
+                "leaderworkerset.sigs.k8s.io/worker-index": "0",
             },
+            "ports": [_port(plan.port.name, plan.port.number)],
         },
-        lambda: named(plan),
-    )
+    }
+    return [Manifest(body, lambda: named(plan))]
 
 
-def leaders_service(plan: Plan) -> Iterator[Manifest]:
+def leaders_service(plan: Plan) -> list[Manifest]:
     """One where a route leads to the workload: headless, so that the DNS knows every leader that is ready."""
     if not plan.host:
-        return
-    yield Manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": f"{plan.name}-leaders", "namespace": plan.namespace, "labels": plan.labels},
-            "spec": {
-                "clusterIP": "None",
-                "selector": {
-                    "leaderworkerset.sigs.k8s.io/name": plan.name,
-                    "leaderworkerset.sigs.k8s.io/worker-index": "0",
-                },
-                "ports": [_port(plan.port.name, plan.port.number)],
+        return []
+    body = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": f"{plan.name}-leaders", "namespace": plan.namespace, "labels": plan.labels},
+        "spec": {
+            "clusterIP": "None",
+            "selector": {
+                "leaderworkerset.sigs.k8s.io/name": plan.name,
+                "leaderworkerset.sigs.k8s.io/worker-index": "0",
             },
+            "ports": [_port(plan.port.name, plan.port.number)],
         },
-        lambda: named(plan),
-    )
+    }
+    return [Manifest(body, lambda: named(plan))]
 
 
 _PORTS: dict[tuple[str, int], Shared] = {}

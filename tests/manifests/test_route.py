@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from renderer.manifests.backend import ai_service_backend, backend
+from renderer.manifests.backend import backends
 from renderer.manifests.route import ai_gateway_route, packed_routes, rights, traffic_policy
 from renderer.manifests.service import leaders_service
 from renderer.plan import Joint, Limit, Packed, Plan, Route, Target
@@ -35,18 +35,14 @@ def route(source: Input) -> Route:
 
 
 def test_nothing_without_a_route(plan: Plan) -> None:
-    for build in (leaders_service, backend, ai_service_backend, ai_gateway_route, traffic_policy, rights):
+    for build in (leaders_service, backends, ai_gateway_route, traffic_policy, rights):
         assert list(build(plan)) == []
     assert list(packed_routes(Joint("llm"))) == []
 
 
 def test_the_chain_holds_together(plan: Plan, route: Route) -> None:
     plan = plan._replace(host="chat-leaders.llm.svc.cluster.local", route=route)
-    bodies = [
-        manifest.body
-        for build in (leaders_service, backend, ai_service_backend, ai_gateway_route)
-        for manifest in build(plan)
-    ]
+    bodies = [manifest.body for build in (leaders_service, backends, ai_gateway_route) for manifest in build(plan)]
     service, envoy, ai, made = bodies
     assert service["metadata"]["name"] == "chat-leaders"
     assert service["spec"]["clusterIP"] == "None"

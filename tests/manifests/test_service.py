@@ -32,7 +32,7 @@ def test_the_port_is_the_runners_own_on_both_sides(plan: Plan) -> None:
 
 def test_plans_do_not_share_a_port_by_accident(plan: Plan) -> None:
     ports = [Port("http", 8080), Port("http", 80), Port("web", 8080), Port("http", 8080)]
-    made = [next(lb_service(plan._replace(port=port))).body["spec"]["ports"][0] for port in ports]
+    made = [lb_service(plan._replace(port=port))[0].body["spec"]["ports"][0] for port in ports]
     assert [(port["name"], port["port"]) for port in made] == [tuple(port) for port in ports]
 
 
