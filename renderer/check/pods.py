@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from renderer import quantity
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 
+_NAME: Callable[[Body], Any] = itemgetter("name")
+_PATH: Callable[[Body], Any] = itemgetter("mountPath")
+
 
 def pod(spec: Body) -> Iterator[Finding]:
     """Unique names, mounts with a volume, probes on a port that is there, requests within limits, time to sleep."""
-    volumes = _unique(spec.get("volumes") or (), "name")
+    volumes = _unique(spec.get("volumes") or (), _NAME)
     if isinstance(volumes, int):
         yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": spec["volumes"][volumes]["name"]}
         return
@@ -40,8 +44,9 @@ def _sleeps(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:
     """A hook may sleep as long as the pod's grace period, even the one after the start."""
     grace = spec.get("terminationGracePeriodSeconds", 30)
     for hook in ("postStart", "preStop"):
-        seconds = ((lifecycle.get(hook) or {}).get("sleep") or {}).get("seconds", 0)
-        if seconds > grace:
+        handler = lifecycle.get(hook)
+        sleep = handler and handler.get("sleep")
+        if sleep and (seconds := sleep.get("seconds", 0)) > grace:
             said: Path = ("terminationGracePeriodSeconds",)
             where = said if said[0] in spec else (*path, "lifecycle", hook, "sleep", "seconds")
             yield "E527", where, {"hook": hook, "seconds": seconds, "grace": grace}
@@ -55,7 +60,7 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
                 yield "E520", ("ports", i, "name"), {"what": "port", "name": port["name"]}
             ports.add(port["name"])
     env = container.get("env") or ()
-    if isinstance(twice := _unique(env, "name"), int):
+    if isinstance(twice := _unique(env, _NAME), int):
         yield "E520", ("env", twice, "name"), {"what": "environment variable", "name": env[twice]["name"]}
     for i, entry in enumerate(env):
         if "valueFrom" not in entry:
@@ -66,11 +71,12 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
         if field and field.get("apiVersion", "") not in ("", "v1"):
             yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
     mounts = container.get("volumeMounts") or ()
-    if isinstance(twice := _unique(mounts, "mountPath"), int):
+    if isinstance(twice := _unique(mounts, _PATH), int):
         yield "E520", ("volumeMounts", twice, "mountPath"), {"what": "mount", "name": mounts[twice]["mountPath"]}
-    for i, mount in enumerate(mounts):
-        if mount["name"] not in volumes:
-            yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
+    if not volumes.issuperset(map(_NAME, mounts)):
+        for i, mount in enumerate(mounts):
+            if mount["name"] not in volumes:
+                yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
     for key in ("startupProbe", "readinessProbe", "livenessProbe"):
         if not (probe := container.get(key)):
             continue
@@ -113,10 +119,10 @@ def _extended(name: str) -> bool:
     return "/" in name and "kubernetes.io/" not in name
 
 
-def _unique(items: Sequence[Body], key: str) -> set[str] | int:
+def _unique(items: Sequence[Body], key: Callable[[Body], Any]) -> set[str] | int:
     """All values of the key, or the index of the first that came before."""
-    values = [item[key] for item in items]
-    seen = set(values)
-    if len(seen) == len(values):
+    seen = set(map(key, items))
+    if len(seen) == len(items):
         return seen
+    values = [*map(key, items)]
     return next(i for i, value in enumerate(values) if value in values[:i])

@@ -20,6 +20,7 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
     """
     sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
     scalers: dict[tuple[str, str, str], int] = {}
+    ports: dict[int, set[int | str]] = {}  # of leaders, by the index of their set
     for i, body in enumerate(bodies):
         kind = body["kind"]
         if kind in ("HorizontalPodAutoscaler", "ScaledObject"):
@@ -43,7 +44,9 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
             selector = body["spec"].get("selector") or {}
             leader = sets.get((namespace, selector.get(_NAME, "")))
             if leader is not None and selector.get(_INDEX) == "0":
-                listened = _leader_ports(bodies[leader])
+                if leader not in ports:
+                    ports[leader] = _leader_ports(bodies[leader])
+                listened = ports[leader]
                 for j, port in enumerate(body["spec"].get("ports") or ()):
                     target = port.get("targetPort", port["port"])
                     if body["spec"].get("clusterIP") == "None" and isinstance(target, int) and target != port["port"]:
