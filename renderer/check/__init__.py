@@ -7,7 +7,7 @@ manifests, and points at their own lines.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any
@@ -96,7 +96,7 @@ def manifests(
     others: frozenset[Key] = frozenset(),
     outside: Outside | None = None,
     targets: since.Targets | None = None,
-    sound: Container[int] = (),
+    sound: set[int] | frozenset[int] = frozenset(),
 ) -> list[Problem]:
     """Everything that is wrong with one app's objects, at the input's places; the chain from Gateway to pod too, where
     somebody knows what is `outside`. `others`: objects of other apps that these name; `targets`: where nobody knows
@@ -105,11 +105,12 @@ def manifests(
     if outside and others:
         outside = outside._replace(present=outside.present | others)
     problems = []
-    for manifest in made:
-        if id(manifest.body) not in sound:
-            for code, path, words in one(manifest.body, targets=outside.targets if outside else targets):
-                problems.append(placed(manifest, code, path, words))
     bodies = [manifest.body for manifest in made]
+    if not sound.issuperset(map(id, bodies)):
+        for manifest in made:
+            if id(manifest.body) not in sound:
+                for code, path, words in one(manifest.body, targets=outside.targets if outside else targets):
+                    problems.append(placed(manifest, code, path, words))
     for index, code, path, words in together(bodies):
         problems.append(placed(made[index], code, path, words))
     for index, code, path, words in judged(View(bodies, outside)) if outside and not problems else ():

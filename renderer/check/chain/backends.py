@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from renderer.check.chain.references import granted
@@ -178,18 +178,16 @@ def view_pods(view: View, namespace: str, selector: Mapping[str, str]) -> list[P
     """The pods of the set that a selector takes, one for each template."""
     if workload := selector.get(LEADERS):
         found = view.find("LeaderWorkerSet", namespace, workload)
-        made = list(_group(workload, found)) if found else []
-    else:
-        key, value = next(iter(selector.items()))
-        made = view.once("pods", _labelled).get((namespace, key, value), [])
-        others = view.outside.others
-        if others is not None:
-            return [each for each in made if _taken(selector, each)] + view_pods(others, namespace, selector)
-    return [each for each in made if _taken(selector, each)]
+        return _taken(selector, _group(workload, found)) if found else []
+    key, value = next(iter(selector.items()))
+    made = _taken(selector, view.once("pods", _labelled).get((namespace, key, value), ()))
+    others = view.outside.others
+    return made if others is None else made + view_pods(others, namespace, selector)
 
 
-def _taken(selector: Mapping[str, str], pods: Pods) -> bool:
-    return selector.items() <= pods.labels.items()
+def _taken(selector: Mapping[str, str], pods: Iterable[Pods]) -> list[Pods]:
+    wanted = selector.items()
+    return [each for each in pods if wanted <= each.labels.items()]
 
 
 def _group(name: str, body: Body) -> Iterator[Pods]:
