@@ -1,29 +1,72 @@
 """Named tuples that are quick to define.
 
-`typing.NamedTuple` compiles the annotation of every field, which takes longer than all else and which nobody here asks
-for. In all other respects these are the same classes, those of `collections.namedtuple`; mypy takes them for typing's.
+`typing.NamedTuple` compiles the annotation of every field and `collections.namedtuple` a constructor for every class,
+which takes longer than all else. Here constructors with as many fields share their code but for the names, and all
+classes share the other methods. To who uses them they are the same classes; mypy takes them for typing's.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import _tuplegetter  # type: ignore[attr-defined]
+from functools import cache
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
 
+    @cache
+    def _code(count: int) -> CodeType:
+        """What makes a tuple of that many arguments, as `collections.namedtuple` does it."""
+        names = "".join(f"_{i}, " for i in range(count))
+        made: CodeType = eval(f"lambda _cls, {names}: _tuple_new(_cls, ({names}))").__code__  # noqa: S307 - our own
+        return made
+
+    _GLOBALS = {"_tuple_new": tuple.__new__, "__builtins__": {}, "__name__": __name__}
+    _getter = cache(_tuplegetter)
+
+    @classmethod
+    def _make(cls: Any, iterable: Any) -> Any:
+        made = tuple.__new__(cls, iterable)
+        if len(made) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+        return made
+
+    def _replace(self: Any, /, **changes: Any) -> Any:
+        made = tuple.__new__(self.__class__, map(changes.pop, self._fields, self))
+        if changes:
+            raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+        return made
+
+    def _repr(self: Any) -> str:
+        return f"{self.__class__.__name__}({', '.join(map('{}={!r}'.format, self._fields, self))})"
+
+    def _asdict(self: Any) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+    def _plain(self: Any) -> tuple[Any, ...]:
+        return tuple(self)
+
+    _METHODS = {"_make": _make, "_replace": _replace, "__repr__": _repr, "_asdict": _asdict, "__getnewargs__": _plain}
+
     class _Defining(type):
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:  # NamedTuple itself
                 return super().__new__(cls, name, bases, body)
-            fields = body["__annotations__"]
-            defaults = [body[field] for field in fields if field in body]
-            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
-            for key, value in body.items():
-                if key not in fields:
-                    setattr(made, key, value)
-            return made
+            fields = tuple(body["__annotations__"])
+            defaults = {field: body.pop(field) for field in fields if field in body}
+            code = _code(len(fields)).replace(co_varnames=("_cls", *fields), co_qualname=f"{name}.__new__")
+            own = {
+                "__doc__": f"{name}({', '.join(fields)})",
+                "__slots__": (),
+                "_fields": fields,
+                "_field_defaults": defaults,
+                "__match_args__": fields,
+                "__new__": FunctionType(code, _GLOBALS, "__new__", tuple(defaults.values())),
+            }
+            getters = {field: _getter(i, None) for i, field in enumerate(fields)}
+            return type(name, (tuple,), {**own, **getters, **_METHODS, **body})
 
     class NamedTuple(metaclass=_Defining):
         """What to inherit from, as from `typing.NamedTuple`."""
