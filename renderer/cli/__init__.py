@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-import click
-
 from renderer import __version__
 from renderer.cli.answers import INTERRUPT, INTERRUPTED
+from renderer.cli.lightly import click
 
 _EPILOG = (
     "Exit codes: 0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault."

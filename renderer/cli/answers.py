@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
+from renderer.cli.lightly import click
 
 if TYPE_CHECKING:
     from renderer.api import Options

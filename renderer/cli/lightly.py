@@ -1,0 +1,45 @@
+"""click, imported without `inspect` and `uuid`: they take half of its time, and hardly a run needs them."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class _Later(ModuleType):
+    """Stands for a module, with some of what is in there; for anything else the module itself is imported."""
+
+    def __init__(self, name: str, **here: Any) -> None:
+        super().__init__(name)
+        self.__dict__.update(here)
+
+    def __getattr__(self, name: str) -> Any:
+        self.gone()
+        return getattr(import_module(self.__name__), name)
+
+    def gone(self) -> None:
+        """From here on whoever imports the module gets the module."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+
+
+def _cleandoc(text: str) -> str:
+    """As inspect's: what it makes of a text of one line, as the helps of options are, is known without it."""
+    if "\n" in text:
+        import inspect
+
+        return inspect.cleandoc(text)
+    return text.expandtabs().lstrip()
+
+
+# For the type click.UUID, which nobody here uses, there has to be a class.
+_STAND_INS = [_Later("inspect", cleandoc=_cleandoc), _Later("uuid", UUID=type("UUID", (), {}))]
+try:
+    for each in _STAND_INS:
+        sys.modules.setdefault(each.__name__, each)
+    import click as click
+finally:
+    for each in _STAND_INS:
+        each.gone()
