@@ -7,7 +7,7 @@ StrictUndefined. Comment and block marks are such that they never occur, so `{#`
 
 from __future__ import annotations
 
-import ast
+import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -22,10 +22,11 @@ _WORD = re.compile(r"\{\{\s*\.?([A-Za-z]\w*)\s*\}\}")
 _DOTTED = re.compile(r"\{\{(\s*)\.([A-Za-z]\w*\s*\}\})")
 _INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_SIMPLE = (
-    ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Compare, ast.Name, ast.Load, ast.Constant,
-    ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Tuple, ast.List,
-)  # fmt: skip
+# A term of a plain condition, whose terms `and` joins: a word, or a comparison with a text or a whole number.
+_TERM = re.compile(r"(not )?([A-Za-z][A-Za-z0-9_]*)(?: ([=!]=|[<>]=?) (?:'([ !\"$-&(-[\]-~]*)'|(0|[1-9][0-9]{0,8})))?")
+_COMPARISONS: Mapping[str | None, Callable[[Any, Any], Any]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 
 
 class TemplateError(ValueError):
@@ -68,13 +69,15 @@ def compiled(
 
 def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler:
     """Whether a `when` holds: a Jinja expression over the known words. It, and what it returns, raise TemplateError."""
+    if plain := _plain_condition(text, known, path):
+        return plain
     code = _simple_expression(text, known, path)
     if code is None:
         return _jinja_expression(text, known, path)
 
     def holds(words: Words) -> bool:
         try:
-            return bool(eval(code, {"__builtins__": {}}, words))  # noqa: S307 - only the nodes of _SIMPLE
+            return bool(eval(code, {"__builtins__": {}}, words))  # noqa: S307 - only nodes of _simple_expression
         except TypeError as error:
             raise TemplateError(str(error), path) from None
 
@@ -120,14 +123,42 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
     return pattern.format_map
 
 
+def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:
+    """For terms that `and` joins, which is nearly every condition, so that nobody imports `ast` for it; else None."""
+    terms = []
+    for part in text.split(" and "):
+        found = _TERM.fullmatch(part)
+        if not found or found[2] not in known:
+            return None
+        negated, word, sign, quoted, number = found.groups()
+        terms.append((word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
+
+    def holds(words: Words) -> bool:
+        try:
+            for word, compare, value, wanted in terms:
+                if bool(compare(words[word], value) if compare else words[word]) is not wanted:
+                    return False
+        except TypeError as error:
+            raise TemplateError(str(error), path) from None
+        return True
+
+    return holds
+
+
 def _simple_expression(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:
     """Code for an expression that reads alike in Python and Jinja; None: ask Jinja."""
+    import ast
+
+    simple = (
+        ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Compare, ast.Name, ast.Load,
+        ast.Constant, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Tuple, ast.List,
+    )  # fmt: skip
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     nodes = list(ast.walk(tree))
-    if "#" in text or not all(isinstance(node, _SIMPLE) for node in nodes):
+    if "#" in text or not all(isinstance(node, simple) for node in nodes):
         return None
     for node in nodes:
         if isinstance(node, ast.Name) and node.id not in known:
