@@ -15,9 +15,10 @@ from renderer.records import NamedTuple
 from renderer.tree import CONFIG, MARK, Readable, glob
 
 _BEGIN, _END = MARK, ". Do not edit."
-_TEMPORARY = re.compile(r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})$")
+# Both as text: few runs need them, and re keeps what it has compiled.
+_TEMPORARY = r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})$"
 _SUFFIXES = (".yaml", ".yml", ".json")
-_SHARED = re.compile(r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml")
+_SHARED = r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml"
 
 
 class Text(NamedTuple):
@@ -155,13 +156,13 @@ def stale(scope: Scope, kept: Mapping[str, str], others: Sequence[str] = ()) -> 
     below = tuple(f"{path}/" for path in scope.prunes)
     gone, left = [], []
     for path in _files(scope.folder, ""):
-        if path in kept or path.partition("/")[0] in others or (below and _SHARED.fullmatch(path)):
+        if path in kept or path.partition("/")[0] in others or (below and re.fullmatch(_SHARED, path)):
             continue
         if path.endswith(_SUFFIXES):
             source = made_from(f"{scope.folder}/{path}")
             if source is not None and (not below or source in scope.prunes or source.startswith(below)):
                 gone.append(path)
-        elif (found := _TEMPORARY.search(path)) and not _runs(int(found[1])):
+        elif (found := re.search(_TEMPORARY, path)) and not _runs(int(found[1])):
             left.append(path)
     return sorted(gone), sorted(left)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -148,6 +147,13 @@ def _nulls(value: Any, at: Path) -> Iterator[Path]:
         yield from _nulls(item, (*at, key))
 
 
+def _copied(value: Any) -> Any:
+    """A copy of a tree; the module `copy` takes longer to import than this takes."""
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
 def _without_nulls(value: Any) -> Any:
     """A copy without keys that have no value: there is nothing for them to delete."""
     if isinstance(value, dict):
@@ -192,7 +198,7 @@ class Environment:
 
     def configured(self) -> tuple[Patched, list[Problem]]:
         """RenderConfig itself under the `config` of all layers, and what these cannot change."""
-        merge, spec = Merge(), copy.deepcopy(self._config.value["spec"])
+        merge, spec = Merge(), _copied(self._config.value["spec"])
         for layer in self._layers:
             if isinstance(config := layer.value.get("config"), dict):
                 spec = merge.merged(spec, config, ("spec",), (*layer.path, "config"))
@@ -304,7 +310,7 @@ def configured(config: Document, name: str) -> tuple[Document, list[Problem]]:
         return config, []
     if not name:
         # Its value is looked at later, when a check may have taken empty keys out of this one.
-        return Patched(config, copy.deepcopy(config.value), {}, config), _misled(config)
+        return Patched(config, _copied(config.value), {}, config), _misled(config)
     made, problems = Environment(config, name).configured()
     return made, _misled(config) + problems
 

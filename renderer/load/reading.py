@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import utf_16_be_encode, utf_16_le_encode
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,8 @@ _SIGNS = (
     b"inference.networking.x-k8s.io/",
     *(f"kind: {kind}".encode() for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "ModelRoute")),
     b"inference.llmaz",
-    *("llmaz.io/".encode(encoding) for encoding in ("utf-16-le", "utf-16-be")),
+    utf_16_le_encode("llmaz.io/")[0],
+    utf_16_be_encode("llmaz.io/")[0],
 )
 DEFINITIONS = ("OpenModel", "BackendRuntime")  # what apps in other files use
 LEADING = ("ModelRoute", "InferenceModel")  # what leads to apps in other files
