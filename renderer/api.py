@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
@@ -165,7 +165,7 @@ class Scope(NamedTuple):
     """What one run is about: the options, RenderConfig, the files below PATHS, and the output folder.
 
     `prunes`: input paths, files and folders, whose output this run answers for; empty: all of the tree. `problems`:
-    what is wrong with RenderConfig.
+    what is wrong with RenderConfig. `reading`: where the files are being read already, what hands over what is in them.
     """
 
     options: Options
@@ -175,6 +175,7 @@ class Scope(NamedTuple):
     folder: str
     prunes: tuple[str, ...]
     problems: tuple[Problem, ...] = ()
+    reading: Callable[[], list[Any]] | None = None
 
     @property
     def layout(self) -> str:

@@ -8,6 +8,7 @@ import marshal
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from renderer.problems import Fault, Problem, RenderError
@@ -24,93 +25,158 @@ def workers(items: int) -> int:
     return min(cores, 8)
 
 
-class Team:
-    """Children, each at its own part of the items; the parent does the first part itself.
+def _start(talk: Callable[[int, int], None], inherited: Sequence[int] = ()) -> tuple[int, int, int]:
+    """A child, and the pipes from and to it, over which it talks: it reads from one and writes to the other.
 
-    `work(part)` answers with plain values (what `marshal` takes), and with a function that acts on each word that
-    `tell` sends and answers too. A fault in a child, and an OSError, is raised here.
+    `inherited`: what it must not hold open.
     """
+    told, tell = os.pipe()
+    read, write = os.pipe()
+    if pid := os.fork():
+        os.close(told)
+        os.close(write)
+        return pid, read, tell
+    status = 1
+    try:
+        for pipe in (tell, read, *inherited):
+            os.close(pipe)
+        talk(told, write)
+        status = 0
+    except KeyboardInterrupt:
+        status = 130
+    except Fault as fault:
+        _send(write, ("fault", fault.at_hand, fault.what))
+    except RenderError as fault:
+        _send(write, ("wrong", [tuple(each) for each in fault.problems]))
+    except OSError as fault:
+        _send(write, ("os", fault.errno, fault.strerror, fault.filename))
+    except BaseException as fault:  # noqa: BLE001 - the parent prints it
+        _send(write, ("fault", "llmaz", f"{type(fault).__name__}: {fault}"))
+    finally:
+        os._exit(status)
 
-    def __init__(self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], items: Sequence[T]) -> None:
-        count = workers(len(items))
-        bounds = [len(items) * i // count for i in range(count + 1)]
+
+class _Children:
+    """Processes that answer. A fault in one of them, and an OSError, is raised here."""
+
+    def __init__(self) -> None:
         self._children: list[tuple[int, int, int]] = []
-        if count > 1:
+
+    def _begin(self, talks: Sequence[Callable[[int, int], None]]) -> None:
+        """One child each."""
+        if talks:
             gc.freeze()
             sys.stdout.flush()
             sys.stderr.flush()
-        for start, end in itertools.pairwise(bounds[1:]):
-            self._children.append(self._start(work, items[start:end]))
-        try:
-            self._own, self._rest = work(items[: bounds[1]])
-        except BaseException:
-            self.__exit__()
-            raise
+        for talk in talks:
+            others = [pipe for _, *pipes in self._children for pipe in pipes]
+            self._children.append(_start(talk, others))
 
-    def _start(
-        self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], part: Sequence[T]
-    ) -> tuple[int, int, int]:
-        told, tell = os.pipe()
-        read, write = os.pipe()
-        if pid := os.fork():
-            os.close(told)
-            os.close(write)
-            return pid, read, tell
-        status = 1
-        try:
-            os.close(tell)
-            os.close(read)
-            for _, other_read, other_tell in self._children:
-                os.close(other_read)
-                os.close(other_tell)
-            answer, rest = work(part)
-            _send(write, ("ok", answer))
-            while word := _receive(told):
-                _send(write, ("ok", rest(word[0])))
-            status = 0
-        except KeyboardInterrupt:
-            status = 130
-        except Fault as fault:
-            _send(write, ("fault", fault.at_hand, fault.what))
-        except RenderError as fault:
-            _send(write, ("wrong", [tuple(each) for each in fault.problems]))
-        except OSError as fault:
-            _send(write, ("os", fault.errno, fault.strerror, fault.filename))
-        except BaseException as fault:  # noqa: BLE001 - the parent prints it
-            _send(write, ("fault", "llmaz", f"{type(fault).__name__}: {fault}"))
-        finally:
-            os._exit(status)
-
-    def results(self) -> list[Any]:
-        """The first answers, in the order of the items."""
-        return [self._own, *(self._answer(read) for _, read, _ in self._children)]
-
-    def tell(self, word: str) -> list[Any]:
-        """Everybody acts on this word; the answers, in the order of the items. May be called again."""
-        for _, _, tell in self._children:
-            _send(tell, (word,))
-        return [self._rest(word), *(self._answer(read) for _, read, _ in self._children)]
-
-    def __enter__(self) -> Team:
-        return self
+    def _answers(self) -> list[Any]:
+        """What each says next."""
+        return [_answer(read) for _, read, _ in self._children]
 
     def __exit__(self, *_: object) -> None:
-        """Ends the children: they go home when nobody tells them anything any more."""
+        """Ends the children: they go home when nobody tells them anything any more, nor listens."""
         children, self._children = self._children, []
         for pid, read, tell in children:
             os.close(tell)
             os.close(read)
             os.waitpid(pid, 0)
 
-    def _answer(self, read: int) -> Any:
-        received = _receive(read) or ("fault", "llmaz", "a worker process died")
-        if received[0] == "os":
-            raise OSError(*received[1:])
-        if received[0] == "wrong":
-            raise RenderError(Problem(*each) for each in received[1])
-        if received[0] == "fault":
-            raise Fault(*received[1:])
-        return received[1]
+
+class Team(_Children):
+    """Children, each at its own part of the items; the parent does the first part itself.
+
+    `work(part)` answers with plain values (what `marshal` takes), and with a function that acts on each word that
+    `tell` sends and answers too.
+    """
+
+    def __init__(self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], items: Sequence[T]) -> None:
+        super().__init__()
+        count = workers(len(items))
+        bounds = [len(items) * i // count for i in range(count + 1)]
+
+        def talk(part: Sequence[T], told: int, write: int) -> None:
+            answer, rest = work(part)
+            _send(write, ("ok", answer))
+            while word := _receive(told):
+                _send(write, ("ok", rest(word[0])))
+
+        self._begin([partial(talk, items[start:end]) for start, end in itertools.pairwise(bounds[1:])])
+        try:
+            self._own, self._rest = work(items[: bounds[1]])
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def results(self) -> list[Any]:
+        """The first answers, in the order of the items."""
+        return [self._own, *self._answers()]
+
+    def tell(self, word: str) -> list[Any]:
+        """Everybody acts on this word; the answers, in the order of the items. May be called again."""
+        for _, _, tell in self._children:
+            _send(tell, (word,))
+        return [self._rest(word), *self._answers()]
+
+    def __enter__(self) -> Team:
+        return self
+
+
+class Crew(_Children):
+    """Children that are at the items from now on; the parent joins them in `results`, so it may begin something else.
+
+    `work(item)` answers with plain values (what `marshal` takes). Whoever is free takes the next few items.
+    """
+
+    def __init__(self, work: Callable[[T], Any], items: Sequence[T]) -> None:
+        super().__init__()
+        self._work, self._items = work, items
+        self._step = len(items) // 256 + 1
+        self._turns, turns = os.pipe()  # a byte for each few, which the one who takes them reads
+        os.write(turns, bytes(range(len(items[:: self._step]))))
+        os.close(turns)
+        self._begin([self._talk] * (workers(len(items)) - 1))
+
+    def _talk(self, _: int, write: int) -> None:
+        _send(write, ("ok", self._done()))
+
+    def _done(self) -> dict[int, list[Any]]:
+        """What came of the items that were taken here, by turns."""
+        done = {}
+        while turn := os.read(self._turns, 1):
+            start = turn[0] * self._step
+            done[turn[0]] = [self._work(each) for each in self._items[start : start + self._step]]
+        return done
+
+    def results(self) -> list[Any]:
+        """What came of the items, in their order, once; then the children are gone."""
+        done = self._done()
+        for more in self._answers():
+            done |= more
+        super().__exit__()
+        return [each for _, few in sorted(done.items()) for each in few]
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leaves nothing to take, and ends the children."""
+        os.read(self._turns, 256)
+        os.close(self._turns)
+        super().__exit__()
+
+
+def _answer(read: int) -> Any:
+    received = _receive(read) or ("fault", "llmaz", "a worker process died")
+    if received[0] == "os":
+        raise OSError(*received[1:])
+    if received[0] == "wrong":
+        raise RenderError(Problem(*each) for each in received[1])
+    if received[0] == "fault":
+        raise Fault(*received[1:])
+    return received[1]
 
 
 def _send(pipe: int, value: Any) -> None:

@@ -31,9 +31,9 @@ def shared(outside: check.Outside, joint: Joint) -> Made:
     return Made(made, emit.shared(joint, made), check.manifests(made, targets=outside.targets))
 
 
-def render(options: Options) -> Rendered:
+def render(options: Options, found: tuple[str, list[Scope]] | None = None) -> Rendered:
     """Made and checked in each environment; written (`options.write`) when all is well. Raises RenderError."""
-    folder, scopes = load.scopes(options)
+    folder, scopes = found or load.scopes(options)
     with ExitStack() as stack:
         turns = [stack.enter_context(closing(made(scope))) for scope in scopes]
         done, gone = over(options, folder, scopes, [next(turn) for turn in turns])

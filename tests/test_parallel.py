@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from renderer import parallel
-from renderer.parallel import Team
+from renderer.parallel import Crew, Team
 from renderer.problems import Fault, Problem, RenderError
 
 Work = Callable[[Sequence[int]], tuple[Any, Callable[[Any], Any]]]
@@ -148,3 +150,62 @@ def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parallel.workers(10_000) == 1
     monkeypatch.delattr(os, "fork")
     assert parallel.workers(10_000) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 255, 256, 257, 2_000])
+def test_a_crew_answers_in_order(count: int, size: int) -> None:
+    with Crew(lambda each: (2 * each, os.getpid()), list(range(count))) as crew:
+        answers = crew.results()
+    assert [each for each, _ in answers] == [2 * each for each in range(count)]
+    assert len({pid for _, pid in answers}) <= size
+
+
+@pytest.mark.parametrize("size", [3], indirect=True)
+def test_a_crew_is_at_work_before_it_is_asked(size: int, tmp_path: Path) -> None:
+    def work(each: int) -> int:
+        (tmp_path / str(each)).touch()
+        return os.getpid()
+
+    with Crew(work, list(range(10))) as crew:
+        deadline = time.monotonic() + 30
+        while len(os.listdir(tmp_path)) < 10:
+            assert time.monotonic() < deadline
+        assert os.getpid() not in crew.results()
+
+
+@pytest.mark.parametrize("size", [3], indirect=True)
+def test_a_crew_that_nobody_asks(size: int) -> None:
+    with pytest.raises(LookupError), Crew(lambda each: "x" * 1_000_000, list(range(50))):
+        raise LookupError
+
+
+@pytest.mark.parametrize(("error", "kind", "text"), ERRORS)
+@pytest.mark.parametrize("size", [2, 3], indirect=True)
+def test_what_fails_in_a_crew_is_raised_here(
+    error: BaseException, kind: type[BaseException], text: str, size: int
+) -> None:
+    parent = os.getpid()
+
+    def work(each: int) -> int:
+        if os.getpid() != parent:
+            raise error
+        time.sleep(0.001)
+        return each
+
+    with Crew(work, list(range(1_000))) as crew, pytest.raises(kind) as at_once:
+        crew.results()
+    assert str(at_once.value) == text
+
+
+@pytest.mark.parametrize("size", [2], indirect=True)
+def test_a_crew_of_which_one_dies(size: int) -> None:
+    parent = os.getpid()
+
+    def work(each: int) -> int:
+        if os.getpid() != parent:
+            os._exit(9)
+        time.sleep(0.001)
+        return each
+
+    with Crew(work, list(range(1_000))) as crew, pytest.raises(Fault, match="a worker process died"):
+        crew.results()

@@ -90,11 +90,14 @@ def options_of(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> Op
 def run(options: Options, form: str) -> Rendered:
     """Renders; what stops everything is reported here, and ends the program."""
     gc.disable()  # everything read lives to the end of the run
-    from renderer.pipeline import render
+    from renderer.load import ahead
     from renderer.problems import RenderError
 
     try:
-        return render(options)
+        with ahead(options) as found:
+            from renderer.pipeline import render
+
+            return render(options, found)
     except RenderError as error:
         report(error.problems, form)
         end(INVALID)

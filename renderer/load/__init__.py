@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from renderer import tree, yamlio
@@ -14,13 +15,14 @@ from renderer.load.presets import PRESETS, Refused, named, preset, preset_names,
 from renderer.load.reading import plain
 from renderer.load.rule import Rule
 from renderer.load.settings import config, override
-from renderer.parallel import Team
+from renderer.parallel import Crew
 from renderer.problems import Origin, Problem, RenderError, Source, at_hand, failing, problem
 from renderer.yamlio import Document
 
 __all__ = [
     "PRESETS",
     "Refused",
+    "ahead",
     "alone",
     "config",
     "environment_names",
@@ -77,6 +79,14 @@ def scopes(options: Options) -> tuple[str, list[Scope]]:
     return first.folder, [scope(options._replace(env=name)) for name in names(first.config.document)] or [first]
 
 
+@contextmanager
+def ahead(options: Options) -> Iterator[tuple[str, list[Scope]]]:
+    """What `scopes` finds; other processes read the files of the first scope while the caller is about other things."""
+    folder, found = scopes(options)
+    with _crew(_under(found[0]), _files(found[0])) as crew:
+        yield folder, [found[0]._replace(reading=crew.results), *found[1:]]
+
+
 def environment_names(options: Options) -> tuple[str, ...]:
     """The environments that a run with these options renders, in RenderConfig's order. Raises RenderError."""
     return (options.env,) if options.env else names(_config(options))
@@ -99,10 +109,8 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     Where PATHS are a part of the tree, the rest of it brings models, runtimes and what public names lead to, and
     nothing else.
     """
-    files = [*((file, False) for file in scope.tree.files), *((file, True) for file in scope.tree.around)]
-    namespace = str(scope.config.get("namespace") or "default")
-    under = environment(scope.config.document, scope.options.env, namespace)
-    read = _read(scope.options, files, under)
+    files, under = _files(scope), _under(scope)
+    read = scope.reading() if scope.reading else _read(scope.options, files, under)
     gathering = Gathering(scope.config, scope.config_path, scope.options.ground, under)
     for (file, out), (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
         found = [Problem(*each) for each in problems]
@@ -120,14 +128,29 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
 _Files = Sequence[tuple[tree.Readable, bool]]  # with whether each lies outside PATHS
 
 
+def _files(scope: Scope) -> _Files:
+    return [*((file, False) for file in scope.tree.files), *((file, True) for file in scope.tree.around)]
+
+
+def _under(scope: Scope) -> Environment | None:
+    """The environment that the files are under."""
+    namespace = str(scope.config.get("namespace") or "default")
+    return environment(scope.config.document, scope.options.env, namespace)
+
+
+def _crew(under: Environment | None, files: _Files) -> Crew:
+    """Who reads the files, from now on."""
+    return Crew(lambda each: plain(*each, under), files)
+
+
 def _read(options: Options, files: _Files, under: Environment | None) -> list[Any]:
     """Each file's share; what another run had of the same contents is taken from there."""
     before = options.known.read if options.known and under is None else {}
     held = [before.get((file.name, outside)) for file, outside in files] if before else []
     known = {i: was for i, was in enumerate(held) if was and was[0] == files[i][0].read()}
     new = [each for i, each in enumerate(files) if i not in known]
-    with Team(lambda part: ([plain(*each, under) for each in part], lambda _: None), new) as team:
-        made = iter([each for part in team.results() for each in part])
+    with _crew(under, new) as crew:
+        made = iter(crew.results())
     return [known[i] if i in known else next(made) for i in range(len(files))]
 
 
@@ -142,7 +165,7 @@ def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[P
     """An error when there was nothing to render, and nothing else is wrong."""
     if inputs.apps or inputs.own or inputs.ways or inputs.off or problems or scope.options.allow_empty:
         return []
-    files = _files(len(scope.tree.files))
+    files = _counted(len(scope.tree.files))
     paths = scope.options.paths or (os.path.relpath(scope.tree.base),)
     return [problem("E123", Origin(Rule(path)), files=files) for path in paths]
 
@@ -167,7 +190,7 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
         documents += read
         problems += wrong
     if not documents and not problems:
-        problems = [problem("E125", Origin(Rule(path)), files=_files(len(files))) for path in paths]
+        problems = [problem("E125", Origin(Rule(path)), files=_counted(len(files))) for path in paths]
     return documents, problems
 
 
@@ -185,5 +208,5 @@ def near(paths: Sequence[str]) -> tuple[Config, list[Problem]]:
     return made, problems
 
 
-def _files(count: int) -> str:
+def _counted(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
