@@ -19,6 +19,8 @@ class _Later(ModuleType):
         self.__dict__.update(here)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # `from … import` asks for __path__
+            raise AttributeError(name)
         self.gone()
         return getattr(import_module(self.__name__), name)
 
@@ -37,8 +39,15 @@ def _cleandoc(text: str) -> str:
     return text.expandtabs().lstrip()
 
 
-# For the type click.UUID, which nobody here uses, there has to be a class.
-_STAND_INS = [_Later("inspect", cleandoc=_cleandoc), _Later("uuid", UUID=type("UUID", (), {}))]
+def _ngettext(one: str, several: str, count: int) -> str:
+    return one if count == 1 else several
+
+
+_STAND_INS = [
+    _Later("inspect", cleandoc=_cleandoc),
+    _Later("uuid", UUID=type("UUID", (), {})),  # for the type click.UUID, which nobody here uses, there has to be one
+    _Later("gettext", gettext=str, ngettext=_ngettext),  # it looks into many folders for words that click does not ship
+]
 _COLLECTS = gc.isenabled()
 gc.disable()
 try:
