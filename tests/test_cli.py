@@ -98,6 +98,18 @@ def test_help_loads_nothing_but_click() -> None:
     assert loaded & {"yaml", "jinja2", "jsonschema", "jsonschema_rs", "subprocess", "fractions"} == set()
 
 
+@pytest.mark.parametrize("name", ["inspect", "gettext", "uuid", "datetime"])
+def test_click_is_imported_without_what_it_hardly_uses(name: str) -> None:
+    """Whoever wants the module later gets it; click too."""
+    code = (
+        f"import sys; from renderer import cli; assert '{name}' not in sys.modules\n"
+        f"import {name}, click; assert {name}.__file__\n"
+        "print(click.core.inspect.isfunction(print), click.core.inspect.cleandoc(' a\\n   b\\n    c'))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.stdout == "False a\nb\n c\n", run.stderr
+
+
 @pytest.mark.parametrize(
     "args",
     [
