@@ -34,10 +34,10 @@ else:
         return made
 
     def _replace(self: Any, /, **changes: Any) -> Any:
-        made = tuple.__new__(self.__class__, map(changes.pop, self._fields, self))
-        if changes:
-            raise ValueError(f"Got unexpected field names: {list(changes)!r}")
-        return made
+        parts, places = list(self), self._places
+        for field, value in changes.items():
+            parts[places[field]] = value
+        return tuple.__new__(self.__class__, parts)
 
     def _repr(self: Any) -> str:
         return f"{self.__class__.__name__}({', '.join(map('{}={!r}'.format, self._fields, self))})"
@@ -61,6 +61,7 @@ else:
                 "__doc__": f"{name}({', '.join(fields)})",
                 "__slots__": (),
                 "_fields": fields,
+                "_places": {field: place for place, field in enumerate(fields)},
                 "_field_defaults": defaults,
                 "__match_args__": fields,
                 "__new__": FunctionType(code, _GLOBALS, "__new__", tuple(defaults.values())),
