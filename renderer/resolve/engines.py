@@ -12,7 +12,7 @@ from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess
 from renderer.records import NamedTuple
 from renderer.resolve import options
-from renderer.resolve.flavors import Accelerator
+from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.judging import Judge, Said, judged
 from renderer.resolve.options import Listed, Reserved, Style
 from renderer.template import Filler, Words
@@ -79,12 +79,27 @@ class Step(NamedTuple):
     args: Callable[[Words], list[str]]
 
 
+class Sized(NamedTuple):
+    """What follows from an app's resources and its flavor: what the runner gets, the accelerators in it, the variant
+    for these, TP and MaxModelLen.
+    """
+
+    resources: Body
+    held: Accelerator = NONE
+    variant: Spec = {}
+    size: int = 1
+    length: int = 0
+
+
 class Recommended(NamedTuple):
-    """One recommendedConfig: its spec, its args filled, and where it stands."""
+    """One recommendedConfig: its spec, its args filled, and where it stands. `sized`: a memory, by what the app and its
+    flavor say.
+    """
 
     spec: Spec
     args: Callable[[Words], list[str]]
     origin: Origin
+    sized: dict[bytes, Sized]
 
 
 class Engine(NamedTuple):

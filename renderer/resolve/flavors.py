@@ -37,37 +37,52 @@ class Places(NamedTuple):
         return self.model.at(self.field, key)
 
 
+class Borrowed(NamedTuple):
+    """Where the catalog has a flavor's map, and which of its keys are taken from there."""
+
+    catalog: Origin
+    theirs: Mapping[str, str]
+
+
 class Flavor(NamedTuple):
-    """A flavor: its limits (canonical), its node labels and its params, with where limits and params stand; and what
-    only the catalog says.
+    """A flavor: its limits (canonical), its node labels and its params; and what only the catalog says. `borrowed`: by
+    the name of a map, what of it is the catalog's.
     """
 
     name: str
     limits: Mapping[str, str]
     node: Mapping[str, str]
     params: Mapping[str, str]
-    limits_at: Places
-    params_at: Places
     tolerations: tuple[Body, ...] = ()
     runtime_class: str = ""
+    borrowed: Mapping[str, Borrowed] = {}
 
 
 class Placement(NamedTuple):
-    """What the chosen flavors ask for: limits, node labels or node affinity, params, and where these stand.
+    """What the chosen flavors ask for: limits, node labels or node affinity, and params. It follows from their words
+    alone, so that models which say the same share it.
 
-    `flavors`: those whose nodes the pods may run on, the best first.
+    `first`: which of the model's flavors has these limits and params; `flavors`: those whose nodes the pods may run
+    on, the best first.
     """
 
     given: bool  # the model has flavors at all
     limits: Mapping[str, str] = {}
-    limits_origin: Places | None = None
     node_selector: Body = {}
     node_affinity: Body = {}
     params: Mapping[str, str] = {}
-    params_origin: Places | None = None
     tolerations: tuple[Body, ...] = ()
     runtime_class: str = ""
     flavors: tuple[Flavor, ...] = ()
+    first: int | None = None
+    borrowed: Mapping[str, Borrowed] = {}
+
+    def places(self, model: OpenModel, field: str) -> Places | None:
+        """Where the `limits` or `params` stand; None without flavors."""
+        if self.first is None:
+            return None
+        at = Origin(model.document, ("spec", "inferenceConfig", "flavors", self.first))
+        return Places(at, field, *self.borrowed.get(field, ()))
 
 
 class Accelerator(NamedTuple):
@@ -108,8 +123,6 @@ def catalog(config: Config, found: Findings) -> dict[str, Flavor | None]:
             limits,
             node_labels(spec),
             spec.get("params") or {},
-            Places(at, "limits"),
-            Places(at, "params"),
             tolerations,
             spec.get("runtimeClassName") or "",
         )
@@ -123,15 +136,17 @@ def flavor(spec: Spec, at: Origin, known: Flavor | None, config: Config, found: 
     name, params = spec["name"], spec.get("params") or {}
     limits, node = flavor_limits(spec, at, found), node_labels(spec)
     if known is None:
-        return Flavor(name, limits, node, params, Places(at, "limits"), Places(at, "params"))
+        return Flavor(name, limits, node, params)
     theirs = {key: value for key, value in known.limits.items() if key not in limits}
     more = {key: value for key, value in known.params.items() if key not in params}
     return known._replace(
         limits={**limits, **theirs},
         node=dict(sorted({**known.node, **node}.items())),
         params={**params, **more},
-        limits_at=Places(at, "limits", config.origin("flavors", name, "limits"), theirs),
-        params_at=Places(at, "params", config.origin("flavors", name, "params"), more),
+        borrowed={
+            "limits": Borrowed(config.origin("flavors", name, "limits"), theirs),
+            "params": Borrowed(config.origin("flavors", name, "params"), more),
+        },
     )
 
 
@@ -168,14 +183,14 @@ def placement(
     made = Placement(
         True,
         first.limits,
-        first.limits_at,
-        first.node,
+        Shared(dict(first.node)),
         {},
         first.params,
-        first.params_at,
         first.tolerations,
         first.runtime_class,
         (first,),
+        chosen[0],
+        first.borrowed,
     )
     if means == INFTYAI:  # its scheduler chooses among the nodes of all
         tolerations = union(*(each.tolerations for each in flavors))
@@ -340,18 +355,24 @@ def _entry(inputs: Inputs, resource: str) -> Spec | None:
 
 def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, found: Findings) -> int:
     """TP: `params.TP`, else the number of accelerators that form a group, else 1."""
-    origin = place.params_origin or Origin(model.document)
+    params = place.params
     for name in ("TP", "PP"):
-        value = place.params.get(name)
+        value = params.get(name)
         if value is not None and not (_whole(value) and int(value) > 0):
-            found.stop("E253", origin.at(name), name=name, value=value[:60])
-    if int(place.params.get("PP", 1)) > 1:
-        found.stop("E254", origin.at("PP"), value=place.params["PP"])
-    size = int(place.params["TP"]) if "TP" in place.params else accelerator.number if accelerator.group else 1
+            found.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
+    if int(params.get("PP", 1)) > 1:
+        found.stop("E254", _param_at(place, model, "PP"), value=params["PP"])
+    size = int(params["TP"]) if "TP" in params else accelerator.number if accelerator.group else 1
     held = accelerator.number if accelerator.group else 1
     if accelerator.resource and size > held:
-        found.stop("E255", origin.at("TP"), size=size, count=accelerator.number, name=accelerator.resource)
+        at = _param_at(place, model, "TP")
+        found.stop("E255", at, size=size, count=accelerator.number, name=accelerator.resource)
     return size
+
+
+def _param_at(place: Placement, model: OpenModel, name: str) -> Origin:
+    """Where a param stands."""
+    return (place.places(model, "params") or Origin(model.document)).at(name)
 
 
 def _whole(value: str) -> bool:
@@ -363,10 +384,6 @@ def max_model_len(place: Placement, model: OpenModel, found: Findings) -> int:
     """`params.MAX-MODEL-LEN` as a number of tokens, 0 without it."""
     value = place.params.get("MAX-MODEL-LEN", "0")
     if not _whole(value):
-        found.stop(
-            "E253",
-            (place.params_origin or Origin(model.document)).at("MAX-MODEL-LEN"),
-            name="MAX-MODEL-LEN",
-            value=value[:60],
-        )
+        name = "MAX-MODEL-LEN"
+        found.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
     return int(value)

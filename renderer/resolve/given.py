@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from renderer.api import OpenModel
 from renderer.problems import Findings, Origin
 from renderer.records import NamedTuple
 from renderer.resolve import options
@@ -67,10 +68,12 @@ def shared_out(
     given: Sequence[Given],
     line: Sequence[str],
     place: Placement,
+    model: OpenModel,
     found: Findings,
 ) -> None:
     """An error where an author's tensor parallel size is above the pod's accelerators, a warning where some of these
-    are left over. `size`: the derived one; `line`: all arguments, as they will be.
+    are left over. `size`: the derived one; `line`: all arguments, as they will be; `model`: whose flavors are the
+    `place`.
     """
     if not held.resource or not engine.sizes:
         return
@@ -83,7 +86,8 @@ def shared_out(
             return
         size = number
     if size < count and not any(engine.style.name(token) in engine.sharing - engine.sizes for token in line):
-        origin_ = last[2] if last else place.params_origin.at("TP") if place.params_origin else None
+        params = place.places(model, "params")
+        origin_ = last[2] if last else params.at("TP") if params else None
         if origin_:
             found.add("W236", origin_, size=size, count=count, name=held.resource)
 

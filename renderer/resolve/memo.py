@@ -16,6 +16,7 @@ from renderer.resolve import (
     everypod,
     flavors,
     gateways,
+    keys,
     loading,
     names,
     openmodels,
@@ -34,6 +35,7 @@ class Memo(NamedTuple):
     engines: dict[tuple[str, int], tuple[engines.Engine | None, list[Problem]]]
     doors: dict[str, gateways.Door]
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
+    placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors
     loaders: dict[str, loading.Loader]
     every: everypod.EveryPod
     catalog: Mapping[str, flavors.Flavor | None]
@@ -53,7 +55,7 @@ def memo(inputs: Inputs) -> Memo:
     gateways.gates(inputs.config, found)
     apps = {(each.namespace, each.name): each for each in (*inputs.beyond, *inputs.apps)}
     return Memo(
-        inputs, {}, {}, {}, {}, every, catalog, tuple(found.problems), apps, _leading(inputs.traffic), {}, {}, {}
+        inputs, {}, {}, {}, {}, {}, every, catalog, tuple(found.problems), apps, _leading(inputs.traffic), {}, {}, {}
     )
 
 
@@ -98,6 +100,19 @@ def engine(memo: Memo, runtime: BackendRuntime, drain: int = 10) -> tuple[engine
         except Stop:
             made = None
         known = memo.engines[runtime.name, drain] = made, found.problems
+    return known
+
+
+def _placement(memo: Memo, app: App, claim: claims.Claim, found: Findings) -> flavors.Placement:
+    """The flavors that count, worked out once for claims and models that say the same of them."""
+    offered = (claim.main.spec.get("inferenceConfig") or {}).get("flavors")
+    said = keys.of(offered, claim.flavors, flavors.policy(memo.inputs, app))
+    known = memo.placements.get(said)
+    if known is None:
+        before = len(found.problems)
+        known = flavors.placement(memo.inputs, memo.catalog, app, claim, found)
+        if len(found.problems) == before:  # what is wrong stands somewhere else for everybody
+            memo.placements[said] = known
     return known
 
 
@@ -161,7 +176,7 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         made, problems = weights(memo, each.model)
         found.problems += problems
         ready += [made] if made else []
-    place = flavors.placement(inputs, memo.catalog, app, claim, found)
+    place = _placement(memo, app, claim, found)
     if len(ready) < len(claim.models):
         raise Stop
     if app.annotations:

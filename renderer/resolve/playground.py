@@ -20,6 +20,7 @@ from renderer.resolve import (
     flavors,
     given,
     images,
+    keys,
     monitoring,
     names,
     normal,
@@ -27,10 +28,10 @@ from renderer.resolve import (
     patching,
     pods,
     preparing,
-    resources,
     routing,
     saying,
     scaling,
+    sizing,
     targets,
 )
 from renderer.resolve.engines import PORT
@@ -49,7 +50,7 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 class _Run(NamedTuple):
     """How the engine runs this app. `user`: the Playground's backendRuntimeConfig; `version`: the engine's, as far as
-    the image tells.
+    the image tells; `called`: what it calls the model.
     """
 
     engine: engines.Engine
@@ -62,6 +63,7 @@ class _Run(NamedTuple):
     version: str
     served: str
     words: Words
+    called: str
 
 
 class _Line(NamedTuple):
@@ -106,7 +108,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         port=_PORT,
         model=base.claim.main.name,
         serves=run.served,
-        called=engines.called(run.engine, run.served, run.words),
+        called=run.called,
         backend=runtime.runtime.name if runtime.templated else "",
         metrics=runtime.spec.get("metrics") or {},
         adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args),
@@ -150,40 +152,33 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
         origin = at.at("backendName") if "backendName" in user else app.origin("spec")
         found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
     config = engines.recommended(engine, claim.draft, user, at, found)
-    merged = resources.merged(
-        resources.Side(config.spec.get("resources") or {}, config.origin),
-        resources.Side(user.get("resources") or {}, at),
-        place.limits,
-        found,
-    )
-    held, size, length = flavors.NONE, 1, 0
-    variant: Spec = {}
+    said, before = keys.of(user.get("resources"), place.limits, place.params, place.given), len(found.problems)
+    sized = config.sized.get(said)
+    merged = sized.resources if sized else sizing.merged(config, user, at, place, found)
     if engine.templated:
-        before = len(found.problems)
+        so_far = len(found.problems)
         fitting.fit(inputs, app, engine, claim, base.weights, base.skip, found)
-        if _unreadable(found, before):
+        if _unreadable(found, so_far):
             raise Stop  # what its pod gets is nobody's question yet
-        limited = place.limits_origin if place.limits and place.limits_origin else at.at("resources", "limits")
-        held = flavors.accelerator(inputs, merged.get("limits") or {}, limited, found)
-        suited = engines.variant(engine, held, place.given)
-        if suited is None:
-            engines.unsuited(inputs, engine, held, place.given, app.origin(*claim.models[0].path), found)
-        variant = suited
-        size = flavors.parallel_size(held, place, claim.main, found)
-        length = flavors.max_model_len(place, claim.main, found)
+    if sized is None:
+        sized = sizing.sized(inputs, app, engine, claim, merged, place, found)
+        if len(found.problems) == before:  # what is wrong stands somewhere else for everybody
+            config.sized[said] = sized
+    _, held, variant, size, length = sized
     if user.get("version"):
         images.judge(user["version"], "tag", at.at("version"), found)
     tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
     # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
     served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or claim.main.name
     words = _words(engine, base, variant, size, served, length)
-    named = engine.templated and engines.called(engine, served, words) == served
+    called = engines.called(engine, served, words)
+    named = engine.templated and called == served
     if named and (hint := names.unserved(engine.spec, served)):
         found.add("E414", _named(app, claim.main), name=served, backend=engine.runtime.name, hint=hint)
     _fixed(app, engine, variant, tag, found)
     # Nobody knows what an image of the podTemplate holds.
     version = "" if "image" in patching.runner(app.spec)[1] else engine.version(tag)
-    return _Run(engine, config, user, merged, held, variant, tag, version, served, words)
+    return _Run(engine, config, user, merged, held, variant, tag, version, served, words, called)
 
 
 def _unreadable(found: Findings, before: int) -> bool:
@@ -357,7 +352,7 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
         ]
         given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
     args = options.merged(engine.style, [*layers, options.Layer(model_args), options.Layer(own_args)])
-    given.shared_out(engine, run.held, words["TP"], theirs, args, base.kit.placement, found)
+    given.shared_out(engine, run.held, words["TP"], theirs, args, base.kit.placement, base.claim.main, found)
     env: Sequence[Body] = tuple(engine.envs(words))
     model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
     if derived_env or model_env or own_env or memo.every.env:
@@ -419,9 +414,9 @@ def _asked_for(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) 
     """What clients send as the model: the public name where a route turns it into the engine's, or where the engine
     does not care, else what the engine calls it.
     """
-    called, here = engines.called(run.engine, run.served, run.words), door(memo, app.namespace)
+    called = run.called
     minds = run.engine.spec.get("servedName") in ("directory", "model")
-    if called == run.served or not minds or routing.mode(app, here) != "off":
+    if called == run.served or not minds or routing.mode(app, door(memo, app.namespace)) != "off":
         return run.served
     if "servedModelName" in app.spec or "servedModelName" in base.claim.main.spec:
         place = _named(app, base.claim.main)
@@ -453,7 +448,7 @@ def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line, pod: P
     if patch := app.spec.get("podTemplate"):
         at = app.origin("spec", "podTemplate")
         origins |= {("template", *here): at.at(*there) for here, there in patching.places(pod, patch)}
-    if limits := base.kit.placement.limits_origin:
+    if limits := base.kit.placement.places(base.claim.main, "limits"):
         origins["placement",] = limits.model
     if trigger := scaling.trigger(memo.inputs, app, run.engine, run.config):
         origins |= {

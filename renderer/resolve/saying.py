@@ -150,6 +150,7 @@ def _environment(memo: Memo, app: App, base: Claimed, run: Run) -> Iterator[tupl
 
 def _resources(app: App, base: Claimed, run: Run) -> Iterator[tuple[Path, Origin]]:
     place, at = base.kit.placement, app.origin(*_BACKEND, "resources")
+    limits = place.places(base.claim.main, "limits")
     own, config = run.user.get("resources") or {}, run.config.spec.get("resources") or {}
     index, patch = patching.runner(app.spec)
     over = app.origin("spec", "podTemplate", "spec", "containers", index, "resources")
@@ -160,8 +161,8 @@ def _resources(app: App, base: Claimed, run: Run) -> Iterator[tuple[Path, Origin
                 for spec, origin in ((config, run.config.origin.at("resources")), (own, at))
                 if name in (spec.get(side) or {})
             ]
-            if name in place.limits and place.limits_origin:
-                everybody.append(place.limits_origin.at(name))
+            if name in place.limits and limits:
+                everybody.append(limits.at(name))
             if name in ((patch.get("resources") or {}).get(side) or {}):
                 everybody.append(over.at(side, name))
             yield from _said(("resources", side, name), everybody)
@@ -285,13 +286,14 @@ def _words(memo: Memo, app: App, base: Claimed) -> Iterator[tuple[Path, Origin]]
             yield ("said", "word", word), base.weights[1].origin
     yield ("said", "word", "ModelName"), routing.named(app, base.claim.main)
     place = base.kit.placement
+    limits, params = (place.places(base.claim.main, field) for field in ("limits", "params"))
     for word, param in (("TP", "TP"), ("MaxModelLen", "MAX-MODEL-LEN")):
-        if param in place.params and place.params_origin:
-            yield ("said", "word", word), place.params_origin.at(param)
+        if param in place.params and params:
+            yield ("said", "word", word), params.at(param)
     held = next((name for name in place.limits if "/" in name), "")
-    if held and place.limits_origin:
+    if held and limits:
         for word in ("Accelerator", *(() if "TP" in place.params else ("TP",))):
-            yield ("said", "word", word), place.limits_origin.at(held)
+            yield ("said", "word", word), limits.at(held)
     if base.skip:
         for word in ("Skip", "Stream"):
             yield ("said", "word", word), app.origin("metadata", "annotations", annotated.SKIP)
@@ -308,10 +310,11 @@ def _shared_memory(app: App, run: Run) -> Origin | None:
 
 def _placed(memo: Memo, base: Claimed) -> Iterator[tuple[Path, Origin]]:
     """Where the labels of nodes come from: the model's flavor, or RenderConfig's of the same name."""
-    limits = base.kit.placement.limits_origin
+    main = base.claim.main
+    limits = base.kit.placement.places(main, "limits")
     if limits is None:
         return
-    main, at = base.claim.main, limits.model
+    at = limits.model
     index = at.path[-1]
     flavor = main.spec["inferenceConfig"]["flavors"][index]
     config, name = memo.inputs.config, str(flavor["name"])
