@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from renderer import template
 from renderer.api import Spec
@@ -12,17 +12,20 @@ from renderer.resolve.options import Style
 _WORDS = frozenset(["ModelName", "Adapter"])
 
 
-def loaded(engine: Spec, style: Style, served: str, args: Sequence[str]) -> tuple[str, ...]:
+def loaded(
+    engine: Spec, style: Style, served: str, args: Sequence[str], names: Set[str] | None = None
+) -> tuple[str, ...]:
     """The names by which clients ask for them, by the options that `engine.adapters` of the preset lists; each value is
-    name=path, or JSON. `served`: the public name of the model itself.
+    name=path, or JSON. `served`: the public name of the model itself; `names`: the options among the arguments, where
+    somebody knows.
     """
     rule = engine.get("adapters") or {}
     options = rule.get("options")
-    if not options:
+    if not options or (names is not None and names.isdisjoint(options)):
         return ()
-    names = filter(None, (_name(each, rule.get("key", "name")) for each in _values(style, args, options)))
+    loading = filter(None, (_name(each, rule.get("key", "name")) for each in _values(style, args, options)))
     filler = template.compiled(rule.get("asked", ""), _WORDS)
-    return tuple(dict.fromkeys(filler({"ModelName": served, "Adapter": each}) if filler else each for each in names))
+    return tuple(dict.fromkeys(filler({"ModelName": served, "Adapter": each}) if filler else each for each in loading))
 
 
 def _values(style: Style, args: Sequence[str], options: Sequence[str]) -> list[str]:

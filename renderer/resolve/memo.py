@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Wanted
@@ -32,19 +32,20 @@ class Memo(NamedTuple):
     """One run's memory: what is worked out once for all apps."""
 
     inputs: Inputs
-    engines: dict[tuple[str, int], tuple[engines.Engine | None, list[Problem]]]
-    doors: dict[str, gateways.Door]
-    weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
-    placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors
-    loaders: dict[str, loading.Loader]
     every: everypod.EveryPod
     catalog: Mapping[str, flavors.Flavor | None]
     problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     traffic: Mapping[tuple[str, str], tuple[Traffic, ...]]  # by namespace and name of an app, what leads to it
+    engines: dict[tuple[str, int], tuple[engines.Engine | None, list[Problem]]]
+    doors: dict[str, gateways.Door]
+    weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
+    loaders: dict[str, loading.Loader]
     pickers: dict[str, pickers.Picker]
     told: dict[tuple[str, str, bool], str]  # by picker, backend and whether it has adapters, the configuration
     served: dict[str, dict[str, list[App]]]  # by namespace, the apps by their public names
+    placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors
+    envs: dict[bytes, Sequence[Body]]  # by how they are written
 
 
 def memo(inputs: Inputs) -> Memo:
@@ -55,7 +56,21 @@ def memo(inputs: Inputs) -> Memo:
     gateways.gates(inputs.config, found)
     apps = {(each.namespace, each.name): each for each in (*inputs.beyond, *inputs.apps)}
     return Memo(
-        inputs, {}, {}, {}, {}, {}, every, catalog, tuple(found.problems), apps, _leading(inputs.traffic), {}, {}, {}
+        inputs=inputs,
+        every=every,
+        catalog=catalog,
+        problems=tuple(found.problems),
+        apps=apps,
+        traffic=_leading(inputs.traffic),
+        engines={},
+        doors={},
+        weights={},
+        loaders={},
+        pickers={},
+        told={},
+        served={},
+        placements={},
+        envs={},
     )
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
@@ -48,6 +49,18 @@ class Listed(NamedTuple):
     removed: Mapping[str, str]
 
 
+class Form(NamedTuple):
+    """What becomes of lines with the same options in the same places. `pick` takes the arguments that are kept from
+    those of all layers, with `more` behind them; `names`: the options that the line has; `sound`: a memory of values
+    with which nothing is wrong.
+    """
+
+    pick: Callable[[Sequence[str]], tuple[str, ...]]
+    more: list[str]
+    names: frozenset[str]
+    sound: set[tuple[Any, ...]]
+
+
 class Style(NamedTuple):
     """How options are read. `kind`: argparse, exact, clap, click or none; `spelled`: other spellings and the names
     they stand for; `known`: the names (for unique prefixes); `names`, `lines`: memories.
@@ -62,7 +75,7 @@ class Style(NamedTuple):
     groups: Mapping[str, frozenset[str]]
     known: frozenset[str]
     names: dict[str, str]
-    lines: dict[tuple[Any, ...], tuple[Any, ...]]  # by options and layers: which arguments are kept, or their spelling
+    lines: dict[tuple[Any, ...], Form]  # by options and layers
 
     @property
     def read(self) -> bool:
@@ -195,19 +208,39 @@ class _Placed(str):
 
 def merged(style: Style, layers: Sequence[Layer]) -> tuple[str, ...]:
     """All layers' arguments in order; an option that a later layer gives again is dropped from the earlier ones."""
-    filled = [layer for layer in layers if layer.args]
-    tokens = [token for layer in filled for token in layer.args]
-    if len(filled) < 2 or not style.read:
-        return tuple(tokens)
+    return line(style, layers)[0]
+
+
+def line(style: Style, layers: Sequence[Layer]) -> tuple[tuple[str, ...], Form]:
+    """The merged arguments, and their form."""
+    tokens = [token for layer in layers for token in layer.args]
     # Values play no part in it: lines with the same options in the same places are merged alike.
     shape = tuple([token if token[:1] == "-" else "" for token in tokens])
-    line = (shape, tuple([(len(layer.args), layer.group) for layer in filled]))
-    places = style.lines.get(line)
-    if places is None:
-        placed = iter([_Placed(token, i) for i, token in enumerate(tokens)])
-        made = _merged(style, [Layer(list(islice(placed, len(layer.args))), layer.group) for layer in filled])
-        places = style.lines[line] = tuple(each.place if isinstance(each, _Placed) else each for each in made)
-    return tuple([tokens[place] if place.__class__ is int else place for place in places])
+    said = (shape, tuple([(len(layer.args), layer.group) for layer in layers]))
+    form = style.lines.get(said)
+    if form is None:
+        form = style.lines[said] = _form(style, layers, tokens)
+    return form.pick(tokens + form.more), form
+
+
+def _form(style: Style, layers: Sequence[Layer], tokens: Sequence[str]) -> Form:
+    filled = [layer for layer in layers if layer.args]
+    made: list[str] = [_Placed(token, i) for i, token in enumerate(tokens)]
+    if len(filled) > 1 and style.read:
+        placed = iter(made)
+        made = list(_merged(style, [Layer(list(islice(placed, len(layer.args))), layer.group) for layer in filled]))
+    more = [each for each in made if not isinstance(each, _Placed)]
+    behind = iter(range(len(tokens), len(tokens) + len(more)))
+    places = [each.place if isinstance(each, _Placed) else next(behind) for each in made]
+    names = frozenset(name for each in made if (name := style.name(each)))
+    return Form(_picking(places), more, names, set())
+
+
+def _picking(places: Sequence[int]) -> Callable[[Sequence[str]], tuple[str, ...]]:
+    """Takes what stands at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda tokens: tuple(tokens[place] for place in places)
 
 
 def _merged(style: Style, layers: Sequence[Layer]) -> Iterator[str]:

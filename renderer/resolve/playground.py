@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 
 from renderer import quantity
 from renderer.api import App, OpenModel, Spec
 from renderer.plan import Body, Container, Plan, Pod, Port
-from renderer.problems import Findings, Origin, Path, Stop
+from renderer.problems import Findings, Origin, Path, Source, Stop
 from renderer.records import NamedTuple
 from renderer.resolve import (
     adapters,
@@ -39,7 +39,7 @@ from renderer.resolve.environment import merge_env
 from renderer.resolve.judging import judged
 from renderer.resolve.memo import Claimed, Memo, backend, claimed, door, engine, hardened_at
 from renderer.resolve.sources import PULLED, Weights
-from renderer.template import TemplateError, Words
+from renderer.template import TemplateError, Words, shared
 from renderer.yamlio import Shared
 
 GRACE = 130
@@ -67,9 +67,10 @@ class _Run(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """The command line, the environment, and how much shared memory goes with them."""
+    """The command line and the options in it, the environment, and how much shared memory goes with them."""
 
     args: tuple[str, ...]
+    names: Set[str]
     env: tuple[Body, ...]
     shared_memory: str
 
@@ -111,7 +112,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         called=run.called,
         backend=runtime.runtime.name if runtime.templated else "",
         metrics=runtime.spec.get("metrics") or {},
-        adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args),
+        adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args, line.names),
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
         host=routing.host(app, door(memo, app.namespace)),
@@ -324,7 +325,7 @@ def _tolerations(held: flavors.Accelerator) -> tuple[Body, ...]:
 def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
     """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
     engine, user, words = run.engine, run.user, run.words
-    per_model = (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
+    per_model = _of_model(base, engine)
     own_args, model_args = user.get("args") or (), per_model.get("args") or ()
     layers = [options.Layer(run.config.args(words))]
     derived_env: list[Body] = []
@@ -337,29 +338,32 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
         shm = entry.shared_memory or shm
     if engine.owned_env:
         options.owned_env(engine.owned_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
-        options.owned_env(engine.owned_env, per_model.get("envs") or (), _of_model(base, engine, "envs"), found)
+        options.owned_env(engine.owned_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), found)
         everywhere = memo.inputs.config.get("pods", "env", default=())
         options.owned_env(engine.owned_env, everywhere, memo.inputs.config.origin("pods", "env"), found)
-    theirs = [given.Given(model_args, _of_model(base, engine, "args"))] if model_args else []
-    theirs += [given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else []
-    _judge(memo, app, run, theirs, found)
-    if engine.style.read and theirs:
-        given.judge(engine, theirs, base.claim.draft, found)
     if engine.style.splits:
         paths = [
             (weights.path, app.origin(*each.path) if each.model.ours else weights.origin)
             for each, weights in zip(base.claim.models, base.weights, strict=True)
         ]
         given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
-    args = options.merged(engine.style, [*layers, options.Layer(model_args), options.Layer(own_args)])
-    given.shared_out(engine, run.held, words["TP"], theirs, args, base.kit.placement, base.claim.main, found)
+    layers += [options.Layer(each) for each in (model_args, own_args) if each]
+    args, form = options.line(engine.style, layers)
+    # All that the next asks for, where the version is known.
+    said = run.version, run.held, words["TP"], base.claim.draft, tuple(model_args), tuple(own_args)
+    if said not in form.sound:
+        before = len(found.problems)
+        _judge(memo, app, base, run, args, found)
+        if run.version and len(found.problems) == before:
+            form.sound.add(said)
     env: Sequence[Body] = tuple(engine.envs(words))
     model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
     if derived_env or model_env or own_env or memo.every.env:
         if model_env:
-            model_env = normal.entries(model_env, _of_model(base, engine, "envs"), found)
+            path: Path = ("spec", "engines", engine.runtime.name, "envs")
+            model_env = _entries(memo, model_env, base.claim.main.document, path, found)
         if own_env:
-            own_env = normal.entries(own_env, app.origin(*_BACKEND, "envs"), found)
+            own_env = _entries(memo, own_env, app.document, (*_BACKEND, "envs"), found)
         env = merge_env(env, derived_env, memo.every.env, model_env, own_env)
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
@@ -367,10 +371,34 @@ def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _L
             shm = quantity.canonical(size)
         except ValueError:
             found.add("E305", app.origin(*_BACKEND, "sharedMemorySize"), value=size)
-    return _Line(args, tuple(env), shm)
+    return _Line(args, form.names, tuple(env), shm)
 
 
-def _judge(memo: Memo, app: App, run: _Run, theirs: Sequence[given.Given], found: Findings) -> None:
+def _entries(memo: Memo, envs: Sequence[Body], source: Source, path: Path, found: Findings) -> Sequence[Body]:
+    """Somebody's environment, normal: worked out once for all who say the same."""
+    said = keys.of(envs)
+    known = memo.envs.get(said)
+    if known is None:
+        before = len(found.problems)
+        known = shared(normal.entries(envs, Origin(source, path), found))
+        if len(found.problems) == before:
+            memo.envs[said] = known
+    return known
+
+
+def _judge(memo: Memo, app: App, base: Claimed, run: _Run, line: Sequence[str], found: Findings) -> None:
+    """What is wrong with the model's and the user's arguments. `line`: all arguments, as they will be."""
+    engine, claim = run.engine, base.claim
+    model_args, own_args = _of_model(base, engine).get("args"), run.user.get("args")
+    theirs = [given.Given(model_args, _at_model(base, engine, "args"))] if model_args else []
+    theirs += [given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else []
+    _judge_options(memo, app, run, theirs, found)
+    if engine.style.read and theirs:
+        given.judge(engine, theirs, claim.draft, found)
+    given.shared_out(engine, run.held, run.words["TP"], theirs, line, base.kit.placement, claim.main, found)
+
+
+def _judge_options(memo: Memo, app: App, run: _Run, theirs: Sequence[given.Given], found: Findings) -> None:
     """What the engine of this version would not take of the model's and the user's arguments."""
     engine = run.engine
     if not engine.style.read:
@@ -393,7 +421,12 @@ def _judge(memo: Memo, app: App, run: _Run, theirs: Sequence[given.Given], found
             found.add(code, origin.at(index), **words)
 
 
-def _of_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:
+def _of_model(base: Claimed, engine: engines.Engine) -> Spec:
+    """What the main model says of this engine."""
+    return (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
+
+
+def _at_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:
     return Origin(base.claim.main.document, ("spec", "engines", engine.runtime.name, field))
 
 
