@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -58,13 +58,23 @@ def compiled(
         fillers = {key: filler for key, item in value.items() if (filler := compiled(item, known, (*path, key), texts))}
         if not fillers:
             return None
-        return lambda words: {k: fillers[k](words) if k in fillers else item for k, item in value.items()}
+        return _filling(value, list(fillers.items()))
     if isinstance(value, list):
-        parts = [(item, compiled(item, known, (*path, i), texts)) for i, item in enumerate(value)]
-        if not any(filler for _, filler in parts):
-            return None
-        return lambda words: [filler(words) if filler else item for item, filler in parts]
+        parts = [(i, filler) for i, item in enumerate(value) if (filler := compiled(item, known, (*path, i), texts))]
+        return _filling(value, parts) if parts else None
     return None
+
+
+def _filling(value: Any, parts: Sequence[tuple[Any, Filler]]) -> Filler:
+    """Fills these parts of a map or list; the others stand as they are."""
+
+    def fill(words: Words) -> Any:
+        made = value.copy()
+        for place, filler in parts:
+            made[place] = filler(words)
+        return made
+
+    return fill
 
 
 def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler:
@@ -74,6 +84,9 @@ def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()
     code = _simple_expression(text, known, path)
     if code is None:
         return _jinja_expression(text, known, path)
+    word = text.strip().removeprefix("not ").strip()
+    if word in known:  # as most are
+        return (lambda words: not words[word]) if text.strip() != word else lambda words: bool(words[word])
 
     def holds(words: Words) -> bool:
         try:

@@ -52,7 +52,7 @@ def plan(memo: Memo, item: App | Traffic) -> tuple[tuple[Plan | Way, ...], list[
             made = _routed(memo, item, workloads(memo, item, found), found)
     except Stop:
         return (), found.problems
-    return () if failing(found.problems) else tuple(made), found.problems
+    return () if found.problems and failing(found.problems) else tuple(made), found.problems
 
 
 def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Plan]:
@@ -69,7 +69,9 @@ def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Pl
     if memo.traffic and _led(memo, app, last.serves):
         return made
     model = memo.inputs.models[last.model]
-    asked = routing.Asked(last.serves, routing.named(app, model), tuple(targets), model).by(app)
+    asked = routing.Asked(last.serves, routing.named(app, model), tuple(targets), model)
+    if "gateway" in app.spec:
+        asked = asked.by(app)
     route = routing.route(app, here, asked, found)
     shared = (
         *routing.wanted(here, route),
@@ -90,7 +92,7 @@ def _led(memo: Memo, app: App, served: str) -> bool:
 
 def needs(plans: Sequence[Plan | Way]) -> tuple[Wanted, ...]:
     """What the workloads of an app need together with others, and what all must know of it."""
-    return tuple(each for plan in plans for each in plan.shared)
+    return plans[0].shared if len(plans) == 1 else tuple(each for plan in plans for each in plan.shared)
 
 
 def leans(plans: Sequence[Plan | Way]) -> frozenset[tuple[str, str, str]]:
@@ -115,6 +117,9 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
     names.object_name(item, found)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
+        if not (i or memo.catalog or "params" in flavor):  # as with most
+            seen[flavor["name"]] = i
+            continue
         here = Origin(item.document, ("spec", "inferenceConfig", "flavors", i))
         if seen.setdefault(flavor["name"], i) != i:
             found.add("W207", here.at("name"), name=flavor["name"])

@@ -10,6 +10,7 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from renderer import quantity, template
@@ -50,6 +51,14 @@ class _Preset:
 
     def tree(self, path: Path, value: Any) -> Filler:
         """Fills a tree; without spec.engine, or without a word in it, it stands as it is, shared by all."""
+        filler, value = self._filler(path, value)
+        if filler is None:
+            constant = template.shared(value)
+            return lambda words: constant
+        return filler
+
+    def _filler(self, path: Path, value: Any) -> tuple[Filler | None, Any]:
+        """What fills a tree; None, and the tree itself, where it is alike for all apps."""
         filler = None
         if self.own:
             try:
@@ -59,14 +68,15 @@ class _Preset:
             except TemplateError:
                 for error in _broken(value, path):
                     self.found.add("E420", self.at.at(*error.path), what=error, hint=hint(error))
-        if filler is None:
-            constant = template.shared(value)
-            return lambda words: constant
-        return filler
+        return filler, value
 
-    def strings(self, path: Path, value: Sequence[str]) -> Callable[[Words], list[str]]:
+    def strings(self, path: Path, value: Sequence[str]) -> Callable[[Words], Sequence[str]]:
         """Fills a list of strings."""
-        return _strings(self.tree(path, value))
+        filler, value = self._filler(path, value)
+        if filler is None:
+            constant = tuple([str(each) for each in value])
+            return lambda words: constant
+        return _strings(filler)
 
     def when(self, path: Path, entry: Spec) -> Filler:
         """The condition of an entry; without one it always holds."""
@@ -106,9 +116,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
             if spec.get(key)
         },
         derived=_derived(preset),
-        asked=tuple(
-            word for word in sorted(WORDS) if any(word in entry.get("when", "") for entry in own.get("derived") or ())
-        ),
+        asking=_asking(own),
         holding={},
         files=_files(preset),
         steps=_steps(preset),
@@ -126,6 +134,12 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     if found.problems:
         raise Stop
     return made
+
+
+def _asking(own: Spec) -> Callable[[Words], Any]:
+    """The words that the conditions of `derived` read."""
+    asked = [word for word in sorted(WORDS) if any(word in entry.get("when", "") for entry in own.get("derived") or ())]
+    return itemgetter(*asked) if asked else lambda words: ()
 
 
 def _images(spec: Spec, at: Origin, found: Findings) -> None:
@@ -258,7 +272,7 @@ def hint(error: TemplateError) -> str:
     return meant if meant.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
 
 
-def _strings(filler: Filler) -> Callable[[Words], list[str]]:
+def _strings(filler: Filler) -> Callable[[Words], Sequence[str]]:
     return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
 
 

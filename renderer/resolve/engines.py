@@ -75,8 +75,8 @@ class Step(NamedTuple):
     when: Filler
     name: str
     image: str
-    command: Callable[[Words], list[str]]
-    args: Callable[[Words], list[str]]
+    command: Callable[[Words], Sequence[str]]
+    args: Callable[[Words], Sequence[str]]
 
 
 class Sized(NamedTuple):
@@ -97,7 +97,7 @@ class Recommended(NamedTuple):
     """
 
     spec: Spec
-    args: Callable[[Words], list[str]]
+    args: Callable[[Words], Sequence[str]]
     origin: Origin
     sized: dict[bytes, Sized]
 
@@ -113,13 +113,13 @@ class Engine(NamedTuple):
     constant: Words  # the words that are alike for all apps
     origin: Origin
     configs: Mapping[str, Recommended]
-    command: Callable[[Words], list[str]]
+    command: Callable[[Words], Sequence[str]]
     envs: Filler
     lifecycle: Filler
     probes: Mapping[str, Filler]
     derived: tuple[Derived, ...]
-    asked: tuple[str, ...]  # the words that the conditions of `derived` read
-    holding: dict[tuple[Any, ...], tuple[Derived, ...]]  # a memory: by the values of these words, what holds
+    asking: Callable[[Words], Any]  # the values of the words that the conditions of `derived` read
+    holding: dict[Any, tuple[Derived, ...]]  # a memory: by these values, what holds
     files: tuple[File, ...]
     steps: tuple[Step, ...]
     volumes: tuple[tuple[str, str], ...]
@@ -135,7 +135,7 @@ class Engine(NamedTuple):
 
     def derives(self, words: Words) -> tuple[Derived, ...]:
         """The derived entries that hold. Raises TemplateError."""
-        asked = tuple([words[word] for word in self.asked])
+        asked = self.asking(words)
         known = self.holding.get(asked)
         if known is None:
             known = self.holding[asked] = tuple(entry for entry in self.derived if entry.when(words))

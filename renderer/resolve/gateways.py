@@ -174,6 +174,8 @@ def _filled(node: Any, value: Any, late: since.Node) -> Any:
 def policy(door: Door, *, across: bool) -> Body:
     """The Gateway's authentication as a SecurityPolicy has it; `across`: named from another namespace."""
     made: dict[str, Any] = {}
+    if not door.auth:
+        return made
     if keys := door.auth.get("apiKeys"):
         reference = {"group": "", "kind": "Secret", "name": keys["secretName"]}
         if across:

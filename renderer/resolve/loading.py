@@ -68,10 +68,11 @@ class _Grant(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What a loader needs for one kind of source."""
+    """What a loader needs for one kind of source. `granted`: the credentials, where they depend on nothing."""
 
     envs: tuple[_Part, ...]
     grants: tuple[_Grant, ...]
+    granted: Credentials | None
 
 
 class Loader(NamedTuple):
@@ -108,9 +109,11 @@ def ready(inputs: Inputs, name: str) -> Loader:
     image = images.tagged(mine.get("image") or preset["image"], mine.get("version") or preset["version"])
     sources: dict[str, _Source] = {}
     for entry in preset["sources"]:
+        grants = tuple(_grant(config, each) for each in entry.get("credentials") or ())
         made = _Source(
             tuple(_part(each, each["name"]) for each in entry.get("envs") or ()),
-            tuple(_grant(config, each) for each in entry.get("credentials") or ()),
+            grants,
+            None if any(each.when for each in grants) else _granted([each.credentials for each in grants]),
         )
         sources |= dict.fromkeys(entry["serves"], made)
     env_at = config.origin("loaders", name, "env")
@@ -187,11 +190,14 @@ def _resources(spec: Spec) -> Body:
 
 def credentials(loader: Loader, weights: Weights) -> Credentials:
     """What the source's preset entry says, under RenderConfig's Secret names."""
-    grants = [
-        grant.credentials
-        for grant in loader.sources[weights.hub or weights.scheme].grants
-        if grant.when is None or grant.when(weights.words)
-    ]
+    source = loader.sources[weights.hub or weights.scheme]
+    if source.granted:
+        return source.granted
+    return _granted([each.credentials for each in source.grants if each.when is None or each.when(weights.words)])
+
+
+def _granted(grants: Sequence[Credentials]) -> Credentials:
+    """All of them as one."""
     if len(grants) == 1:
         return grants[0]
     return Credentials(

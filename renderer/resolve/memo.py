@@ -46,6 +46,7 @@ class Memo(NamedTuple):
     served: dict[str, dict[str, list[App]]]  # by namespace, the apps by their public names
     placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors
     envs: dict[bytes, Sequence[Body]]  # by how they are written
+    scales: dict[bytes, tuple[tuple[Body, ...], Body]]  # by the trigger, what an autoscaler looks at, and its behavior
 
 
 def memo(inputs: Inputs) -> Memo:
@@ -71,6 +72,7 @@ def memo(inputs: Inputs) -> Memo:
         served={},
         placements={},
         envs={},
+        scales={},
     )
 
 

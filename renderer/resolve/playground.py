@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from functools import lru_cache
 
 from renderer import quantity
 from renderer.api import App, OpenModel, Spec
@@ -90,7 +91,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     run = _run(memo, app, runtime, base, found)
     pod, line, config = _pod(memo, app, base, run, found)
     pod = monitoring.watched(memo.inputs, pod, run.engine)
-    scaler = scaling.scaler(memo.inputs, app, run.engine, run.config, found)
+    scaler = scaling.scaler(memo, app, run.engine, run.config, found)
     monitoring.readable(run.engine.spec, app, pod, scaler, found)
     return Plan(
         name=app.name,
@@ -126,9 +127,12 @@ def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
     said = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
     name, here = said or backend(memo), door(memo, app.namespace)
     drain = routing.drain(here, routing.mode(app, here))
-    runtimes = memo.inputs.runtimes
-    runtime = runtimes.get(name) or engines.runtime(memo.inputs, name, _named_by(memo, app), found)
-    made, problems = engine(memo, runtime, drain)
+    known = memo.engines.get((name, drain))
+    if known is None:
+        runtimes = memo.inputs.runtimes
+        runtime = runtimes.get(name) or engines.runtime(memo.inputs, name, _named_by(memo, app), found)
+        known = engine(memo, runtime, drain)
+    made, problems = known
     found.problems += problems
     if made is None:
         raise Stop
@@ -200,12 +204,17 @@ _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$
 
 def _fixed(app: App, engine: engines.Engine, variant: Spec, tag: str, found: Findings) -> None:
     """A warning for a tag that is moved from image to image."""
-    if not _MOVING.match(tag) or "sha256:" in tag:
+    if not _moves(tag):
         return
     own = variant.get("version") or engine.runtime.spec["version"]
     said = app.origin(*_BACKEND, "version") if tag != own else Origin(engine.runtime.document, ("spec", "version"))
     hint = "" if _MOVING.match(own) else f", such as {own}"
     found.add("W238", said, tag=tag, hint=f"name a fixed one{hint}, or a digest")
+
+
+@lru_cache(maxsize=1024)
+def _moves(tag: str) -> bool:
+    return bool(_MOVING.match(tag)) and "sha256:" not in tag
 
 
 def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, served: str, length: int) -> Words:

@@ -71,7 +71,9 @@ def host(app: App, door: Door) -> str:
 
 def targets(plans: Sequence[Plan]) -> list[Target]:
     """The backends of an app: its variants share by their replicas, 1 each where they are scaled."""
-    sizes = [1 if plan.replicas is None or len(plans) == 1 else plan.replicas for plan in plans]
+    if len(plans) == 1:
+        return [Target(plans[0].name, 1, plans[0].called)]
+    sizes = [1 if plan.replicas is None else plan.replicas for plan in plans]
     return [Target(plan.name, size if any(sizes) else 1, plan.called) for plan, size in zip(plans, sizes, strict=True)]
 
 

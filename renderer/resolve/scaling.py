@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from renderer import quantity
+from renderer import quantity, template
 from renderer.api import App, Inputs, Spec
 from renderer.plan import Body, Scaler
 from renderer.problems import Findings, Origin
-from renderer.resolve import monitoring
+from renderer.resolve import keys, monitoring
 from renderer.resolve.engines import Engine, Recommended
+from renderer.resolve.memo import Memo
 from renderer.yamlio import Shared
 
 _CPU = Shared(
@@ -70,8 +71,9 @@ def bounds(app: App, found: Findings) -> None:
         found.add("E274", at.at("scaleTrigger", key=True))
 
 
-def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, found: Findings) -> Scaler | None:
+def scaler(memo: Memo, app: App, engine: Engine, config: Recommended, found: Findings) -> Scaler | None:
     """The autoscaler, None without elasticConfig."""
+    inputs = memo.inputs
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return None
@@ -82,12 +84,22 @@ def scaler(inputs: Inputs, app: App, engine: Engine, config: Recommended, found:
             _untriggered(inputs, app, engine, found)
         return None
     spec, origin = said
+    known = memo.scales.get(name := keys.of(spec))
+    if known is None:
+        before = len(found.problems)
+        known = _scales(spec, origin, found)
+        if len(found.problems) == before:
+            memo.scales[name] = known
+    return Scaler(low, high, *known)
+
+
+def _scales(spec: Body, origin: Origin, found: Findings) -> tuple[tuple[Body, ...], Body]:
+    """What a trigger scales on, and how."""
     metrics = spec.get("metrics") or []
     if not metrics:
         found.add("W203", origin)
-    return Scaler(
-        low, high, tuple(quantities(each, origin, found) for each in metrics) or (_CPU,), spec.get("behavior") or {}
-    )
+    made = tuple([template.shared(quantities(each, origin, found)) for each in metrics])
+    return made or (_CPU,), template.shared(spec.get("behavior") or {})
 
 
 def adapted(name: str) -> str:

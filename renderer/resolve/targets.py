@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from renderer import since
 from renderer.api import Config
 from renderer.plan import Body, Rollout
@@ -13,7 +15,12 @@ _GRANT = "1.5"  # the first Gateway API with ReferenceGrant v1; v1beta1 says the
 
 def rollout(config: Config, max_unavailable: int | str = 1, max_surge: int | str = 0) -> Rollout:
     """A rollout over all groups. Without a partition nothing else is meant than with 0, but the API server adds it."""
-    return Rollout(max_unavailable, max_surge, 0 if _reaches(config, "leaderWorkerSet", _PARTITION) else None)
+    return _rollout(config.get("targets", "leaderWorkerSet"), max_unavailable, max_surge)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _rollout(version: str | None, max_unavailable: int | str, max_surge: int | str) -> Rollout:
+    return Rollout(max_unavailable, max_surge, 0 if _new(version, _PARTITION) else None)
 
 
 def sub_groups(config: Config, said: Body) -> Body:
@@ -38,5 +45,8 @@ def late(config: Config, name: str, *path: str) -> since.Node:
 
 def _reaches(config: Config, component: str, version: str) -> bool:
     """Whether the clusters have at least this version; the defaults do (tests/test_targets.py)."""
-    said = config.get("targets", component)
+    return _new(config.get("targets", component), version)
+
+
+def _new(said: str | None, version: str) -> bool:
     return not said or since.numbers(said) >= since.numbers(version)
