@@ -6,6 +6,8 @@ from renderer.api import App, Inputs, OpenModel
 from renderer.problems import Findings, Origin, Path, Stop, guess, quoted
 from renderer.records import NamedTuple
 
+_ONE: Path = ("spec", "modelClaim", "modelName")
+_ITS_FLAVORS: Path = ("spec", "modelClaim", "inferenceFlavors")
 _Named = tuple[str | None, str, Path]  # name, role, where
 
 
@@ -30,7 +32,7 @@ class Claim(NamedTuple):
     @property
     def draft(self) -> bool:
         """Whether a draft model speculates for the main one."""
-        return any(each.role == "draft" for each in self.models)
+        return len(self.models) > 1 and any(each.role == "draft" for each in self.models)
 
 
 def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
@@ -42,10 +44,10 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
         field = "modelClaims.models" if app.kind == "Service" else "modelClaim.modelName"
         found.stop("E221", app.origin("spec", key=True), field=field)
     if one is not None:
-        names: list[_Named] = [(one.get("modelName"), "main", ("spec", "modelClaim", "modelName"))]
+        names: list[_Named] = [(one.get("modelName"), "main", _ONE)]
         if not names[0][0]:
             found.stop("E222", app.origin(*("spec", "modelClaim", "modelName")[: 3 if "modelName" in one else 2]))
-        flavors, path = one.get("inferenceFlavors"), ("spec", "modelClaim", "inferenceFlavors")
+        flavors, path = one.get("inferenceFlavors"), _ITS_FLAVORS
     else:
         names = [
             (each.get("name"), each.get("role", "main"), ("spec", "modelClaims", "models", i, "name"))
@@ -60,9 +62,10 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
         for name, role, where in names
         if (known := inputs.models.get(str(name)) or model(inputs, str(name), app.origin(*where), found)) is not None
     ]
-    models.sort(key=lambda each: each.role != "main")
     if len(models) < len(names):
         raise Stop
+    if len(models) > 1:
+        models.sort(key=lambda each: each.role != "main")
     return Claim(tuple(models), models[0].model, tuple(flavors or ()), path)
 
 

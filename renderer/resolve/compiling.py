@@ -130,6 +130,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         versions={},
         judges={},
         judged={},
+        fitting=set(),
     )
     if found.problems:
         raise Stop

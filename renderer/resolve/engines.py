@@ -132,6 +132,7 @@ class Engine(NamedTuple):
     versions: dict[str, str]  # a memory, by the tag that says it
     judges: dict[str, Judge | None]  # a memory, by version
     judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
+    fitting: set[tuple[Any, ...]]  # a memory of the forms of weights that it takes
 
     def derives(self, words: Words) -> tuple[Derived, ...]:
         """The derived entries that hold. Raises TemplateError."""

@@ -44,13 +44,16 @@ def fits(
     inputs: Inputs, app: App, engine: Engine, claimed: Claimed, weights: Weights, skip: bool, found: Findings
 ) -> None:
     """An error at the model's source (at the claim, when the model is a preset) where the engine cannot take it."""
-    if not engine.templated:
+    form = (weights.kind, weights.format, weights.hub, weights.scheme, weights.one_file, bool(weights.filename), skip)
+    if not engine.templated or form in engine.fitting:
         return
     if refused := _refusal(inputs, engine, weights, skip):
         code, field, words = refused
         inside = (field,) if field and not claimed.model.ours else ()
         origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*inside)
         found.add(code, origin, backend=engine.runtime.name, app=_app(app), **words)
+    elif weights.format not in engine.spec.get("oneFile", ()):  # else the name of the file matters too
+        engine.fitting.add(form)
 
 
 def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, Any]] | None:

@@ -61,15 +61,19 @@ def kit(
     hardening: str,
 ) -> Kit:
     """What follows from the models' sources and the flavors. `loaders`: one a model, None where nothing is to load."""
-    loading_by = list(zip(weights, loaders, strict=True))
-    loads = () if skip else tuple([(i, each, loader) for i, (each, loader) in enumerate(loading_by) if loader])
+    loads: list[tuple[int, Weights, Loader]] = []
+    for i, loader in enumerate(() if skip else loaders):
+        if loader:
+            loads.append((i, weights[i], loader))
     mounts: list[Body] = []
     volumes: list[Body] = []
-    if loads or (any(each.kind == PULLED for each in weights) and not skip):
+    if loads or (not skip and any(each.kind == PULLED for each in weights)):
         mounts.append(READABLE)
         volumes.append(_MODEL_VOLUME)
     seen: set[str] = set()
     for i, each in enumerate(weights):
+        if each.kind not in ("host", "oci"):
+            continue
         suffix = f"-{i}" if i else ""
         if each.kind == "host" and each.host_path not in seen:
             seen.add(each.host_path)
@@ -86,10 +90,13 @@ def kit(
                 {"name": f"model-image{suffix}", "image": {"reference": image, "pullPolicy": "IfNotPresent"}}
             )
             mounts.append({"name": f"model-image{suffix}", "mountPath": each.host_path, "readOnly": True})
-    given = tuple([loading.credentials(loader, each) for each, loader in loading_by if loader]) if skip else ()
+    loaded = zip(weights, loaders, strict=True)
+    given = tuple([loading.credentials(loader, each) for each, loader in loaded if loader]) if skip else ()
     scheduler = config.get("schedulerName") or "default-scheduler"
-    every_mount, every_volume = tuple(mounts), tuple(volumes)
-    return Kit(app, every, labels, annotations, loads, every_mount, every_volume, given, place, scheduler, hardening)
+    every_mount, every_volume, all_loads = tuple(mounts), tuple(volumes), tuple(loads)
+    return Kit(
+        app, every, labels, annotations, all_loads, every_mount, every_volume, given, place, scheduler, hardening
+    )
 
 
 def without_weights(kit: Kit) -> Kit:
@@ -131,13 +138,14 @@ def playground(
         volumes.append(_shm(shm))
         mounts.append(_SHM_MOUNT)
     pod_security: Body = {}
+    runner_security = runner.security
     if kit.hardening != "off":
         pod_security, runner_security, writable = _hardened(kit.hardening, security)
         for i, path in enumerate(writable):
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
-        runner = runner._replace(security=runner_security)
-    runner, place, every = runner._replace(mounts=tuple(mounts)), kit.placement, kit.every
+    runner = runner._replace(mounts=tuple(mounts), security=runner_security)
+    place, every = kit.placement, kit.every
     wanted = every.tolerations or place.tolerations
     more = everypod.union(tolerations, every.tolerations, place.tolerations) if wanted else tolerations
     annotations = {**kit.annotations, **beside.annotations} if beside.annotations else kit.annotations
@@ -146,7 +154,7 @@ def playground(
         annotations={**annotations, **every.annotations} if every.annotations else annotations,
         scheduler_name=kit.scheduler,
         containers=(runner,),
-        init_containers=(*loaders, *(_step(each, runner) for each in beside.steps)),
+        init_containers=(*loaders, *[_step(each, runner) for each in beside.steps]),
         volumes=tuple(volumes),
         node_selector=place.node_selector,
         affinity={"nodeAffinity": place.node_affinity} if place.node_affinity else {},
