@@ -104,6 +104,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     made = Engine(
         runtime=runtime,
         spec=own,
+        templated=bool(own),
         constant=preset.constant,
         origin=at,
         configs=configs,

@@ -103,13 +103,14 @@ class Recommended(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty without one; `reserved` and
+    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty where it is not `templated`; `reserved` and
     `owned_env`: options and variables that are not for users to set, and what to do instead; `volumes`: name and path
     of each.
     """
 
     runtime: BackendRuntime
     spec: Spec
+    templated: bool
     constant: Words  # the words that are alike for all apps
     origin: Origin
     configs: Mapping[str, Recommended]
@@ -148,11 +149,6 @@ class Engine(NamedTuple):
         if known is None:
             known = self.versions[tag] = version(self.spec, tag)
         return known
-
-    @property
-    def templated(self) -> bool:
-        """Whether the runtime has `spec.engine`."""
-        return bool(self.spec)
 
 
 def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> BackendRuntime:

@@ -18,6 +18,7 @@ from renderer.resolve import (
     gateways,
     keys,
     loading,
+    monitoring,
     names,
     openmodels,
     pickers,
@@ -34,6 +35,7 @@ class Memo(NamedTuple):
     inputs: Inputs
     every: everypod.EveryPod
     catalog: Mapping[str, flavors.Flavor | None]
+    fed: bool  # whether metrics are collected
     problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     traffic: Mapping[tuple[str, str], tuple[Traffic, ...]]  # by namespace and name of an app, what leads to it
@@ -60,6 +62,7 @@ def memo(inputs: Inputs) -> Memo:
         inputs=inputs,
         every=every,
         catalog=catalog,
+        fed=monitoring.fed(inputs),
         problems=tuple(found.problems),
         apps=apps,
         traffic=_leading(inputs.traffic),
@@ -120,10 +123,10 @@ def engine(memo: Memo, runtime: BackendRuntime, drain: int = 10) -> tuple[engine
     return known
 
 
-def _placement(memo: Memo, app: App, claim: claims.Claim, found: Findings) -> flavors.Placement:
+def _placement(memo: Memo, app: App, claim: claims.Claim, policy: str, found: Findings) -> flavors.Placement:
     """The flavors that count, worked out once for claims and models that say the same of them."""
     offered = (claim.main.spec.get("inferenceConfig") or {}).get("flavors")
-    said = keys.of(offered, claim.flavors, flavors.policy(memo.inputs, app))
+    said = keys.of(offered, claim.flavors, policy)
     known = memo.placements.get(said)
     if known is None:
         before = len(found.problems)
@@ -193,7 +196,8 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         made, problems = weights(memo, each.model)
         found.problems += problems
         ready += [made] if made else []
-    place = _placement(memo, app, claim, found)
+    policy = flavors.policy(inputs, app)
+    place = _placement(memo, app, claim, policy, found)
     if len(ready) < len(claim.models):
         raise Stop
     if app.annotations:
@@ -213,7 +217,7 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         "llmaz.io/model-name": claim.main.name,
         "llmaz.io/model-family-name": claim.main.spec["familyName"],
     }
-    handed = flavors.policy(inputs, app) == flavors.INFTYAI
+    handed = policy == flavors.INFTYAI
     chosen = claim.flavors or (flavors.names(claim.main) if handed else ())
     annotations = {"llmaz.io/inference-service-flavors": ",".join(chosen)} if chosen else {}
     hardening = app.spec.get("hardening") or inputs.config.get("hardening") or "default"

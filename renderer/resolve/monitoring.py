@@ -25,19 +25,19 @@ def fed(inputs: Inputs) -> bool:
     return bool(inputs.config.get(*_SOURCE, "type", default="none") != "none")
 
 
-def watched(inputs: Inputs, pod: Pod, engine: Engine) -> Pod:
-    """The pod with the annotation that tells the PodMonitor where its metrics are, where they are collected and the
-    preset knows the path; a pod that says it itself is left as it is.
+def watched(pod: Pod, engine: Engine) -> Pod:
+    """The pod with the annotation that tells the PodMonitor where its metrics are, where the preset knows the path; a
+    pod that says it itself is left as it is.
     """
     path = (engine.spec.get("metrics") or {}).get("path")
-    if not path or METRICS_PATH in pod.annotations or not fed(inputs):
+    if not path or METRICS_PATH in pod.annotations:
         return pod
     return pod._replace(annotations={**pod.annotations, METRICS_PATH: path})
 
 
-def wanted(inputs: Inputs, namespace: str, pod: Pod) -> tuple[Wanted, ...]:
-    """The PodMonitor of the namespace, where this pod has metrics and they are collected."""
-    return (Wanted(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations and fed(inputs) else ()
+def wanted(namespace: str, pod: Pod) -> tuple[Wanted, ...]:
+    """The PodMonitor of the namespace, where this pod has metrics."""
+    return (Wanted(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations else ()
 
 
 def readable(engine: Spec, app: App, pod: Pod, scaler: Scaler | None, found: Findings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from renderer.api import App, OpenModel, Spec, Traffic
 from renderer.problems import Findings, Origin
@@ -36,15 +37,21 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
         if len(longest) > limit:
             words = {"name": longest, "length": len(longest), "limit": limit, "most": most}
             found.add("E281", app.origin("metadata", "name"), **words)
-    if not (_OBJECT.fullmatch(app.namespace) and len(app.namespace) <= _DNS_LABEL):
+    if not _labels(app.namespace):
         found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
+
+
+@lru_cache(maxsize=1024)
+def _labels(namespace: str) -> bool:
+    """Whether it is a DNS-1123 label."""
+    return bool(_OBJECT.fullmatch(namespace)) and len(namespace) <= _DNS_LABEL
 
 
 def route_name(item: Traffic, found: Findings) -> None:
     """The name of a ModelRoute or InferenceModel, which becomes a label's value, and its namespace."""
     if not _OBJECT.fullmatch(item.name) or len(item.name) > _DNS_LABEL:
         found.add("E662", item.origin("metadata", "name"), name=item.name)
-    if not (_OBJECT.fullmatch(item.namespace) and len(item.namespace) <= _DNS_LABEL):
+    if not _labels(item.namespace):
         found.add("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 
@@ -69,8 +76,13 @@ def dotted_name(name: str, origin: Origin, found: Findings) -> None:
 def family(model: OpenModel, found: Findings) -> None:
     """familyName becomes the value of a pod label (bug 40)."""
     value = model.spec["familyName"]
-    if len(value) > _DNS_LABEL or not _VALUE.fullmatch(value):
+    if not _is_value(value):
         found.add("E284", Origin(model.document, ("spec", "familyName")), value=value)
+
+
+@lru_cache(maxsize=1024)
+def _is_value(text: str) -> bool:
+    return len(text) <= _DNS_LABEL and bool(_VALUE.fullmatch(text))
 
 
 # host/namespace/name:tag, in parts that begin with a letter or digit, so that no program takes one for an option

@@ -90,7 +90,8 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     base = claimed(memo, app, found)
     run = _run(memo, app, runtime, base, found)
     pod, line, config = _pod(memo, app, base, run, found)
-    pod = monitoring.watched(memo.inputs, pod, run.engine)
+    if memo.fed:
+        pod = monitoring.watched(pod, run.engine)
     scaler = scaling.scaler(memo, app, run.engine, run.config, found)
     monitoring.readable(run.engine.spec, app, pod, scaler, found)
     return Plan(
@@ -117,7 +118,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
         host=routing.host(app, door(memo, app.namespace)),
-        shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, pod)),
+        shared=(*base.shared, *(monitoring.wanted(app.namespace, pod) if memo.fed else ())),
         origins=lambda: _origins(memo, app, base, run, line, pod),
     )
 
@@ -163,7 +164,7 @@ def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Fin
     if engine.templated:
         so_far = len(found.problems)
         fitting.fit(inputs, app, engine, claim, base.weights, base.skip, found)
-        if _unreadable(found, so_far):
+        if found.problems and _unreadable(found, so_far):
             raise Stop  # what its pod gets is nobody's question yet
     if sized is None:
         sized = sizing.sized(inputs, app, engine, claim, merged, place, found)
@@ -492,7 +493,7 @@ def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line, pod: P
         origins |= {("template", *here): at.at(*there) for here, there in patching.places(pod, patch)}
     if limits := base.kit.placement.places(base.claim.main, "limits"):
         origins["placement",] = limits.model
-    if trigger := scaling.trigger(memo.inputs, app, run.engine, run.config):
+    if trigger := scaling.trigger(memo, app, run.engine, run.config):
         origins |= {
             ("said", "scale", i): each for i, each in enumerate(scaling.triggers(run.engine, run.config, trigger))
         }

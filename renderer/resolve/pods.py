@@ -90,8 +90,10 @@ def kit(
                 {"name": f"model-image{suffix}", "image": {"reference": image, "pullPolicy": "IfNotPresent"}}
             )
             mounts.append({"name": f"model-image{suffix}", "mountPath": each.host_path, "readOnly": True})
-    loaded = zip(weights, loaders, strict=True)
-    given = tuple([loading.credentials(loader, each) for each, loader in loaded if loader]) if skip else ()
+    given: tuple[Credentials, ...] = ()
+    if skip:
+        loaded = zip(weights, loaders, strict=True)
+        given = tuple([loading.credentials(loader, each) for each, loader in loaded if loader])
     scheduler = config.get("schedulerName") or "default-scheduler"
     every_mount, every_volume, all_loads = tuple(mounts), tuple(volumes), tuple(loads)
     return Kit(

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from renderer import quantity, template
-from renderer.api import App, Inputs, Spec
+from renderer.api import App, Spec
 from renderer.plan import Body, Scaler
 from renderer.problems import Findings, Origin
-from renderer.resolve import keys, monitoring
+from renderer.resolve import keys
 from renderer.resolve.engines import Engine, Recommended
 from renderer.resolve.memo import Memo
 from renderer.yamlio import Shared
@@ -34,7 +34,7 @@ def replicas(app: App, found: Findings) -> int | None:
     return 1 if count is None else count
 
 
-def trigger(inputs: Inputs, app: App, engine: Engine, config: Recommended) -> tuple[Body, Origin] | None:
+def trigger(memo: Memo, app: App, engine: Engine, config: Recommended) -> tuple[Body, Origin] | None:
     """What to scale on, and who says so: the Playground, its config, the preset's queue metric; None when nobody
     does.
     """
@@ -44,7 +44,7 @@ def trigger(inputs: Inputs, app: App, engine: Engine, config: Recommended) -> tu
     recommended = config.spec.get("scaleTrigger")
     if recommended is not None and recommended.get("hpa") is not None:
         return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    if monitoring.fed(inputs) and (queue := _queue(engine)) is not None:
+    if memo.fed and (queue := _queue(engine)) is not None:
         return queue, engine.origin.at("engine", "scale")
     return None
 
@@ -73,15 +73,14 @@ def bounds(app: App, found: Findings) -> None:
 
 def scaler(memo: Memo, app: App, engine: Engine, config: Recommended, found: Findings) -> Scaler | None:
     """The autoscaler, None without elasticConfig."""
-    inputs = memo.inputs
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return None
     low, high = elastic.get("minReplicas", 1), elastic["maxReplicas"]
-    said = trigger(inputs, app, engine, config)
+    said = trigger(memo, app, engine, config)
     if said is None:
         if "scaleTrigger" not in elastic:  # bounds() has said what is wrong with it
-            _untriggered(inputs, app, engine, found)
+            _untriggered(memo, app, engine, found)
         return None
     spec, origin = said
     known = memo.scales.get(name := keys.of(spec))
@@ -130,10 +129,10 @@ def _queue(engine: Engine) -> Body | None:
     return {"metrics": [metric], "behavior": scale.get("behavior")}
 
 
-def _untriggered(inputs: Inputs, app: App, engine: Engine, found: Findings) -> None:
+def _untriggered(memo: Memo, app: App, engine: Engine, found: Findings) -> None:
     """Why there is nothing to scale on, and so no autoscaler."""
     at, name, own = app.origin("spec", "elasticConfig", key=True), engine.runtime.name, engine.origin.at("engine")
-    if not monitoring.fed(inputs):
+    if not memo.fed:
         found.add("E275", at, backend=name)
     elif "scale" not in engine.spec:
         found.add("E276", at, backend=name)

@@ -57,7 +57,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         called=public,  # what its template serves is its author's business
         disruptable=count >= 2,
         host=routing.host(app, door(memo, app.namespace)),
-        shared=(*base.shared, *monitoring.wanted(memo.inputs, app.namespace, leader or worker)),
+        shared=(*base.shared, *(monitoring.wanted(app.namespace, leader or worker) if memo.fed else ())),
         sub_groups=targets.sub_groups(memo.inputs.config, groups),
         origins=lambda: _origins(memo, app, base),
     )

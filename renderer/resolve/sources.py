@@ -24,7 +24,7 @@ _IMAGE = re.compile(  # registry/repository[:tag][@digest]; groups: last part of
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
 )
 _ODD = re.compile(r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)")
-_ID = re.compile(r"[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*")
+_ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
 class Weights(NamedTuple):
@@ -71,8 +71,7 @@ def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Finding
     kind, repo, filename = hub.get("name", "Huggingface"), hub.get("modelID") or "", hub.get("filename") or ""
     if not repo:
         found.add("E232", at.at("modelID") if "modelID" in hub else at._replace(key=True))
-    parts = repo.split("/")
-    if repo and (len(parts) > 2 or not all(part and _ID.fullmatch(part) for part in parts)):
+    if repo and not _ID.fullmatch(repo):
         found.add("E233", at.at("modelID"), value=repo)
     if "filename" in hub:
         if not filename or filename.startswith("/") or filename.endswith("/") or ".." in filename.split("/"):
