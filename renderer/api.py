@@ -13,6 +13,7 @@ from renderer.tree import DISK, Ground, Tree
 from renderer.yamlio import Document
 
 Spec = Mapping[str, Any]
+_made = tuple.__new__  # as Origin.at has it, for what is made at every turn
 
 
 class OpenModel(NamedTuple):
@@ -67,7 +68,7 @@ class App(NamedTuple):
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """A field of it, from the document's root."""
-        return Origin(self.document, path, key)
+        return _made(Origin, (self.document, path, key))
 
 
 class Traffic(NamedTuple):

@@ -29,8 +29,8 @@ def fit(
     before = len(found.problems)
     for each, its in zip(claim.models, weights, strict=True):
         fits(inputs, app, engine, each, its, skip, found)
-    why = (engine.spec.get("unsupported") or {}).get("mixed")
-    if why and claim.draft and weights[0].format != weights[1].format and len(found.problems) == before:
+    why = (engine.spec.get("unsupported") or {}).get("mixed") if claim.draft else None
+    if why and weights[0].format != weights[1].format and len(found.problems) == before:
         words = {"app": _app(app), "backend": engine.runtime.name, "hint": why}
         main, draft = weights[0].format, weights[1].format
         found.add("E415", app.origin(*claim.models[1].path), **words, main=main, draft=draft)

@@ -37,6 +37,7 @@ from renderer.resolve import (
 )
 from renderer.resolve.engines import PORT
 from renderer.resolve.environment import merge_env
+from renderer.resolve.gateways import Door
 from renderer.resolve.judging import judged
 from renderer.resolve.memo import Claimed, Memo, backend, claimed, door, engine, hardened_at
 from renderer.resolve.sources import PULLED, Weights
@@ -81,8 +82,9 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     names.app_names(app, 1, 1, found)
     count = scaling.replicas(app, found)
     scaling.bounds(app, found)
+    here = door(memo, app.namespace)
     try:
-        runtime = _engine(memo, app, found)
+        runtime = _engine(memo, app, here, found)
     except Stop:
         with suppress(Stop):
             claimed(memo, app, found)  # for what is wrong with the models
@@ -117,17 +119,16 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args, line.names),
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
-        host=routing.host(app, door(memo, app.namespace)),
+        host=routing.host(app, here),
         shared=(*base.shared, *(monitoring.wanted(app.namespace, pod) if memo.fed else ())),
         origins=lambda: _origins(memo, app, base, run, line, pod),
     )
 
 
-def _engine(memo: Memo, app: App, found: Findings) -> engines.Engine:
+def _engine(memo: Memo, app: App, here: Door, found: Findings) -> engines.Engine:
     """backendName → RenderConfig's → the CRD's default. Raises Stop."""
     said = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
-    name, here = said or backend(memo), door(memo, app.namespace)
-    drain = routing.drain(here, routing.mode(app, here))
+    name, drain = said or backend(memo), routing.drain(here, routing.mode(app, here))
     known = memo.engines.get((name, drain))
     if known is None:
         runtimes = memo.inputs.runtimes

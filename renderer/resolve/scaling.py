@@ -62,13 +62,13 @@ def bounds(app: App, found: Findings) -> None:
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return
-    at, low, high = app.origin("spec", "elasticConfig"), elastic.get("minReplicas", 1), elastic["maxReplicas"]
+    low, high = elastic.get("minReplicas", 1), elastic["maxReplicas"]
     if low < 1:
-        found.add("E272", at.at("minReplicas"), value=low)
+        found.add("E272", app.origin("spec", "elasticConfig", "minReplicas"), value=low)
     elif low > high:
-        found.add("E273", at.at("minReplicas"), low=low, high=high)
+        found.add("E273", app.origin("spec", "elasticConfig", "minReplicas"), low=low, high=high)
     if (own := elastic.get("scaleTrigger")) is not None and own.get("hpa") is None:
-        found.add("E274", at.at("scaleTrigger", key=True))
+        found.add("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
 
 
 def scaler(memo: Memo, app: App, engine: Engine, config: Recommended, found: Findings) -> Scaler | None:
