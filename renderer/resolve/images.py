@@ -54,9 +54,9 @@ def reference(config: Config, image: str) -> str:
     A digest is looked up by the reference before the mirror (`repository:tag`, with its registry or without where that
     is Docker Hub's); the tag stays, for people.
     """
-    digests, mirrors = config.get("images", "digests"), config.get("images", "mirrors")
-    if not digests and not mirrors:
+    if not config.get("images"):
         return image
+    digests, mirrors = config.get("images", "digests"), config.get("images", "mirrors")
     registry, path = _parts(image)
     digest = _pinned(digests, registry, path) if digests and "@" not in image else ""
     mirror = next((mirrors[each] for each in _names(registry) if each in mirrors), "") if mirrors else ""

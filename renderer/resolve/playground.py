@@ -37,7 +37,6 @@ from renderer.resolve import (
 )
 from renderer.resolve.engines import PORT
 from renderer.resolve.environment import merge_env
-from renderer.resolve.gateways import Door
 from renderer.resolve.judging import judged
 from renderer.resolve.memo import Claimed, Memo, backend, claimed, door, engine, hardened_at
 from renderer.resolve.sources import PULLED, Weights
@@ -83,8 +82,9 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     count = scaling.replicas(app, found)
     scaling.bounds(app, found)
     here = door(memo, app.namespace)
+    mode = routing.mode(app, here)
     try:
-        runtime = _engine(memo, app, here, found)
+        runtime = _engine(memo, app, routing.drain(here, mode), found)
     except Stop:
         with suppress(Stop):
             claimed(memo, app, found)  # for what is wrong with the models
@@ -119,16 +119,16 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args, line.names),
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
         scaler=scaler,
-        host=routing.host(app, here),
+        host=routing.host(app, here, mode),
         shared=(*base.shared, *(monitoring.wanted(app.namespace, pod) if memo.fed else ())),
         origins=lambda: _origins(memo, app, base, run, line, pod),
     )
 
 
-def _engine(memo: Memo, app: App, here: Door, found: Findings) -> engines.Engine:
+def _engine(memo: Memo, app: App, drain: int, found: Findings) -> engines.Engine:
     """backendName → RenderConfig's → the CRD's default. Raises Stop."""
     said = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
-    name, drain = said or backend(memo), routing.drain(here, routing.mode(app, here))
+    name = said or backend(memo)
     known = memo.engines.get((name, drain))
     if known is None:
         runtimes = memo.inputs.runtimes

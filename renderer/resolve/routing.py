@@ -62,9 +62,9 @@ def drain(door: Door, mode: str) -> int:
     return int(door.get("dnsTTL")) + 5 if mode == "backend" else _WITHOUT
 
 
-def host(app: App, door: Door) -> str:
+def host(app: App, door: Door, mode: str) -> str:
     """The name under which Envoy finds the leaders of an app, or of a variant of one; '' where no route leads there."""
-    if mode(app, door) != "backend":
+    if mode != "backend":
         return ""
     return f"{app.name}-leaders.{door.namespace}.svc.{door.get('clusterDomain')}"
 
@@ -156,10 +156,11 @@ def route(app: App | Traffic, door: Door, asked: Asked, found: Findings) -> Rout
         _secured(app, door, asked, asked.allowing, found)
     plain = not asked.allow and not asked.retries and not asked.limits and "streamIdle" not in timeouts
     model = asked.of.spec if asked.of else {}
+    name = app.label
     return Route(
-        name=app.label,
+        name=name,
         namespace=app.namespace,
-        labels=labels(app.label),
+        labels=labels(name),
         model=asked.model,
         gateway=door.gateway,
         hostnames=asked.hostnames or tuple(door.get("hostnames")),

@@ -32,6 +32,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
     policy, groups = own.get("restartPolicy", _POLICY), own.get("subGroupPolicy") or {}
     revision, served = base.weights[0].revision, spec.get("servedModelName")
+    here = door(memo, app.namespace)
     public = served or base.claim.main.spec.get("servedModelName") or base.claim.main.name
     return Plan(
         name=app.name,
@@ -56,7 +57,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         serves=public,
         called=public,  # what its template serves is its author's business
         disruptable=count >= 2,
-        host=routing.host(app, door(memo, app.namespace)),
+        host=routing.host(app, here, routing.mode(app, here)),
         shared=(*base.shared, *(monitoring.wanted(app.namespace, leader or worker) if memo.fed else ())),
         sub_groups=targets.sub_groups(memo.inputs.config, groups),
         origins=lambda: _origins(memo, app, base),
