@@ -1,9 +1,9 @@
 """2: Inputs → Plans: every default and override decided, once. Who wins is the contract's section 2.
 
 `plan` walks one app through the rooms of this package: `playground` and `service` say in which order; claims (which
-models), sources (where weights are), flavors (what a pod gets), engines and fitting (how it runs), options,
-environment and resources (who wins), loading, pods and security (what the pod holds), scaling (how many), names (what
-Kubernetes takes).
+models), sources (where weights are), flavors (what a pod gets), engines, fitting and running (how it runs), options,
+lines, environment and resources (who wins), loading, pods and security (what the pod holds), scaling (how many), names
+(what Kubernetes takes).
 """
 
 from __future__ import annotations

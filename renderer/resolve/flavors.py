@@ -37,17 +37,12 @@ class Places(NamedTuple):
         return self.model.at(self.field, key)
 
 
-class Borrowed(NamedTuple):
-    """Where the catalog has a flavor's map, and which of its keys are taken from there."""
-
-    catalog: Origin
-    theirs: Mapping[str, str]
+# By the name of a flavor's map: where the catalog has it, and what of it is taken from there.
+Borrowed = Mapping[str, tuple[Origin, Mapping[str, str]]]
 
 
 class Flavor(NamedTuple):
-    """A flavor: its limits (canonical), its node labels and its params; and what only the catalog says. `borrowed`: by
-    the name of a map, what of it is the catalog's.
-    """
+    """A flavor: its limits (canonical), its node labels and its params; and what only the catalog says."""
 
     name: str
     limits: Mapping[str, str]
@@ -55,7 +50,7 @@ class Flavor(NamedTuple):
     params: Mapping[str, str]
     tolerations: tuple[Body, ...] = ()
     runtime_class: str = ""
-    borrowed: Mapping[str, Borrowed] = {}
+    borrowed: Borrowed = {}
 
 
 class Placement(NamedTuple):
@@ -75,7 +70,7 @@ class Placement(NamedTuple):
     runtime_class: str = ""
     flavors: tuple[Flavor, ...] = ()
     first: int | None = None
-    borrowed: Mapping[str, Borrowed] = {}
+    borrowed: Borrowed = {}
 
     def places(self, model: OpenModel, field: str) -> Places | None:
         """Where the `limits` or `params` stand; None without flavors."""
@@ -144,8 +139,8 @@ def flavor(spec: Spec, at: Origin, known: Flavor | None, config: Config, found: 
         node=dict(sorted({**known.node, **node}.items())),
         params={**params, **more},
         borrowed={
-            "limits": Borrowed(config.origin("flavors", name, "limits"), theirs),
-            "params": Borrowed(config.origin("flavors", name, "params"), more),
+            "limits": (config.origin("flavors", name, "limits"), theirs),
+            "params": (config.origin("flavors", name, "params"), more),
         },
     )
 

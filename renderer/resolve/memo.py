@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Wanted
@@ -16,7 +18,6 @@ from renderer.resolve import (
     everypod,
     flavors,
     gateways,
-    keys,
     loading,
     monitoring,
     names,
@@ -27,6 +28,13 @@ from renderer.resolve import (
 )
 from renderer.schema import spec_default
 from renderer.yamlio import Shared
+
+_TELLS_ALL = 2  # the last version of this format that is the same for the same values, however they are held
+
+
+def key_of(*values: Any) -> bytes:
+    """What only the same values have: 1, 1.0 and True are three, and maps are the same in one order of their keys."""
+    return marshal.dumps(values, _TELLS_ALL)
 
 
 class Memo(NamedTuple):
@@ -126,7 +134,7 @@ def engine(memo: Memo, runtime: BackendRuntime, drain: int = 10) -> tuple[engine
 def _placement(memo: Memo, app: App, claim: claims.Claim, policy: str, found: Findings) -> flavors.Placement:
     """The flavors that count, worked out once for claims and models that say the same of them."""
     offered = (claim.main.spec.get("inferenceConfig") or {}).get("flavors")
-    said = keys.of(offered, claim.flavors, policy)
+    said = key_of(offered, claim.flavors, policy)
     known = memo.placements.get(said)
     if known is None:
         before = len(found.problems)

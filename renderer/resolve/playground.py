@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
 
-from renderer import quantity
-from renderer.api import App, OpenModel, Spec
+from renderer.api import App
 from renderer.plan import Body, Container, Plan, Pod, Port
-from renderer.problems import Findings, Origin, Path, Source, Stop
-from renderer.records import NamedTuple
+from renderer.problems import Findings, Origin, Path, Stop
 from renderer.resolve import (
     adapters,
     compiling,
     engines,
     everypod,
-    fitting,
     flavors,
-    given,
     images,
-    keys,
+    lines,
     monitoring,
     names,
     normal,
@@ -30,50 +24,23 @@ from renderer.resolve import (
     pods,
     preparing,
     routing,
+    running,
     saying,
     scaling,
-    sizing,
     targets,
 )
 from renderer.resolve.engines import PORT
-from renderer.resolve.environment import merge_env
-from renderer.resolve.judging import judged
+from renderer.resolve.lines import Line
 from renderer.resolve.memo import Claimed, Memo, backend, claimed, door, engine, hardened_at
-from renderer.resolve.sources import PULLED, Weights
-from renderer.template import TemplateError, Words, shared
+from renderer.resolve.running import Run
+from renderer.resolve.sources import PULLED
+from renderer.template import TemplateError
 from renderer.yamlio import Shared
 
 GRACE = 130
 _PORT = Port("http", PORT)
 _PORTS = (Shared({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
-
-
-class _Run(NamedTuple):
-    """How the engine runs this app. `user`: the Playground's backendRuntimeConfig; `version`: the engine's, as far as
-    the image tells; `called`: what it calls the model.
-    """
-
-    engine: engines.Engine
-    config: engines.Recommended
-    user: Spec
-    resources: Body
-    held: flavors.Accelerator
-    variant: Spec
-    tag: str
-    version: str
-    served: str
-    words: Words
-    called: str
-
-
-class _Line(NamedTuple):
-    """The command line and the options in it, the environment, and how much shared memory goes with them."""
-
-    args: tuple[str, ...]
-    names: Set[str]
-    env: tuple[Body, ...]
-    shared_memory: str
 
 
 def plan(memo: Memo, app: App, found: Findings) -> Plan:
@@ -90,7 +57,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
             claimed(memo, app, found)  # for what is wrong with the models
         raise
     base = claimed(memo, app, found)
-    run = _run(memo, app, runtime, base, found)
+    run = running.run(memo, app, runtime, base, found)
     pod, line, config = _pod(memo, app, base, run, found)
     if memo.fed:
         pod = monitoring.watched(pod, run.engine)
@@ -148,121 +115,14 @@ def _named_by(memo: Memo, app: App) -> Origin:
     return memo.inputs.config.origin("backend") if memo.inputs.config.get("backend") else app.origin("spec")
 
 
-def _run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Findings) -> _Run:
-    """Config, resources, accelerator, variant, tag and words.
-
-    Raises Stop when the engine cannot run what is claimed.
-    """
-    inputs, user, at = memo.inputs, app.spec.get("backendRuntimeConfig") or {}, app.origin(*_BACKEND)
-    claim, place = base.claim, base.kit.placement
-    if notice := engine.spec.get("notice"):
-        origin = at.at("backendName") if "backendName" in user else app.origin("spec")
-        found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
-    config = engines.recommended(engine, claim.draft, user, at, found)
-    said, before = keys.of(user.get("resources"), place.limits, place.params, place.given), len(found.problems)
-    sized = config.sized.get(said)
-    merged = sized.resources if sized else sizing.merged(config, user, at, place, found)
-    if engine.templated:
-        so_far = len(found.problems)
-        fitting.fit(inputs, app, engine, claim, base.weights, base.skip, found)
-        if found.problems and _unreadable(found, so_far):
-            raise Stop  # what its pod gets is nobody's question yet
-    if sized is None:
-        sized = sizing.sized(inputs, app, engine, claim, merged, place, found)
-        if len(found.problems) == before:  # what is wrong stands somewhere else for everybody
-            config.sized[said] = sized
-    _, held, variant, size, length = sized
-    if user.get("version"):
-        images.judge(user["version"], "tag", at.at("version"), found)
-    tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
-    # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
-    served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or claim.main.name
-    words = _words(engine, base, variant, size, served, length)
-    called = engines.called(engine, served, words)
-    named = engine.templated and called == served
-    if named and (hint := names.unserved(engine.spec, served)):
-        found.add("E414", _named(app, claim.main), name=served, backend=engine.runtime.name, hint=hint)
-    _fixed(app, engine, variant, tag, found)
-    # Nobody knows what an image of the podTemplate holds.
-    version = "" if "image" in patching.runner(app.spec)[1] else engine.version(tag)
-    return _Run(engine, config, user, merged, held, variant, tag, version, served, words, called)
-
-
-def _unreadable(found: Findings, before: int) -> bool:
-    """Whether the engine cannot take the weights, or a limit is no quantity, so that nobody knows the accelerators."""
-    return len(found.problems) > before or any(
-        each.code in ("E250", "E305") and ".limits" in each.field for each in found.problems
-    )
-
-
-def _named(app: App, model: OpenModel) -> Origin:
-    """Who says the served name."""
-    source = app.document if "servedModelName" in app.spec else model.document
-    return Origin(source, ("spec", "servedModelName"))
-
-
-_MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
-
-
-def _fixed(app: App, engine: engines.Engine, variant: Spec, tag: str, found: Findings) -> None:
-    """A warning for a tag that is moved from image to image."""
-    if not _moves(tag):
-        return
-    own = variant.get("version") or engine.runtime.spec["version"]
-    said = app.origin(*_BACKEND, "version") if tag != own else Origin(engine.runtime.document, ("spec", "version"))
-    hint = "" if _MOVING.match(own) else f", such as {own}"
-    found.add("W238", said, tag=tag, hint=f"name a fixed one{hint}, or a digest")
-
-
-@lru_cache(maxsize=1024)
-def _moves(tag: str) -> bool:
-    return bool(_MOVING.match(tag)) and "sha256:" not in tag
-
-
-def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, served: str, length: int) -> Words:
-    main = base.weights[0]
-    second = base.weights[1] if len(base.weights) > 1 else None
-    return {
-        "ModelPath": _path(engine, main, base.skip),
-        "ModelName": main.name if main.kind == PULLED else served,
-        "DraftModelPath": _path(engine, second, base.skip) if second else "",
-        "Revision": main.revision,
-        "DraftRevision": second.revision if second and base.claim.draft else "",
-        "Hub": main.hub,
-        "Filename": main.filename,
-        "Endpoint": main.endpoint if main.kind == "objectStore" else "",
-        "Source": main.kind,
-        "Format": main.format,
-        "Skip": base.skip,
-        "Stream": base.skip and main.kind == "objectStore",
-        "Accelerator": variant.get("accelerator", "none"),
-        "TP": size,
-        "MaxModelLen": length,
-        "Region": main.words.get("Region", ""),
-        "Anonymous": main.words.get("Anonymous", False),
-        **engine.constant,
-    }
-
-
-def _path(engine: engines.Engine, weights: Weights, skip: bool) -> str:
-    """What the engine opens: the path on disk, or what the user wrote when nothing loads it (gcs:// as gs:// for
-    presets).
-    """
-    if not skip or weights.kind == "oci":
-        return weights.path
-    if engine.templated and weights.kind == "objectStore":
-        return weights.scheme + weights.address[weights.address.index("://") :]
-    return weights.address
-
-
-def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tuple[Pod, _Line, Body]:
+def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tuple[Pod, Line, Body]:
     """The one pod, the command line that it got, and the files of its ConfigMap.
 
     Raises Stop when a template of the runtime does not hold.
     """
     inputs, runtime = memo.inputs, run.engine.runtime
     try:
-        line = _line(memo, app, base, run, found)
+        line = lines.line(memo, app, base, run, found)
         command = tuple(run.engine.command(run.words))
         lifecycle = run.engine.lifecycle(run.words)
         probes = {key: filler(run.words) for key, filler in run.engine.probes.items()}
@@ -300,7 +160,7 @@ def _pod(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> tup
     return pod, line, beside.config
 
 
-def _patched(memo: Memo, app: App, base: Claimed, run: _Run, pod: Pod, found: Findings) -> Pod:
+def _patched(memo: Memo, app: App, base: Claimed, run: Run, pod: Pod, found: Findings) -> Pod:
     """The pod under the Playground's podTemplate."""
     inputs, at = memo.inputs, app.origin("spec", "podTemplate")
     patch = normal.part(app.spec["podTemplate"], at, found)
@@ -333,115 +193,7 @@ def _tolerations(held: flavors.Accelerator) -> tuple[Body, ...]:
     return _TOLERATIONS[held.resource]
 
 
-def _line(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> _Line:
-    """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
-    engine, user, words = run.engine, run.user, run.words
-    per_model = _of_model(base, engine)
-    own_args, model_args = user.get("args") or (), per_model.get("args") or ()
-    layers = [options.Layer(run.config.args(words))]
-    derived_env: list[Body] = []
-    shm = ""
-    for entry in engine.derives(words) if engine.derived else ():
-        if entry.args:
-            layers.append(options.Layer([str(arg) for arg in entry.args(words)], entry.group))
-        if entry.envs:
-            derived_env += entry.envs(words)
-        shm = entry.shared_memory or shm
-    if engine.owned_env:
-        options.owned_env(engine.owned_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
-        options.owned_env(engine.owned_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), found)
-        everywhere = memo.inputs.config.get("pods", "env", default=())
-        options.owned_env(engine.owned_env, everywhere, memo.inputs.config.origin("pods", "env"), found)
-    if engine.style.splits:
-        paths = [
-            (weights.path, app.origin(*each.path) if each.model.ours else weights.origin)
-            for each, weights in zip(base.claim.models, base.weights, strict=True)
-        ]
-        given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
-    layers += [options.Layer(each) for each in (model_args, own_args) if each]
-    args, form = options.line(engine.style, layers)
-    # All that the next asks for, where the version is known.
-    said = run.version, run.held, words["TP"], base.claim.draft, tuple(model_args), tuple(own_args)
-    if said not in form.sound:
-        before = len(found.problems)
-        _judge(memo, app, base, run, args, found)
-        if run.version and len(found.problems) == before:
-            form.sound.add(said)
-    env: Sequence[Body] = tuple(engine.envs(words))
-    model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
-    if derived_env or model_env or own_env or memo.every.env:
-        if model_env:
-            path: Path = ("spec", "engines", engine.runtime.name, "envs")
-            model_env = _entries(memo, model_env, base.claim.main.document, path, found)
-        if own_env:
-            own_env = _entries(memo, own_env, app.document, (*_BACKEND, "envs"), found)
-        env = merge_env(env, derived_env, memo.every.env, model_env, own_env)
-    size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
-    if size is not None:
-        try:
-            shm = quantity.canonical(size)
-        except ValueError:
-            found.add("E305", app.origin(*_BACKEND, "sharedMemorySize"), value=size)
-    return _Line(args, form.names, tuple(env), shm)
-
-
-def _entries(memo: Memo, envs: Sequence[Body], source: Source, path: Path, found: Findings) -> Sequence[Body]:
-    """Somebody's environment, normal: worked out once for all who say the same."""
-    said = keys.of(envs)
-    known = memo.envs.get(said)
-    if known is None:
-        before = len(found.problems)
-        known = shared(normal.entries(envs, Origin(source, path), found))
-        if len(found.problems) == before:
-            memo.envs[said] = known
-    return known
-
-
-def _judge(memo: Memo, app: App, base: Claimed, run: _Run, line: Sequence[str], found: Findings) -> None:
-    """What is wrong with the model's and the user's arguments. `line`: all arguments, as they will be."""
-    engine, claim = run.engine, base.claim
-    model_args, own_args = _of_model(base, engine).get("args"), run.user.get("args")
-    theirs = [given.Given(model_args, _at_model(base, engine, "args"))] if model_args else []
-    theirs += [given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else []
-    _judge_options(memo, app, run, theirs, found)
-    if engine.style.read and theirs:
-        given.judge(engine, theirs, claim.draft, found)
-    given.shared_out(engine, run.held, run.words["TP"], theirs, line, base.kit.placement, claim.main, found)
-
-
-def _judge_options(memo: Memo, app: App, run: _Run, theirs: Sequence[given.Given], found: Findings) -> None:
-    """What the engine of this version would not take of the model's and the user's arguments."""
-    engine = run.engine
-    if not engine.style.read:
-        if engine.templated and run.user.get("args") and "options" in engine.spec:
-            found.add("E438", app.origin(*_BACKEND, "args"), backend=engine.runtime.name)
-        return
-    version = run.version
-    judge = engines.judge(memo.inputs.option_files, engine, version, found) if version else None
-    if judge is None:
-        own = "version" in run.user and ":" not in run.tag and "image" not in patching.runner(app.spec)[1]
-        if (version or own) and "list" in (engine.spec.get("options") or {}):
-            place = app.origin(*_BACKEND, "version" if "version" in run.user else "backendName")
-            found.add("W231", place, backend=engine.runtime.name, version=version or run.tag)
-        return
-    for args, origin in theirs:
-        known = engine.judged.get(key := (version, tuple(args)))
-        if known is None:
-            known = engine.judged[key] = judged(judge, args)
-        for index, code, words in known:
-            found.add(code, origin.at(index), **words)
-
-
-def _of_model(base: Claimed, engine: engines.Engine) -> Spec:
-    """What the main model says of this engine."""
-    return (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
-
-
-def _at_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:
-    return Origin(base.claim.main.document, ("spec", "engines", engine.runtime.name, field))
-
-
-def _annotations(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> Body:
+def _annotations(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Body:
     """What people read off the LeaderWorkerSet, each where it is known."""
     main = base.weights[0]
     annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
@@ -454,7 +206,7 @@ def _annotations(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings
     return annotations
 
 
-def _asked_for(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) -> str:
+def _asked_for(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> str:
     """What clients send as the model: the public name where a route turns it into the engine's, or where the engine
     does not care, else what the engine calls it.
     """
@@ -463,12 +215,12 @@ def _asked_for(memo: Memo, app: App, base: Claimed, run: _Run, found: Findings) 
     if called == run.served or not minds or routing.mode(app, door(memo, app.namespace)) != "off":
         return run.served
     if "servedModelName" in app.spec or "servedModelName" in base.claim.main.spec:
-        place = _named(app, base.claim.main)
+        place = running.naming(app, base.claim.main)
         found.add("W233", place, backend=run.engine.runtime.name, name=called)
     return called
 
 
-def _origins(memo: Memo, app: App, base: Claimed, run: _Run, line: _Line, pod: Pod) -> Mapping[Path, Origin]:
+def _origins(memo: Memo, app: App, base: Claimed, run: Run, line: Line, pod: Pod) -> Mapping[Path, Origin]:
     """What made each part of the plan; asked for only when something is wrong with an object."""
     at, mine = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
     origins: dict[Path, Origin] = {

@@ -9,9 +9,8 @@ from renderer import quantity, template
 from renderer.api import App, Spec
 from renderer.plan import Body, Scaler
 from renderer.problems import Findings, Origin
-from renderer.resolve import keys
 from renderer.resolve.engines import Engine, Recommended
-from renderer.resolve.memo import Memo
+from renderer.resolve.memo import Memo, key_of
 from renderer.yamlio import Shared
 
 _CPU = Shared(
@@ -83,7 +82,7 @@ def scaler(memo: Memo, app: App, engine: Engine, config: Recommended, found: Fin
             _untriggered(memo, app, engine, found)
         return None
     spec, origin = said
-    known = memo.scales.get(name := keys.of(spec))
+    known = memo.scales.get(name := key_of(spec))
     if known is None:
         before = len(found.problems)
         known = _scales(spec, origin, found)

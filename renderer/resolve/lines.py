@@ -1,0 +1,136 @@
+"""The command line and the environment of a Playground's engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from renderer import quantity
+from renderer.api import App, Spec
+from renderer.plan import Body
+from renderer.problems import Findings, Origin, Path, Source
+from renderer.records import NamedTuple
+from renderer.resolve import engines, given, normal, options, patching
+from renderer.resolve.environment import merge_env
+from renderer.resolve.judging import judged
+from renderer.resolve.memo import Claimed, Memo, key_of
+from renderer.resolve.running import Run
+from renderer.template import shared
+
+_BACKEND: Path = ("spec", "backendRuntimeConfig")
+
+
+class Line(NamedTuple):
+    """The command line and the options in it, the environment, and how much shared memory goes with them."""
+
+    args: tuple[str, ...]
+    names: Set[str]
+    env: tuple[Body, ...]
+    shared_memory: str
+
+
+def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line:
+    """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
+    engine, user, words = run.engine, run.user, run.words
+    per_model = _of_model(base, engine)
+    own_args, model_args = user.get("args") or (), per_model.get("args") or ()
+    layers = [options.Layer(run.config.args(words))]
+    derived_env: list[Body] = []
+    shm = ""
+    for entry in engine.derives(words) if engine.derived else ():
+        if entry.args:
+            layers.append(options.Layer([str(arg) for arg in entry.args(words)], entry.group))
+        if entry.envs:
+            derived_env += entry.envs(words)
+        shm = entry.shared_memory or shm
+    if engine.owned_env:
+        options.owned_env(engine.owned_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
+        options.owned_env(engine.owned_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), found)
+        everywhere = memo.inputs.config.get("pods", "env", default=())
+        options.owned_env(engine.owned_env, everywhere, memo.inputs.config.origin("pods", "env"), found)
+    if engine.style.splits:
+        paths = [
+            (weights.path, app.origin(*each.path) if each.model.ours else weights.origin)
+            for each, weights in zip(base.claim.models, base.weights, strict=True)
+        ]
+        given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
+    layers += [options.Layer(each) for each in (model_args, own_args) if each]
+    args, form = options.line(engine.style, layers)
+    # All that the next asks for, where the version is known.
+    said = run.version, run.held, words["TP"], base.claim.draft, tuple(model_args), tuple(own_args)
+    if said not in form.sound:
+        before = len(found.problems)
+        _judge(memo, app, base, run, args, found)
+        if run.version and len(found.problems) == before:
+            form.sound.add(said)
+    env: Sequence[Body] = tuple(engine.envs(words))
+    model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
+    if derived_env or model_env or own_env or memo.every.env:
+        if model_env:
+            path: Path = ("spec", "engines", engine.runtime.name, "envs")
+            model_env = _entries(memo, model_env, base.claim.main.document, path, found)
+        if own_env:
+            own_env = _entries(memo, own_env, app.document, (*_BACKEND, "envs"), found)
+        env = merge_env(env, derived_env, memo.every.env, model_env, own_env)
+    size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
+    if size is not None:
+        try:
+            shm = quantity.canonical(size)
+        except ValueError:
+            found.add("E305", app.origin(*_BACKEND, "sharedMemorySize"), value=size)
+    return Line(args, form.names, tuple(env), shm)
+
+
+def _entries(memo: Memo, envs: Sequence[Body], source: Source, path: Path, found: Findings) -> Sequence[Body]:
+    """Somebody's environment, normal: worked out once for all who say the same."""
+    said = key_of(envs)
+    known = memo.envs.get(said)
+    if known is None:
+        before = len(found.problems)
+        known = shared(normal.entries(envs, Origin(source, path), found))
+        if len(found.problems) == before:
+            memo.envs[said] = known
+    return known
+
+
+def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], found: Findings) -> None:
+    """What is wrong with the model's and the user's arguments. `line`: all arguments, as they will be."""
+    engine, claim = run.engine, base.claim
+    model_args, own_args = _of_model(base, engine).get("args"), run.user.get("args")
+    theirs = [given.Given(model_args, _at_model(base, engine, "args"))] if model_args else []
+    theirs += [given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else []
+    _judge_options(memo, app, run, theirs, found)
+    if engine.style.read and theirs:
+        given.judge(engine, theirs, claim.draft, found)
+    given.shared_out(engine, run.held, run.words["TP"], theirs, line, base.kit.placement, claim.main, found)
+
+
+def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given], found: Findings) -> None:
+    """What the engine of this version would not take of the model's and the user's arguments."""
+    engine = run.engine
+    if not engine.style.read:
+        if engine.templated and run.user.get("args") and "options" in engine.spec:
+            found.add("E438", app.origin(*_BACKEND, "args"), backend=engine.runtime.name)
+        return
+    version = run.version
+    judge = engines.judge(memo.inputs.option_files, engine, version, found) if version else None
+    if judge is None:
+        own = "version" in run.user and ":" not in run.tag and "image" not in patching.runner(app.spec)[1]
+        if (version or own) and "list" in (engine.spec.get("options") or {}):
+            place = app.origin(*_BACKEND, "version" if "version" in run.user else "backendName")
+            found.add("W231", place, backend=engine.runtime.name, version=version or run.tag)
+        return
+    for args, origin in theirs:
+        known = engine.judged.get(key := (version, tuple(args)))
+        if known is None:
+            known = engine.judged[key] = judged(judge, args)
+        for index, code, words in known:
+            found.add(code, origin.at(index), **words)
+
+
+def _of_model(base: Claimed, engine: engines.Engine) -> Spec:
+    """What the main model says of this engine."""
+    return (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
+
+
+def _at_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:
+    return Origin(base.claim.main.document, ("spec", "engines", engine.runtime.name, field))

@@ -1,0 +1,173 @@
+"""How an engine runs a Playground: its config, what the pod gets, the version, and the words of its templates."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from renderer.api import App, Inputs, OpenModel, Spec
+from renderer.plan import Body
+from renderer.problems import Findings, Origin, Path, Stop
+from renderer.records import NamedTuple
+from renderer.resolve import engines, fitting, flavors, images, names, patching, resources
+from renderer.resolve.claims import Claim
+from renderer.resolve.memo import Claimed, Memo, key_of
+from renderer.resolve.sources import PULLED, Weights
+from renderer.template import Words, shared
+
+_BACKEND: Path = ("spec", "backendRuntimeConfig")
+
+
+class Run(NamedTuple):
+    """How the engine runs this app. `user`: the Playground's backendRuntimeConfig; `version`: the engine's, as far as
+    the image tells; `called`: what it calls the model.
+    """
+
+    engine: engines.Engine
+    config: engines.Recommended
+    user: Spec
+    resources: Body
+    held: flavors.Accelerator
+    variant: Spec
+    tag: str
+    version: str
+    served: str
+    words: Words
+    called: str
+
+
+def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Findings) -> Run:
+    """Config, resources, accelerator, variant, tag and words.
+
+    Raises Stop when the engine cannot run what is claimed.
+    """
+    inputs, user, at = memo.inputs, app.spec.get("backendRuntimeConfig") or {}, app.origin(*_BACKEND)
+    claim, place = base.claim, base.kit.placement
+    if notice := engine.spec.get("notice"):
+        origin = at.at("backendName") if "backendName" in user else app.origin("spec")
+        found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
+    config = engines.recommended(engine, claim.draft, user, at, found)
+    said, before = key_of(user.get("resources"), place.limits, place.params, place.given), len(found.problems)
+    sized = config.sized.get(said)
+    merged = sized.resources if sized else _merged(config, user, at, place, found)
+    if engine.templated:
+        so_far = len(found.problems)
+        fitting.fit(inputs, app, engine, claim, base.weights, base.skip, found)
+        if found.problems and _unreadable(found, so_far):
+            raise Stop  # what its pod gets is nobody's question yet
+    if sized is None:
+        sized = _sized(inputs, app, engine, claim, merged, place, found)
+        if len(found.problems) == before:  # what is wrong stands somewhere else for everybody
+            config.sized[said] = sized
+    _, held, variant, size, length = sized
+    if user.get("version"):
+        images.judge(user["version"], "tag", at.at("version"), found)
+    tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
+    # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
+    served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or claim.main.name
+    words = _words(engine, base, variant, size, served, length)
+    called = engines.called(engine, served, words)
+    named = engine.templated and called == served
+    if named and (hint := names.unserved(engine.spec, served)):
+        found.add("E414", naming(app, claim.main), name=served, backend=engine.runtime.name, hint=hint)
+    _fixed(app, engine, variant, tag, found)
+    # Nobody knows what an image of the podTemplate holds.
+    version = "" if "image" in patching.runner(app.spec)[1] else engine.version(tag)
+    return Run(engine, config, user, merged, held, variant, tag, version, served, words, called)
+
+
+def _unreadable(found: Findings, before: int) -> bool:
+    """Whether the engine cannot take the weights, or a limit is no quantity, so that nobody knows the accelerators."""
+    return len(found.problems) > before or any(
+        each.code in ("E250", "E305") and ".limits" in each.field for each in found.problems
+    )
+
+
+def _merged(config: engines.Recommended, user: Spec, at: Origin, place: flavors.Placement, found: Findings) -> Body:
+    """The runner's resources. `user`: the app's backendRuntimeConfig, which stands `at`."""
+    preset = resources.Side(config.spec.get("resources") or {}, config.origin)
+    own = resources.Side(user.get("resources") or {}, at)
+    made: Body = shared(resources.merged(preset, own, place.limits, found))
+    return made
+
+
+def _sized(
+    inputs: Inputs,
+    app: App,
+    engine: engines.Engine,
+    claim: Claim,
+    merged: Body,
+    place: flavors.Placement,
+    found: Findings,
+) -> engines.Sized:
+    """What the engine makes of these resources. Raises Stop when it cannot run on them."""
+    if not engine.templated:
+        return engines.Sized(merged)
+    limits = place.places(claim.main, "limits") if place.limits else None
+    limited = limits or app.origin(*_BACKEND, "resources", "limits")
+    held = flavors.accelerator(inputs, merged.get("limits") or {}, limited, found)
+    variant = engines.variant(engine, held, place.given)
+    if variant is None:
+        engines.unsuited(inputs, engine, held, place.given, app.origin(*claim.models[0].path), found)
+    size = flavors.parallel_size(held, place, claim.main, found)
+    return engines.Sized(merged, held, variant, size, flavors.max_model_len(place, claim.main, found))
+
+
+def naming(app: App, model: OpenModel) -> Origin:
+    """Who says the served name."""
+    source = app.document if "servedModelName" in app.spec else model.document
+    return Origin(source, ("spec", "servedModelName"))
+
+
+_MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
+
+
+def _fixed(app: App, engine: engines.Engine, variant: Spec, tag: str, found: Findings) -> None:
+    """A warning for a tag that is moved from image to image."""
+    if not _moves(tag):
+        return
+    own = variant.get("version") or engine.runtime.spec["version"]
+    said = app.origin(*_BACKEND, "version") if tag != own else Origin(engine.runtime.document, ("spec", "version"))
+    hint = "" if _MOVING.match(own) else f", such as {own}"
+    found.add("W238", said, tag=tag, hint=f"name a fixed one{hint}, or a digest")
+
+
+@lru_cache(maxsize=1024)
+def _moves(tag: str) -> bool:
+    return bool(_MOVING.match(tag)) and "sha256:" not in tag
+
+
+def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, served: str, length: int) -> Words:
+    main = base.weights[0]
+    second = base.weights[1] if len(base.weights) > 1 else None
+    return {
+        "ModelPath": _path(engine, main, base.skip),
+        "ModelName": main.name if main.kind == PULLED else served,
+        "DraftModelPath": _path(engine, second, base.skip) if second else "",
+        "Revision": main.revision,
+        "DraftRevision": second.revision if second and base.claim.draft else "",
+        "Hub": main.hub,
+        "Filename": main.filename,
+        "Endpoint": main.endpoint if main.kind == "objectStore" else "",
+        "Source": main.kind,
+        "Format": main.format,
+        "Skip": base.skip,
+        "Stream": base.skip and main.kind == "objectStore",
+        "Accelerator": variant.get("accelerator", "none"),
+        "TP": size,
+        "MaxModelLen": length,
+        "Region": main.words.get("Region", ""),
+        "Anonymous": main.words.get("Anonymous", False),
+        **engine.constant,
+    }
+
+
+def _path(engine: engines.Engine, weights: Weights, skip: bool) -> str:
+    """What the engine opens: the path on disk, or what the user wrote when nothing loads it (gcs:// as gs:// for
+    presets).
+    """
+    if not skip or weights.kind == "oci":
+        return weights.path
+    if engine.templated and weights.kind == "objectStore":
+        return weights.scheme + weights.address[weights.address.index("://") :]
+    return weights.address
