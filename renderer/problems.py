@@ -634,7 +634,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E632": Wording(
         "the header '{header}' cannot be used: it is removed from requests, or means something else",
-        "name another, such as x-api-key",
+        "name another, such as {other}",
     ),
     "E633": Wording("'{name}' is also the name of a packed route", "give it another name"),
     "E634": Wording(

@@ -13,6 +13,7 @@ from renderer.records import NamedTuple
 from renderer.resolve import targets
 
 TENANT = "x-tenant-id"
+_KEY = "x-api-key"  # the header that holds an API key where nobody says another
 MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
 MANY_WITH_KEYS = 250  # models, above which API keys may fill the message (routing.md, Who may call)
 MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square (gateway-proof.md, 5)
@@ -127,16 +128,26 @@ def _auth(gates: Mapping[tuple[str, str], Door], found: Findings) -> None:
         if auth.get("apiKeys") and auth.get("jwt"):
             found.add("E635", each.at("auth", "jwt", key=True))
         tenant, keys = each.tenant.lower(), (auth.get("apiKeys") or {}).get("headers") or ()
-        if tenant in (MODEL, "host"):
-            found.add("E632", each.at("auth", "tenantHeader"), header=each.tenant)
         for i, header in enumerate(keys):
             if header.lower() in (MODEL, "host", tenant):
-                found.add("E632", each.at("auth", "apiKeys", "headers", i), header=header)
-        if _providers(each, found):
+                found.add("E632", each.at("auth", "apiKeys", "headers", i), header=header, other=_KEY)
+        fine = _providers(each, found)
+        if tenant in (MODEL, "host", *(_read(auth) if fine else ())):
+            found.add("E632", each.at("auth", "tenantHeader"), header=each.tenant, other=TENANT)
+        if fine:
             for i, provider in enumerate(auth.get("jwt") or ()):
                 claims = provider.get("claimToHeaders") or ()
                 if tenant not in [claim["header"].lower() for claim in claims]:
                     found.add("E622", each.at("auth", "jwt", i), header=each.tenant)
+
+
+def _read(auth: Mapping[str, Any]) -> Iterator[str]:
+    """The headers in which clients say who they are, of API keys only the one that nobody names."""
+    if "headers" not in (auth.get("apiKeys") or {"headers": ()}):
+        yield _KEY
+    for provider in auth.get("jwt") or ():
+        where = provider.get("extractFrom")
+        yield from (each["name"].lower() for each in where.get("headers") or ()) if where else ("authorization",)
 
 
 def _providers(door: Door, found: Findings) -> bool:
@@ -182,7 +193,7 @@ def policy(door: Door, *, across: bool) -> Body:
             reference["namespace"] = door.gateway[0]
         made["apiKeyAuth"] = {
             "credentialRefs": [reference],
-            "extractFrom": [{"headers": list(keys.get("headers") or ("x-api-key",))}],
+            "extractFrom": [{"headers": list(keys.get("headers") or (_KEY,))}],
             "forwardClientIDHeader": door.tenant,
             "sanitize": True,
         }
