@@ -605,6 +605,19 @@ WORDINGS: dict[str, Wording] = {
         "the workload '{workload}' is asked for the model '{sent}', but its engine is told '{name}' and answers 404",
         "{hint}",
     ),
+    "E611": Wording("Envoy Gateway does not accept the {what}, since {why}: {effect}", "{hint}"),
+    "E612": Wording(
+        "without parentRefs the route is on no Gateway, and no request comes here",
+        "write parentRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: …}}]",
+    ),
+    "E613": Wording(
+        "without targetRefs no backend gets this key",
+        "write targetRefs: [{{group: aigateway.envoyproxy.io, kind: AIServiceBackend, name: …}}]",
+    ),
+    "E614": Wording(
+        "the AI gateway cannot work out this cost ({why}), and takes no more changes of any route on the Gateway",
+        "write CEL that gives a whole number, of counts such as input_tokens, which are unsigned: input_tokens * 2u",
+    ),
     # Nxxx: what cannot be judged from here; never an error
     "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the set: not checked"),
     "N581": Wording("the Service '{name}' selects no pod of the set: whether one listens there was not checked"),

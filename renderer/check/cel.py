@@ -227,3 +227,34 @@ def _find(text: str, pattern: str) -> str:
 
     found = re.search(pattern, text)
     return found[0] if found else ""
+
+
+_NAMES = ("model", "backend", "route_name")
+_COUNTS = tuple(
+    f"{each}_tokens" for each in ("input", "cached_input", "cache_creation_input", "output", "total", "reasoning")
+)
+
+
+def uncountable(rule: str) -> str:
+    """Why the AI gateway cannot work out a cost by this rule, '' where it can; it tries a request of no tokens."""
+    try:
+        found = _counting().compile(rule).eval(data={**dict.fromkeys(_NAMES, "dummy"), **dict.fromkeys(_COUNTS, 0)})
+    except RuntimeError as error:
+        why = str(error).partition("\n")[0].removesuffix(" [INVALID_ARGUMENT]")
+        return why.rpartition("ERROR: <input>:")[2].partition(" expecting ")[0] or why
+    kind, value = found.type().name(), found.value()
+    if kind == "ERROR":
+        return f"of a request without tokens: {str(value).rpartition(': ')[2]}"
+    if kind not in ("INT", "UINT"):
+        return "it gives no whole number"
+    return f"it gives {value}" if value < 0 else ""
+
+
+@cache
+def _counting() -> Any:
+    """CEL as the AI gateway has it for costs."""
+    from cel_expr_python import cel
+
+    return cel.NewEnv(
+        variables={**dict.fromkeys(_NAMES, cel.Type.STRING), **dict.fromkeys(_COUNTS, cel.Type.UINT)},
+    )

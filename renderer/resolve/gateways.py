@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from renderer import schema, since
+from renderer import schema, since, tokens
 from renderer.api import Config
 from renderer.plan import Body, Gate
 from renderer.problems import Findings, Origin
@@ -135,6 +135,9 @@ def _auth(gates: Mapping[tuple[str, str], Door], found: Findings) -> None:
         if tenant in (MODEL, "host", *(_read(auth) if fine else ())):
             found.add("E632", each.at("auth", "tenantHeader"), header=each.tenant, other=TENANT)
         if fine:
+            for path, why, hint in tokens.refused(auth.get("jwt") or ()):
+                words = {"what": f"SecurityPolicy of {'/'.join(each.gateway)}", "why": why, "hint": hint}
+                found.add("E611", each.at("auth", "jwt", *path), effect="every request is answered with 500", **words)
             for i, provider in enumerate(auth.get("jwt") or ()):
                 claims = provider.get("claimToHeaders") or ()
                 if tenant not in [claim["header"].lower() for claim in claims]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from renderer.check.chain import backends, gateways, policies, pools, references, routes
+from renderer.check.chain import accepted, backends, gateways, policies, pools, references, routes
 from renderer.check.chain.declared import outside
 from renderer.check.chain.fleet import RouteFact, facts, fleet
 from renderer.check.chain.policies import api_keys
@@ -35,13 +35,14 @@ __all__ = [
 ]
 
 RULES: Mapping[str, tuple[Callable[[View, Body, str, str], Iterator[Finding]], ...]] = {
-    "AIGatewayRoute": (routes.ai_gateway_route,),
+    "AIGatewayRoute": (routes.ai_gateway_route, accepted.attached),
     "HTTPRoute": (routes.http_route,),
     "AIServiceBackend": (backends.ai_service_backend,),
-    "Backend": (backends.backend,),
+    "Backend": (backends.backend, accepted.addressed),
     "InferencePool": (pools.pool,),
     pools.OLD: (pools.old_pool,),
-    "Gateway": (gateways.gateway,),
+    "Gateway": (gateways.gateway, accepted.listeners),
+    "GatewayConfig": (accepted.gateway_config,),
     "GatewayClass": (gateways.gateway_class,),
     "EnvoyProxy": (gateways.envoy_proxy,),
     "BackendTLSPolicy": (policies.aimed,),
@@ -49,8 +50,15 @@ RULES: Mapping[str, tuple[Callable[[View, Body, str, str], Iterator[Finding]], .
     "ClientTrafficPolicy": (policies.aimed, policies.listened),
     "EnvoyExtensionPolicy": (policies.aimed, policies.hidden, policies.listened),
     "EnvoyPatchPolicy": (policies.aimed,),
-    "SecurityPolicy": (policies.aimed, policies.security_policy, policies.hidden, policies.listened),
-    "BackendSecurityPolicy": (policies.aimed, policies.backend_security_policy),
+    "SecurityPolicy": (
+        policies.aimed,
+        policies.security_policy,
+        policies.hidden,
+        policies.listened,
+        accepted.providers,
+        accepted.keys_apart,
+    ),
+    "BackendSecurityPolicy": (policies.aimed, policies.backend_security_policy, accepted.aims),
     "QuotaPolicy": (policies.aimed,),
     "HorizontalPodAutoscaler": (references.autoscaler,),
     "ScaledObject": (references.autoscaler,),

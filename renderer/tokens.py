@@ -1,0 +1,35 @@
+"""Providers of tokens (JWT) as Envoy Gateway wants them, beyond what their schema says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from renderer.problems import Path
+
+_QUALIFIED = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
+_URI = re.compile(r"/|[A-Za-z][-+.A-Za-z0-9]*:(?!//[^/?#]*\s)")  # or a path, as Go reads one of a request
+
+
+def refused(providers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Path, str, str]]:
+    """Why Envoy Gateway does not accept a policy with these: where in them, what is wrong, and what to do."""
+    known = set()
+    for i, each in enumerate(providers):
+        name, issuer = each["name"], each.get("issuer") or ""
+        keys = (each.get("remoteJWKS") or {}).get("uri")
+        if name in known:
+            yield (i, "name"), f"two providers are called '{name}'", "give one of them another name"
+        elif not _QUALIFIED.fullmatch(name):
+            hint = "write letters, digits, '-', '_' and '.', at most 63"
+            yield (i, "name"), f"no provider may be called '{name}'", hint
+        if ":" in issuer and not _asked(issuer):
+            yield (i, "issuer"), f"'{issuer}' holds a ':' and is no URI", "write it as the tokens have it"
+        if keys is not None and not _asked(keys):
+            hint = "write a URI, such as https://idp.example.com/keys"
+            yield (i, "remoteJWKS", "uri"), f"'{keys}' is no URI", hint
+        known.add(name)
+
+
+def _asked(uri: str) -> bool:
+    return _URI.match(uri) is not None and uri.isprintable()
