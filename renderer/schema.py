@@ -229,6 +229,12 @@ def _explain(error: Any) -> Iterator[Finding]:
     elif rule in ("anyOf", "oneOf"):
         yield from _alternatives(error, path, instance)
         return
+    elif rule == "uniqueItems":
+        for i, each in enumerate(instance):
+            if each in instance[:i]:
+                said = f"'{each}'" if isinstance(each, str) else "this item"
+                yield Finding("E307", (*path, i), False, _words(what=f"{said} stands in this list already"))
+        return
     elif rule == "pattern" and "KMGTPE" in str(error.validator_value):
         yield Finding("E305", path, False, _words(value=instance))
         return
