@@ -171,7 +171,7 @@ def nothing(inputs: Inputs, scope: Scope, problems: Sequence[Problem]) -> list[P
 
 
 def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
-    """Every document of every YAML file below the paths, of any kind, for `llmaz check`.
+    """Every document of every YAML file below the paths, of any kind, for `llmaz check`; of a List its items.
 
     Raises RenderError for a path that is not there.
     """
@@ -187,11 +187,22 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
                 read, wrong = yamlio.parse(file.name, file.read())
             except OSError as error:
                 read, wrong = [], [problem("E120", Origin(Rule(file.name)), what=error.strerror or error)]
-        documents += read
+        for document in read:
+            documents += document.parts("items") if _listed(document.value) else [document]
         problems += wrong
     if not documents and not problems:
         problems = [problem("E125", Origin(Rule(path)), files=_counted(len(files))) for path in paths]
     return documents, problems
+
+
+def _listed(value: Any) -> bool:
+    """Whether this is a List with something in it, such as kubectl prints of several objects."""
+    return (
+        isinstance(value, dict)
+        and (value.get("apiVersion"), value.get("kind")) == ("v1", "List")
+        and isinstance(value.get("items"), list)
+        and bool(value["items"])
+    )
 
 
 def near(paths: Sequence[str]) -> tuple[Config, list[Problem]]:

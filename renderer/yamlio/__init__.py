@@ -86,6 +86,31 @@ class Document:
         """The field at `path` as an Origin."""
         return Origin(self, path, key)
 
+    def parts(self, *path: str | int) -> list[Document]:
+        """The items of the list at `path`, each as a document of its own."""
+        items = self.value
+        for part in path:
+            items = items[part]
+        return [_Part(self, (*path, i), value) for i, value in enumerate(items)]
+
+
+class _Part(Document):
+    """What stands at a place in a document, as a document of its own."""
+
+    __slots__ = ("_at",)
+
+    _at: Path
+
+    def __init__(self, whole: Document, at: Path, value: Any) -> None:
+        super().__init__(whole._file, whole.index, value)
+        object.__setattr__(self, "_at", at)
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return super().locate((*self._at, *path), key=key)
+
+    def raw(self, path: Path) -> str | None:
+        return super().raw((*self._at, *path))
+
 
 class _File:
     """What the documents of one file share: its bytes and, once asked for, the place of everything in it."""
