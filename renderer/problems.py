@@ -998,6 +998,16 @@ WORDINGS: dict[str, Wording] = {
         "write spec.timeouts here",
     ),
     "W246": Wording("an API of {schema} takes {usual} as a rule, not {kind}", "write auth.type: {usual}"),
+    "W247": Wording(
+        "streamed requests for '{model}' do not reach this target: since the ModelRoute '{route}' in {file}:{line} "
+        "counts tokens, the AI gateway sends its own copy of every stream on this Gateway, under the public name, "
+        "after the picker has chosen",
+        "give the budget or the pool a Gateway of its own, or split over Playgrounds in backend mode",
+    ),
+    "W248": Wording(
+        "a pool's picker is asked once a request, so it is sent again to the pod of '{name}' that failed",
+        "leave retries out, or write spec.gateway.mode: backend in it",
+    ),
     "W241": Wording(
         "the Gateway {name} has {count} models beside API keys, which stand in every route of one message of 4 MiB",
         "use JWT for many tenants, or give namespaces Gateways of their own (gateway.perNamespace)",
@@ -1019,6 +1029,11 @@ WORDINGS: dict[str, Wording] = {
     "W584": Wording(
         "at the listener '{listener}' this hides what the {kind} of the whole Gateway '{gateway}' says: {lost}",
         "repeat it here",
+    ),
+    "W585": Wording(
+        "streamed requests do not get this name: since the {what} counts tokens on the Gateway '{gateway}', the AI "
+        "gateway sends its own copy of every stream there, under the public name, after the picker has chosen",
+        "give what counts or the pool a Gateway of its own",
     ),
     "W700": Wording(
         "{what} needs the feature gate {gate}, which is off by default up to Kubernetes {newest}",

@@ -6,7 +6,7 @@ from collections.abc import Set
 
 from renderer.api import App, Inputs
 from renderer.problems import Findings, Problem
-from renderer.resolve import gateways, modelroutes, pools, routing
+from renderer.resolve import gateways, modelroutes, pools, routing, streams
 from renderer.resolve.variants import variants
 
 _SUFFIXES = ("-lb", "-leaders")  # of the Services that stand beside a LeaderWorkerSet
@@ -14,7 +14,7 @@ _SUFFIXES = ("-lb", "-leaders")  # of the Services that stand beside a LeaderWor
 
 def clashes(inputs: Inputs) -> list[Problem]:
     """Names of apps and their variants that another one has, or that stand for a Service of another one's
-    LeaderWorkerSet or pool; and objects of providers that two ModelRoutes make.
+    LeaderWorkerSet or pool; objects of providers that two ModelRoutes make; and names that get lost in streams.
     """
     taken, found = {(app.namespace, app.name): app for app in inputs.apps}, Findings()
     split = [each for app in inputs.apps for each in variants(inputs, app) if each.of]
@@ -33,6 +33,7 @@ def clashes(inputs: Inputs) -> list[Problem]:
         if each_pool and routing.mode(each_pool, gateways.door(inputs.config, namespace)) == "pool":
             _said("E288", clash, each_pool, name, found)
     _provided(inputs, {(each.namespace, each.name) for each in split}, found)
+    streams.missed(inputs, found)
     return found.problems
 
 

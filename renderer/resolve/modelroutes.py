@@ -180,7 +180,9 @@ def _retries(item: Traffic, parts: list[Part], plans: list[Plan], priorities: in
     if said < priorities - 1:
         found.add("E649", at, attempts=said, count=priorities, least=priorities - 1)
     alone = len(parts) == 1 and len(plans) == 1 and not plans[0].scaler and plans[0].replicas == 1
-    if alone:
+    if parts[0].targets[0].pool:
+        found.add("W248", at, name=plans[0].name)
+    elif alone:
         found.add("W243", at, name=plans[0].name)
     return int(said)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.chain.backends import LEADERS, listed, listening, served_by, unknown, view_pods
-from renderer.check.chain.view import View, kind_in
+from renderer.check.chain.gateways import CONFIG
+from renderer.check.chain.view import Place, View, kind_in
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 
@@ -73,6 +74,51 @@ def rewrite(view: View, body: Body, namespace: str, name: str) -> Iterator[Findi
         for t, target in enumerate(rule.get("targets") or ()):
             path: Path = ("spec", "rules", r, "targets", t, "modelRewrite")
             yield from _known(view, namespace, spec["poolRef"]["name"], target["modelRewrite"], path, _LOAD)
+    yield from _lost(view, spec, namespace)
+
+
+def _lost(view: View, spec: Body, namespace: str) -> Iterator[Finding]:
+    """Where somebody counts tokens, the AI gateway writes streams anew after the picker has."""
+    counting = view.once("counting", _counting)
+    gateways = view.once("gateways of pools", _gateways).get((namespace, spec["poolRef"]["name"]), ())
+    place = next((each for each in gateways if each in counting), None)
+    for r, rule in enumerate(spec.get("rules") or () if place else ()):
+        asked = {(each.get("model") or {}).get("value") for each in rule.get("matches") or [{}]}
+        for t, target in enumerate(rule.get("targets") or ()):
+            if place and asked != {target["modelRewrite"]}:
+                path: Path = ("spec", "rules", r, "targets", t, "modelRewrite")
+                yield "W585", path, {"what": counting[place], "gateway": "/".join(place)}
+                return
+
+
+def _counting(view: View) -> dict[Place, str]:
+    """The Gateways where somebody counts tokens."""
+    made: dict[Place, str] = {}
+    for namespace, name, body in view.all("AIGatewayRoute"):
+        for parent in (body["spec"].get("parentRefs") or ()) if body["spec"].get("llmRequestCosts") else ():
+            made.setdefault((parent.get("namespace") or namespace, parent["name"]), f"AIGatewayRoute '{name}'")
+    for namespace, name, body in view.all("Gateway"):
+        config = (body["metadata"].get("annotations") or {}).get(CONFIG)
+        found = view.find("GatewayConfig", namespace, config) if config else None
+        if found and (found.get("spec") or {}).get("globalLLMRequestCosts"):
+            made.setdefault((namespace, name), f"GatewayConfig '{config}'")
+    return made
+
+
+def _gateways(view: View) -> dict[Place, list[Place]]:
+    """By pool, the Gateways through which it is reached."""
+    made: dict[Place, list[Place]] = {}
+    for namespace, _, body in view.all("AIGatewayRoute"):
+        names = {
+            each["name"]
+            for rule in body["spec"]["rules"]
+            for each in rule.get("backendRefs") or ()
+            if each.get("kind") == "InferencePool"
+        }
+        for name in names:
+            for parent in body["spec"].get("parentRefs") or ():
+                made.setdefault((namespace, name), []).append((parent.get("namespace") or namespace, parent["name"]))
+    return made
 
 
 def _known(view: View, namespace: str, name: str, sent: str, path: Path, hint: str) -> Iterator[Finding]:
