@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from renderer.check.chain.gateways import meet
+from renderer.check.chain.gateways import admitted, meet
 from renderer.check.chain.view import Outside, Place, View
+from renderer.check.finding import Body
 from renderer.problems import Path
 from renderer.records import NamedTuple
 
@@ -26,9 +27,9 @@ Found = tuple[int, str, Path, dict[str, Any]]
 class RouteFact(NamedTuple):
     """One match of one rule of an AIGatewayRoute on one parent.
 
-    `section`: the listener, '' for all; `hostnames`: wildcards are narrowed to the listeners' own; `model`: '' where
-    the match names none exactly; `also`: what else it asks of headers; `route`: namespace/name; `path`: of the
-    model's name; `at`: the route's index among the objects.
+    `section`: the listener, '' for all; `hostnames`: narrowed to the listeners' own; `model`: '' where the match names
+    none exactly; `also`: what else it asks of headers; `route`: namespace/name; `path`: of the model's name; `at`: the
+    route's index among the objects; `said`: the hostnames are its own, not its listeners'.
     """
 
     gateway: Place
@@ -41,6 +42,7 @@ class RouteFact(NamedTuple):
     rule: int
     path: Path
     at: int
+    said: bool = True
 
 
 def facts(view: View) -> list[RouteFact]:
@@ -53,7 +55,7 @@ def facts(view: View) -> list[RouteFact]:
         hostnames = tuple(spec.get("hostnames") or ())
         for p, parent in enumerate(spec.get("parentRefs") or ()):
             gateway, section = (parent.get("namespace") or namespace, parent["name"]), parent.get("sectionName") or ""
-            hosts = _narrowed(view, hostnames, gateway, section)
+            hosts = _narrowed(view, hostnames, gateway, parent, namespace)
             for r, rule in enumerate(spec["rules"]):
                 for m, match in enumerate(rule.get("matches") or ({},)):
                     model, also = "", ""
@@ -65,17 +67,22 @@ def facts(view: View) -> list[RouteFact]:
                         elif len(headers) > 1:
                             also += f"{header['name'].lower()}={header['value']};"
                     route = f"{namespace}/{name}" if namespace else name
-                    made.append(RouteFact(gateway, section, hosts, model, also, route, p, r, path, index))
+                    made.append(
+                        RouteFact(gateway, section, hosts, model, also, route, p, r, path, index, bool(hostnames))
+                    )
     return made
 
 
-def _narrowed(view: View, hostnames: tuple[str, ...], gateway: Place, section: str) -> tuple[str, ...]:
-    """Hostnames with wildcards replaced by what the listeners of their Gateway leave of them, as Envoy has them."""
-    found = view.find("Gateway", *gateway) if any(each.startswith("*") for each in hostnames) else None
-    if not found:
+def _narrowed(view: View, hostnames: tuple[str, ...], gateway: Place, parent: Body, namespace: str) -> tuple[str, ...]:
+    """Hostnames as Envoy has them: wildcards replaced by what the listeners of their Gateway leave of them, and none
+    by those of the listeners, where each has one.
+    """
+    if hostnames and not any(each.startswith("*") for each in hostnames):
         return hostnames
-    listeners = [each for each in found["spec"].get("listeners") or () if section in ("", each["name"])]
-    served = [each.get("hostname", "") for each in listeners]
+    found = view.find("Gateway", *gateway)
+    served = admitted(view, found, gateway, parent, namespace).hosts if found else ()
+    if not hostnames:
+        return () if "" in served else tuple(dict.fromkeys(served))
     left = [max(one, host, key=_exact) for one in hostnames for host in served if not host or meet(one, host)]
     return tuple(dict.fromkeys(left)) or hostnames
 
@@ -161,9 +168,11 @@ def _outdone(gateway: Place, on: list[RouteFact]) -> Iterator[Found]:
                 continue
             taken = next((each for each in fact.hostnames if each.startswith("*") and host.endswith(each[1:])), None)
             if taken:
-                words = {"own": f"'{taken}'", "its": f"'{host}'", "other": other.route, "gateway": gateway[1]}
+                own = f"'{taken}'" if fact.said else f"no hostnames, which means its listener's '{taken}'"
+                words = {"own": own, "its": f"'{host}'", "other": other.route, "gateway": gateway[1]}
                 hint = f"name '{host}' here too, or a host that is not below '{taken}' there"
-                yield fact.at, "E584", ("spec", "hostnames"), {**words, "hosts": f"'{host}'", "hint": hint}
+                path: Path = ("spec", "hostnames") if fact.said else ("spec",)
+                yield fact.at, "E584", path, {**words, "hosts": f"'{host}'", "hint": hint}
                 done.add(fact.at)
 
 

@@ -29,15 +29,7 @@ def parents(view: View, spec: Body, namespace: str) -> Iterator[Finding]:
 def _attached(
     view: View, gateway: Body, place: Place, reference: Body, namespace: str, hostnames: Sequence[str], path: Path
 ) -> Iterator[Finding]:
-    section, port = reference.get("sectionName"), reference.get("port")
-    # What a Gateway says to a namespace is alike for all its routes, in whichever View they are.
-    others = view.outside.others
-    holder = view if others is None or ("Gateway", *place) in view.objects else others
-    said = holder.admissions
-    key = (place, namespace, section, port)
-    admission = said.get(key)
-    if admission is None:
-        admission = said[key] = _admitted(view, gateway, place, namespace, section, port)
+    admission = admitted(view, gateway, place, reference, namespace)
     if admission.wrong:
         code, field, words = admission.wrong
         if code.startswith("N"):
@@ -49,6 +41,20 @@ def _attached(
             if not any(meet(hostname, host) for host in admission.hosts):
                 served = ", ".join(admission.hosts)
                 yield "E583", ("spec", "hostnames", i), {"gateway": place[1], "hostname": hostname, "served": served}
+
+
+def admitted(view: View, gateway: Body, place: Place, reference: Body, namespace: str) -> Admission:
+    """Which listeners take a route of a namespace that refers to their Gateway."""
+    section, port = reference.get("sectionName"), reference.get("port")
+    # What a Gateway says to a namespace is alike for all its routes, in whichever View they are.
+    others = view.outside.others
+    holder = view if others is None or ("Gateway", *place) in view.objects else others
+    said = holder.admissions
+    key = (place, namespace, section, port)
+    admission = said.get(key)
+    if admission is None:
+        admission = said[key] = _admitted(view, gateway, place, namespace, section, port)
+    return admission
 
 
 def _admitted(
