@@ -97,6 +97,8 @@ def aimed(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding
             if target.section not in listeners:
                 words = {"what": f"called '{target.section}'", "known": ", ".join(listeners), "gateway": target.name}
                 yield "E581", (*target.path, "sectionName"), words
+        if target.section and target.kind == "HTTPRoute" and there and target.section not in _rules(there):
+            yield "E611", (*target.path, "sectionName"), _unnamed(kind, name, target)
         claim = (kind, *target[:4])
         if (first := claims.setdefault(claim, f"{namespace}/{name}")) != f"{namespace}/{name}":
             code = "E600" if kind == "BackendSecurityPolicy" else "E599"
@@ -107,6 +109,22 @@ def aimed(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding
         path = ("spec", "targetSelectors", i)
         if path not in found and not view.outside.declared(selector["kind"], namespace, "*"):
             yield "E608", path, {"kind": selector["kind"]}
+
+
+def _rules(route: Body) -> list[str]:
+    """What the rules of a route are called: in the HTTPRoute of an AIGatewayRoute only the one that finds nothing."""
+    if route["kind"] == "AIGatewayRoute":
+        return ["route-not-found"]
+    return [rule["name"] for rule in route["spec"].get("rules") or () if "name" in rule]
+
+
+def _unnamed(kind: str, name: str, target: Target) -> dict[str, Any]:
+    return {
+        "what": f"{kind} '{name}'",
+        "why": f"the HTTPRoute '{target.name}' has no rule called '{target.section}'",
+        "effect": "it acts on nothing",
+        "hint": "leave sectionName out: the rules of an AIGatewayRoute have no names",
+    }
 
 
 def _there(view: View, target: Target) -> Body | None:
