@@ -632,6 +632,9 @@ WORDINGS: dict[str, Wording] = {
         "{from_kind} of '{from_space}' to kind {kind} was not checked"
     ),
     "N588": Wording("whether clients can set the header '{header}' at the Gateway {name} was not checked"),
+    "N589": Wording(
+        "{key} says nothing here: the Gateway {name} is made elsewhere, since gateway.create is false",
+    ),
     "N587": Wording(
         "whether the host '{host}' leads to a Service was not checked: those that are known end in .<namespace>.svc or "
         ".<namespace>.svc.{domain}"

@@ -57,7 +57,8 @@ def test_a_policy_names_the_secret_of_the_gateway() -> None:
 
 def test_one_gateway_said_twice_must_be_said_alike() -> None:
     found = Findings()
-    gateways.gates(said(replicas=2, perNamespace={"a": {"replicas": 3}, "b": {"name": "other", "replicas": 4}}), found)
+    others = {"a": {"replicas": 3}, "b": {"name": "other", "replicas": 4}}
+    gateways.gates(said(create=True, replicas=2, perNamespace=others), found)
     assert [problem.code for problem in found.problems] == ["E620"]
     found = Findings()
     # of the routes, not of the Gateway

@@ -37,6 +37,7 @@ _MOST = {"model": 1200, "packed": 1400}  # rules on one Gateway, below the 4 MiB
 REQUEST = "300s"
 _LONGEST = 63  # characters of a Service's name
 _POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
+_MAKING = ("className", "serviceType", "replicas", "tls")  # of a Gateway that we make, and of no other
 # What belongs to the Gateway itself, so that two namespaces which name one Gateway must say the same of it.
 _GATE_KEYS = ("create", "className", "serviceType", "replicas", "hostnames", "tls", "auth", "maxModels", "routeLayout")
 
@@ -111,7 +112,22 @@ def gates(config: Config, found: Findings) -> dict[tuple[str, str], Door]:
         if each.get("create") and "issuer" in (each.get("tls") or {}) and not each.get("hostnames"):
             found.add("E629", each.at("tls", "issuer", key=True), name="/".join(each.gateway))
     _auth(made, found)
+    _idle(config, found)
     return made
+
+
+def _idle(config: Config, found: Findings) -> None:
+    """A note on what is said of Gateways that somebody else makes."""
+    general, *several = doors(config)
+    for key in _MAKING:
+        heard = general.get("create")
+        for each in several:
+            own = config.get("gateway", "perNamespace", each.namespace, default={})
+            heard = heard or (each.get("create") and key not in own)
+            if key in own and not each.get("create"):
+                found.add("N589", each.at(key, key=True), key=key, name="/".join(each.gateway))
+        if key in config.get("gateway", default={}) and not heard:
+            found.add("N589", general.at(key, key=True), key=key, name="/".join(general.gateway))
 
 
 def _said(door: Door, key: str) -> Any:
