@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -563,6 +563,47 @@ def test_gpus_are_counted_by_flavor() -> None:
         "nvidia.com/gpu (l4)": ((2, 0), (4, 0)),
     }
     assert "GPUs 4 → 25" in FORMS["text"](found, "")
+
+
+def placed(selector: Any = (), flavor: str = "", terms: Sequence[str] = ()) -> dict[str, Any]:
+    """A LeaderWorkerSet whose pods select nodes, by labels or by terms of an affinity."""
+    body = workload(flavor=flavor)
+    spec = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    spec["nodeSelector"] = dict(selector)
+    required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "gpu", "values": [each]}]} for each in terms]}
+    spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return body
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gpus"),
+    [
+        # a model's own flavor has no name in what is rendered: the nodes tell it
+        (placed({"gpu": "a"}), placed({"gpu": "h"}), {"(gpu=a)": (4, 0), "(gpu=h)": (0, 4)}),
+        (placed({"x/gpu": "a", "kubernetes.io/os": "linux"}), placed({"x/gpu": "a"}), {"(gpu=a)": (4, 4)}),
+        (placed(terms=["a", "h"]), placed({"gpu": "h"}), {"(gpu=a or gpu=h)": (4, 0), "(gpu=h)": (0, 4)}),
+        # claimed from now on, and the same nodes
+        (placed({"gpu": "a"}), placed({"gpu": "a"}, "big"), {"(big)": (4, 4)}),
+        (placed({"gpu": "a"}), placed({"gpu": "h"}, "big"), {"(big)": (0, 4), "(gpu=a)": (4, 0)}),
+        # of several claimed ones the first acts where nodes are selected, else any
+        (placed({"gpu": "a"}, "a,h"), placed(flavor="a,h", terms=["a", "h"]), {"(a)": (4, 0), "(a or h)": (0, 4)}),
+    ],
+)
+def test_the_kind_of_an_accelerator(before: Any, after: Any, gpus: Mapping[str, tuple[int, int]]) -> None:
+    found = compare(texts(before), texts(after))
+    assert {each.name.removeprefix("nvidia.com/gpu "): each.most for each in found.gpus} == gpus
+
+
+def test_other_nodes_are_said() -> None:
+    """Also where the flavor's name stays, and its nodes are others."""
+    found = compare(texts(placed({"gpu": "a"}, "big")), texts(placed({"gpu": "h"}, "big")))
+    assert "nodes: gpu=a → gpu=h" in FORMS["text"](found, "")
+    assert "nodes `gpu=a` → `gpu=h`" in FORMS["markdown"](found, "")
+
+
+def test_other_accelerators_are_no_unchanged_number() -> None:
+    found = compare(texts(placed({"gpu": "a"})), texts(placed({"gpu": "h"})))
+    assert "GPUs 4, of other kinds ·" in FORMS["text"](found, "")
 
 
 def test_an_autoscaler_in_a_file_of_its_own() -> None:

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from renderer import load
 from renderer.diff.fields import Change, differing, same
-from renderer.diff.models import Gpus, Model, ModelChange, compared, model, scalers
+from renderer.diff.gpus import Gpus
+from renderer.diff.models import Model, ModelChange, compared, model, scalers
 from renderer.diff.objects import SCALER, WORKLOAD, Body, Item, Items, Key, beside, changed, items
 from renderer.diff.renames import renamed
 from renderer.diff.risks import Pair, Risk, risks

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from renderer.diff.comparing import Altered, Diff
-from renderer.diff.models import Fact, Gpus, ModelChange
+from renderer.diff.gpus import Gpus
+from renderer.diff.models import Fact, ModelChange
 from renderer.diff.options import Flag
 from renderer.diff.risks import KINDS, NAME, Risk
 from renderer.diff.words import (

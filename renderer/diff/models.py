@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from renderer import quantity
+from renderer.diff import gpus
+from renderer.diff.gpus import Gpus, Kind
 from renderer.diff.objects import WORKLOAD, Body, Item, Items, Key, at, maps, table
 from renderer.diff.options import Flag, flags
 from renderer.records import NamedTuple
@@ -17,7 +18,6 @@ _SAID = {
     "renderer.llmaz.io/model-revision": "model revision",
     "renderer.llmaz.io/served-model-name": "public name",
 }
-_FLAVORS = "llmaz.io/inference-service-flavors"
 _MODEL = "llmaz.io/model-name"
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
@@ -38,7 +38,8 @@ class Pod(NamedTuple):
 class Model(NamedTuple):
     """What runs. `said`: what annotations of ours say, by what people call it; `low` to `high` replicas, alike where
     nothing scales them; `scaled`: an autoscaler does; `fixed`: the replicas that are written in the workload, None
-    where it leaves them to somebody; `gpus`: accelerators of one replica.
+    where it leaves them to somebody; `nodes`: the labels of those that the pods ask for; `gpus`: accelerators of one
+    replica.
     """
 
     name: str
@@ -48,7 +49,8 @@ class Model(NamedTuple):
     high: int
     scaled: bool
     fixed: int | None
-    gpus: Mapping[str, int]
+    nodes: str
+    gpus: Mapping[Kind, int]
     leader: Pod
     worker: Pod
 
@@ -64,14 +66,6 @@ class Fact(NamedTuple):
     what: str
     before: str
     after: str
-
-
-class Gpus(NamedTuple):
-    """Accelerators of one kind, before and after: of one replica, and of as many as there may be."""
-
-    name: str
-    replica: tuple[int, int]
-    most: tuple[int, int]
 
 
 class ModelChange(NamedTuple):
@@ -107,40 +101,19 @@ def model(item: Item, scalers: Mapping[tuple[str, str], Body], accelerates: Call
         most,
         scaler is not None,
         None if fixed is None else _number(fixed, 1),
-        _sum(((leader, 1), (worker, size - 1)), accelerates),
+        gpus.nodes(worker),
+        gpus.accelerators(((leader, 1), (worker, size - 1)), accelerates),
         _pod(leader, accelerates),
         _pod(worker, accelerates),
     )
 
 
 def _flavor(pod: Body) -> dict[str, str]:
-    said = table(pod, "metadata", "annotations").get(_FLAVORS)
-    return {"flavor": str(said)} if said else {}
+    return {"flavor": said} if (said := gpus.flavor(pod)) else {}
 
 
 def _number(value: Any, otherwise: int) -> int:
     return value if value.__class__ is int else otherwise
-
-
-def _sum(pods: Any, accelerates: Callable[[str], bool]) -> Mapping[str, int]:
-    """leader + (size - 1) × worker, by resource and flavor."""
-    found: dict[str, int] = {}
-    for pod, times in pods:
-        flavors = " or ".join(str(table(pod, "metadata", "annotations").get(_FLAVORS, "")).split(","))
-        for container in maps(pod, "spec", "containers"):
-            resources = table(container, "resources")
-            for name, value in {**table(resources, "requests"), **table(resources, "limits")}.items():
-                if accelerates(name) and (count := _amount(value) * times):
-                    name = f"{name} ({flavors})" if flavors else name
-                    found[name] = found.get(name, 0) + count
-    return found
-
-
-def _amount(value: Any) -> int:
-    try:
-        return quantity.nanos(value) // 10**9
-    except ValueError:
-        return 0
 
 
 def _pod(pod: Body, accelerates: Callable[[str], bool]) -> Pod:
@@ -186,16 +159,21 @@ def compared(before: Model | None, after: Model | None) -> tuple[list[Fact], lis
         workers = flags(before.worker.args, after.worker.args) if after.size > 1 else []
         options = leaders + [each for each in workers if each not in leaders]
     old, new = before.gpus if before else {}, after.gpus if after else {}
-    low, high = before.high if before else 0, after.high if after else 0
-    names = sorted({*old, *new})
-    counts = [(name, old.get(name, 0), new.get(name, 0)) for name in names]
-    return facts, options, [Gpus(name, (a, b), (a * low, b * high)) for name, a, b in counts]
+    most = before.high if before else 0, after.high if after else 0
+    return facts, options, list(gpus.compared(old, new, most, bool(before and after and _alike(before, after))))
+
+
+def _alike(before: Model, after: Model) -> bool:
+    """Whether both run on the same nodes, of which one side alone claims the flavor."""
+    return before.nodes == after.nodes and ("flavor" in before.said) != ("flavor" in after.said)
 
 
 def _facts(before: Model, after: Model) -> Iterator[Fact]:
     yield from _fact("model", before.name, after.name)
     for what in (*_SAID.values(), "flavor"):
         yield from _fact(what, before.said.get(what, ""), after.said.get(what, ""))
+    if before.said.get("flavor") == after.said.get("flavor"):
+        yield from _fact("nodes", before.nodes, after.nodes)
     yield from _fact("replicas", _counted(before), _counted(after))
     yield from _fact("pods a replica", str(before.size), str(after.size))
     yield from _pods("", before.leader, after.leader)

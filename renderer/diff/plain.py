@@ -7,7 +7,8 @@ from typing import Any
 
 from renderer.diff.comparing import Altered, Diff
 from renderer.diff.fields import ABSENT, Change
-from renderer.diff.models import Gpus, Model, ModelChange
+from renderer.diff.gpus import Gpus
+from renderer.diff.models import Model, ModelChange
 from renderer.diff.objects import Key
 from renderer.diff.words import sides
 

@@ -11,7 +11,8 @@ from typing import Any
 from renderer import yamlio
 from renderer.diff.comparing import Altered, Diff
 from renderer.diff.fields import ABSENT, Change
-from renderer.diff.models import Gpus, Model, ModelChange
+from renderer.diff.gpus import Gpus
+from renderer.diff.models import Model, ModelChange
 from renderer.diff.risks import Risk
 
 STATES = ("added", "removed", "renamed", "changed", "moved")
@@ -21,8 +22,11 @@ def headline(diff: Diff) -> str:
     """How much differs, in a line."""
     parts = [counted(Counter(each.state for each in diff.models), "model")]
     before, after = (sum(each.most[i] for each in diff.gpus) for i in (0, 1))
-    if before or after:
-        parts.append(f"GPUs {before:,} (unchanged)" if before == after else f"GPUs {before:,} → {after:,}")
+    if before != after:
+        parts.append(f"GPUs {before:,} → {after:,}")
+    elif before:
+        moved = any(each.most[0] != each.most[1] for each in diff.gpus)
+        parts.append(f"GPUs {before:,}, of other kinds" if moved else f"GPUs {before:,} (unchanged)")
     parts.append(counted(Counter(each.state for each in diff.objects), "object"))
     return " · ".join(filter(None, parts)) or "no object changes"
 
