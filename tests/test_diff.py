@@ -928,6 +928,29 @@ def test_renames_in_two_namespaces_to_one_name() -> None:
     assert found.traffic == ()
 
 
+def at_host(body: Any, name: str, host: str) -> Any:
+    """A route under another name of its own, for a host."""
+    made = copy.deepcopy(body)
+    made["metadata"]["name"] = name
+    made["spec"]["hostnames"] = [host]
+    return made
+
+
+def test_one_public_name_at_two_hosts() -> None:
+    """Each route is compared with itself; what is gone is said of its host."""
+    one, other = at_host(route("blue", ("a", 90), ("b", 10)), "r1", "x.example"), route("blue", ("a", 50), ("c", 50))
+    other = at_host(other, "r2", "y.example")
+    less = at_host(route("blue", ("a", 70), ("b", 30)), "r1", "x.example")
+    for after in ([less], [at_host(less, "r3", "x.example")]):
+        assert sorted(tuple(each) for each in compare(texts(one, other), texts(*after)).traffic) == [
+            ("blue at x.example", "weight of a", "90", "70"),
+            ("blue at x.example", "weight of b", "10", "30"),
+            ("blue at y.example", "public name", "a, weight 50; c, weight 50", ""),
+        ]
+    both = compare(texts(one, other), texts(other, less))
+    assert [each.name for each in both.traffic] == ["blue at x.example"] * 2
+
+
 def test_traffic() -> None:
     limits: dict[str, Any] = {
         "clientSelectors": [{"headers": [{"name": "x-tenant-id", "type": "Distinct"}]}],

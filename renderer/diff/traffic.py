@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from renderer.diff.objects import Body, Items, Key, at, items_of, maps, table
 from renderer.records import NamedTuple
@@ -31,6 +32,9 @@ class Public(NamedTuple):
     route: Key
     legs: Mapping[str, Leg]
     timeout: str
+
+
+Named: TypeAlias = Mapping[tuple[str, Key], Public]  # by name and route
 
 
 class Way(NamedTuple):
@@ -74,15 +78,19 @@ def _leg(reference: Body) -> Leg:
 
 def ways(before: Items, after: Items, renamed: Mapping[Key, Key]) -> Iterator[Way]:
     """How the traffic of two sides differs, by public name and then by object."""
-    old, new = ({(each.route.namespace, each.name): each for each in names(side)} for side in (before, after))
+    old, new = ({(each.name, each.route): each for each in names(side)} for side in (before, after))
     backends = {
         (key.namespace, key.name): was.name
         for key, was in renamed.items()
         if key.kind in ("AIServiceBackend", "InferencePool")
     }
-    moved = dict(_moved(old, new))
+    moved = _moved(old, new, renamed)
+    several = {name for side in (old, new) for name, many in Counter(name for name, _ in side).items() if many > 1}
     for each in sorted({*old, *new} - set(moved.values())):
-        yield from _names(old.get(moved.get(each, each)), new.get(each), each[1], backends)
+        sides = old.get(moved.get(each, each)), new.get(each)
+        hosts = next((side.hosts for side in reversed(sides) if side), ()) if each[0] in several else ()
+        name = f"{each[0]} at {', '.join(hosts)}" if hosts else each[0]
+        yield from _names(*sides, name, backends)
     for key in sorted({*before, *after}):
         was = renamed.get(key, key)
         pair = before[was].body if was in before else {}, after[key].body if key in after else {}
@@ -92,19 +100,31 @@ def ways(before: Items, after: Items, renamed: Mapping[Key, Key]) -> Iterator[Wa
             yield from _said(f"{key.place}", "provider", _hosts(pair[0]), _hosts(pair[1]))
 
 
-def _moved(
-    old: Mapping[tuple[str, str], Public], new: Mapping[tuple[str, str], Public]
-) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Public names that another namespace answers to at the same Gateway: where from, by where."""
-    gone: dict[str, list[tuple[str, str]]] = {}
-    for place in sorted(set(old) - set(new)):
-        gone.setdefault(place[1], []).append(place)
-    for place in sorted(set(new) - set(old)):
-        for was in gone.get(place[1], []):
-            if set(old[was].gateways) & set(new[place].gateways):
-                gone[place[1]].remove(was)
-                yield place, was
-                break
+def _moved(old: Named, new: Named, renamed: Mapping[Key, Key]) -> dict[tuple[str, Key], tuple[str, Key]]:
+    """Public names that another route answers to: where from, by where. The route was renamed, or stands in the same
+    namespace or at the same Gateway; one that has a host in common comes first.
+    """
+    left = {each: old[each] for each in sorted(set(old) - set(new))}
+    came = {each: new[each] for each in sorted(set(new) - set(old))}
+    found = {each: was for each in came if (was := (each[0], renamed.get(each[1], each[1]))) in left}
+    called: dict[str, list[tuple[str, Key]]] = {}
+    for each in left:
+        called.setdefault(each[0], []).append(each)
+    pairs = [
+        (not _meet(left[was].hosts, came[each].hosts), was[1].namespace != each[1].namespace, each, was)
+        for each in came
+        for was in called.get(each[0], ())
+        if was[1].namespace == each[1].namespace or _meet(left[was].gateways, came[each].gateways)
+    ]
+    for _, _, each, was in sorted(pairs):
+        if each not in found and was not in found.values():
+            found[each] = was
+    return found
+
+
+def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two lists have something in common; an empty one has all."""
+    return not one or not other or not set(one).isdisjoint(other)
 
 
 def _names(
