@@ -282,6 +282,8 @@ def test_environments(repository: Repository, llmaz: Llmaz) -> None:
     dev = llmaz("diff", "--env-a", "dev", "--env-b", "prod", "--format", "markdown")
     assert (dev.code, dev.out.splitlines()[0]) == (0, "<!-- llmaz:dev-prod -->")
     assert "| `llm/chat`<br>`blue-30b` | replicas | 1 → 6 |" in dev.out
+    less = llmaz("diff", "--env-a", "prod", "--env-b", "dev")
+    assert ("replicas: 6 → 1" in less.out, "Risks" in less.out) == (True, False)  # nothing happens to either
     same = said(llmaz("diff", "--env-a", "dev", "--env-b", "dev", "--format", "json", "--exit-code"))
     assert same["objects"] == []
     nobody = llmaz("diff", "--env-a", "dev", "--env-b", "nobody")
@@ -909,6 +911,25 @@ def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, An
     if "namespace" in after:
         assert ("blue", "namespace", "llm", "other") in [tuple(each) for each in found.traffic]
         assert "public name" not in [each.what for each in found.traffic]
+
+
+def test_two_clusters_beside_each_other() -> None:
+    """What a step from one to the other would do to pods is no risk; what one of them has is."""
+    gone = workload("gone")
+    now = workload(image="engine:latest", spec={"replicas": 1}, env=[{"name": "API_KEY", "value": "sk-1"}])
+    found = compare(texts(workload(), gone), texts(now), step=False)
+    assert [kind for kind, _ in risks(found)] == ["plaintext-secret", "floating-tag"]
+
+
+def test_many_that_move_to_another_namespace() -> None:
+    """Pairs of one name are few, however many there are of a namespace."""
+    sides: list[list[dict[str, Any]]] = [[], []]
+    for side, namespace in zip(sides, "ab", strict=True):
+        for i in range(40):
+            side.append(workload(f"m{i}"))
+            side[-1]["metadata"]["namespace"] = namespace
+    found = compare(texts(*sides[0]), texts(*sides[1]))
+    assert {(each.state, each.was and each.was.name == each.key.name) for each in found.models} == {("renamed", True)}
 
 
 def test_renames_in_two_namespaces_to_one_name() -> None:

@@ -74,7 +74,7 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         say("text", counted(failed, "error"))
         end(INVALID)
     with answering():
-        found = compare(sides.before, sides.after)._replace(notes=tuple(sides.notes))
+        found = compare(sides.before, sides.after, step=not older)._replace(notes=tuple(sides.notes))
         text = FORMS[form](found, sides.environment)
     click.echo(text, nl=False)
     end(STALE if tells and found.different else 0)

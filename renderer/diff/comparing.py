@@ -13,7 +13,7 @@ from renderer.diff.gpus import Gpus
 from renderer.diff.models import Model, ModelChange, compared, model, scalers
 from renderer.diff.objects import SCALER, WORKLOAD, Body, Item, Items, Key, beside, changed, items
 from renderer.diff.renames import renamed
-from renderer.diff.risks import Pair, Risk, risks
+from renderer.diff.risks import STANDING, Pair, Risk, risks
 from renderer.diff.secrets import ANOTHER, HIDDEN, veiled
 from renderer.diff.traffic import Way, ways
 from renderer.emit import Text
@@ -48,8 +48,10 @@ class Diff(NamedTuple):
         return any(each.state != "moved" for each in self.objects)
 
 
-def compare(before: Sequence[Text], after: Sequence[Text]) -> Diff:
-    """What differs between two sides of rendered files. Files that are the same on both are not parsed."""
+def compare(before: Sequence[Text], after: Sequence[Text], step: bool = True) -> Diff:
+    """What differs between two sides of rendered files. Files that are the same on both are not parsed. `step`: the
+    second replaces the first; two clusters stand beside each other, and what happens to pods on the way is no risk.
+    """
     left, right, still = changed(before, after)
     old, new = items(left), items(right)
     if still:
@@ -60,7 +62,8 @@ def compare(before: Sequence[Text], after: Sequence[Text]) -> Diff:
     keys = {each.key: each.before.key for each in pairs if each.state == "renamed" and each.before}
     altered = [each for each in pairs if each.state != "same"]
     found = risks((_pair(each, old, new) for each in altered), models, old, new)
-    return Diff(tuple(altered), models, tuple(ways(old, new, keys)), tuple(found), _total(models))
+    said = tuple(each for each in found if step or each.kind in STANDING)
+    return Diff(tuple(altered), models, tuple(ways(old, new, keys)), said, _total(models))
 
 
 def _complete(old: Items, new: Items, still: Sequence[Text]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from renderer.diff.objects import WORKLOAD, Body, Items, Key, at
@@ -12,7 +12,8 @@ _LABELS = ("spec", "leaderWorkerTemplate", "workerTemplate", "metadata", "labels
 _APP = "app.kubernetes.io/name"
 _ALIKE = 0.85  # part of the fields that both have, names aside
 _ALIKE_OF_ANOTHER_MODEL = 0.95
-_MOST = 900  # pairs of one kind that are compared: beyond it nobody reads names one by one
+_MOST = 900  # pairs of one namespace and kind that are compared: beyond it nobody reads names one by one
+_MOVES = 4_000  # pairs of one name and kind
 
 
 def renamed(gone: Items, new: Items) -> dict[Key, Key]:
@@ -54,22 +55,30 @@ def _under(old: str, new: str, text: str) -> str:
 
 
 def _pairs(gone: Mapping[Key, Body], new: Mapping[Key, Body]) -> dict[Key, Key]:
-    """The pairs that are most alike, each object in one of them."""
-    if not gone or not new or len(gone) * len(new) > _MOST:
-        return {}
+    """The pairs that are most alike, each object in one of them. They have the name in common, or the namespace."""
+    pairs = _sharing(gone, new, lambda key: key.name, _MOVES) + _sharing(gone, new, lambda key: key.namespace, _MOST)
     scores = []
-    for was, old in gone.items():
-        for key, body in new.items():
-            if was.namespace != key.namespace and was.name != key.name:
-                continue
-            score, least = _alike(was, old, key, body)
-            if score >= least:
-                scores.append((-score, was, key))
+    for was, key in pairs:
+        score, least = _alike(was, gone[was], key, new[key])
+        if score >= least:
+            scores.append((-score, was, key))
     found: dict[Key, Key] = {}
+    taken: set[Key] = set()
     for _, was, key in sorted(scores):
-        if key not in found and was not in found.values():
+        if key not in found and was not in taken:
             found[key] = was
+            taken.add(was)
     return found
+
+
+def _sharing(gone: Iterable[Key], new: Iterable[Key], part: Callable[[Key], str], most: int) -> list[tuple[Key, Key]]:
+    """The pairs that have a part in common; none where there are too many."""
+    found: dict[str, list[Key]] = {}
+    for key in new:
+        found.setdefault(part(key), []).append(key)
+    if sum(len(found.get(part(was), ())) for was in gone) > most:
+        return []
+    return [(was, key) for was in gone for key in found.get(part(was), ())]
 
 
 def _alike(was: Key, old: Body, key: Key, body: Body) -> tuple[float, float]:

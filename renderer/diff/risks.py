@@ -31,6 +31,7 @@ KINDS = {
     "floating-tag": "floating tag",
     "restart": "restarts pods",
 }
+STANDING = ("rights", "plaintext-secret", "host-path", "floating-tag")  # they hold of a side, and not of a step to it
 NAME = "\0"  # no YAML holds it
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"))
