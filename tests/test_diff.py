@@ -706,6 +706,9 @@ def test_the_immutable_field(before: int | None, after: int | None) -> None:
         ((None, (2, 4)), (None, (0, 4)), ["scale-to-zero"]),
         ((None, (2, 4)), (None, (1, 4)), ["scale-to-one"]),
         ((None, (2, 4)), (3, None), []),
+        ((None, (1, 6)), (1, None), ["scale-to-one"]),
+        ((None, (1, 6)), (None, (1, 1)), ["scale-to-one"]),
+        ((None, (1, 1)), (1, None), []),
     ],
 )
 def test_replicas(before: Any, after: Any, kinds: list[str]) -> None:

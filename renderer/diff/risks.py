@@ -307,7 +307,7 @@ def _of_model(each: ModelChange) -> Iterator[Risk]:
         yield Risk("scale-to-zero", each.key, f"replicas {before.replicas} → 0")
     elif before.low > 0 and after.low == 0:
         yield Risk("scale-to-zero", each.key, f"replicas {before.replicas} → {after.replicas}")
-    elif before.low > 1 and after.low == 1:
+    elif (before.low > 1 and after.low == 1) or (before.high > 1 and after.high == 1):
         yield Risk("scale-to-one", each.key, f"replicas {before.replicas} → {after.replicas}")
 
 
