@@ -603,6 +603,40 @@ def test_other_nodes_are_said() -> None:
     assert "nodes `gpu=a` → `gpu=h`" in FORMS["markdown"](found, "")
 
 
+def loaded(revision: str = "", image: str = "loader:v1", args: str = "copy S:a", volume: Any = None, **env: str) -> Any:
+    """A LeaderWorkerSet with a loader, of which the engine has the variable PROXY too."""
+    variables = [{"name": name, "value": value} for name, value in env.items()]
+    body = workload(env=[each for each in variables if each["name"] == "PROXY"])
+    body["metadata"]["annotations"] = {"renderer.llmaz.io/model-revision": revision}
+    pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    pod["initContainers"] = [{"name": "loader", "image": image, "args": args.split(), "env": variables}]
+    pod["volumes"] = [{"name": "cache", "emptyDir": {}}, {"name": "weights", **(volume or {})}]
+    return body
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "facts"),
+    [
+        (loaded(BUCKET="a"), loaded(BUCKET="b"), [("env BUCKET of loader", "a", "b")]),
+        (loaded(), loaded(args="copy S:b"), [("argument of loader", "copy, S:a", "copy, S:b")]),
+        # once, where the engine or an annotation says it too
+        (loaded(PROXY="a"), loaded(PROXY="b"), [("env PROXY", "a", "b")]),
+        (loaded("v1", REVISION="v1"), loaded("v2", REVISION="v2"), [("model revision", "v1", "v2")]),
+        # another program is told another way
+        (loaded(), loaded(image="other:v1", args="--x", A="1"), [("image of loader", "loader:v1", "other:v1")]),
+        (
+            loaded(volume={"image": {"reference": "r/a@sha256:1"}}),
+            loaded(volume={"image": {"reference": "r/a@sha256:2"}}),
+            [("volume weights", "r/a@sha256:1", "r/a@sha256:2")],
+        ),
+        (loaded(), loaded(volume={"hostPath": {"path": "/m"}}), [("volume weights", "", "/m")]),
+    ],
+)
+def test_where_the_weights_come_from(before: Any, after: Any, facts: list[tuple[str, str, str]]) -> None:
+    (model,) = compare(texts(before), texts(after)).models
+    assert [tuple(each) for each in model.facts] == facts
+
+
 def test_other_accelerators_are_no_unchanged_number() -> None:
     found = compare(texts(placed({"gpu": "a"})), texts(placed({"gpu": "h"})))
     assert "GPUs 4, of other kinds ·" in FORMS["text"](found, "")

@@ -48,7 +48,7 @@ class Diff(NamedTuple):
         return any(each.state != "moved" for each in self.objects)
 
 
-def compare(before: Sequence[Text], after: Sequence[Text], step: bool = True) -> Diff:
+def compare(before: Sequence[Text], after: Sequence[Text], *, step: bool = True) -> Diff:
     """What differs between two sides of rendered files. Files that are the same on both are not parsed. `step`: the
     second replaces the first; two clusters stand beside each other, and what happens to pods on the way is no risk.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from renderer.diff import gpus
@@ -22,16 +22,29 @@ _MODEL = "llmaz.io/model-name"
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
+class Other(NamedTuple):
+    """A container beside the engine's, as that which loads the weights."""
+
+    image: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+
+
+_NOBODY = Other("", (), {})
+
+
 class Pod(NamedTuple):
-    """What one of the two templates says. `image`, `command` and `args`: those of the engine's container; `images`: of
-    the others, by container; `asks`: what that container asks for, accelerators aside.
+    """What one of the two templates says. `image`, `command` and `args`: those of the engine's container; `others`: the
+    containers besides; `volumes`: where those lie that are not empty at first; `asks`: what that container asks for,
+    accelerators aside.
     """
 
     image: str
     command: tuple[str, ...]
     args: tuple[str, ...]
     env: Mapping[str, str]
-    images: Mapping[str, str]
+    others: Mapping[str, Other]
+    volumes: Mapping[str, str]
     asks: Mapping[str, str]
 
 
@@ -130,9 +143,26 @@ def _pod(pod: Body, accelerates: Callable[[str], bool]) -> Pod:
         str(runner.get("image", "")),
         _words(runner.get("command")),
         _words(runner.get("args")),
-        {str(each.get("name")): _variable(each) for each in maps(runner, "env")},
-        {str(each.get("name")): str(each.get("image", "")) for each in others},
+        _environment(runner),
+        {
+            str(each.get("name")): Other(str(each.get("image", "")), _words(each.get("args")), _environment(each))
+            for each in others
+        },
+        {str(each.get("name")): str(path) for each in maps(pod, "spec", "volumes") if (path := _lies(each))},
         asks,
+    )
+
+
+def _environment(container: Body) -> Mapping[str, str]:
+    return {str(each.get("name")): _variable(each) for each in maps(container, "env")}
+
+
+def _lies(volume: Body) -> Any:
+    """Where the contents of a volume lie, as those of weights; None for others."""
+    return (
+        at(volume, "image", "reference")
+        or at(volume, "hostPath", "path")
+        or at(volume, "persistentVolumeClaim", "claimName")
     )
 
 
@@ -170,32 +200,62 @@ def _alike(before: Model, after: Model) -> bool:
 
 def _facts(before: Model, after: Model) -> Iterator[Fact]:
     yield from _fact("model", before.name, after.name)
-    for what in (*_SAID.values(), "flavor"):
-        yield from _fact(what, before.said.get(what, ""), after.said.get(what, ""))
+    told = [
+        fact
+        for what in (*_SAID.values(), "flavor")
+        for fact in _fact(what, before.said.get(what, ""), after.said.get(what, ""))
+    ]
+    yield from told
     if before.said.get("flavor") == after.said.get("flavor"):
         yield from _fact("nodes", before.nodes, after.nodes)
     yield from _fact("replicas", _counted(before), _counted(after))
     yield from _fact("pods a replica", str(before.size), str(after.size))
-    yield from _pods("", before.leader, after.leader)
+    steps = {(fact.before, fact.after) for fact in told}
+    yield from _pods("", before.leader, after.leader, steps)
     if (before.worker, after.worker) != (before.leader, after.leader):
-        yield from _pods("worker: ", before.worker, after.worker)
+        yield from _pods("worker: ", before.worker, after.worker, steps)
 
 
 def _counted(model: Model) -> str:
     return f"{model.low} to {model.high} by an autoscaler" if model.scaled else str(model.high)
 
 
-def _pods(of: str, before: Pod, after: Pod) -> Iterator[Fact]:
+def _pods(of: str, before: Pod, after: Pod, told: Collection[tuple[str, str]]) -> Iterator[Fact]:
+    """`told`: what the annotations say already, as of a revision, which a loader has as a variable."""
     yield from _fact(f"{of}image", before.image, after.image)
-    for name in _either(before.images, after.images):
-        yield from _fact(f"{of}image of {name}", before.images.get(name, ""), after.images.get(name, ""))
+    for name in _either(before.others, after.others):
+        old, new = before.others.get(name, _NOBODY), after.others.get(name, _NOBODY)
+        yield from _fact(f"{of}image of {name}", old.image, new.image)
     yield from _fact(f"{of}command", " ".join(before.command), " ".join(after.command))
     for name in _either(before.asks, after.asks):
         yield from _fact(f"{of}{name}", before.asks.get(name, ""), after.asks.get(name, ""))
-    for name in _either(before.env, after.env):
-        old, new = (each.get(name) for each in (before.env, after.env))
+    for name in _either(before.volumes, after.volumes):
+        yield from _fact(f"{of}volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
+    known = list(_variables(before.env, after.env))
+    for fact in known:
+        yield Fact(f"{of}{fact.what}", fact.before, fact.after)
+    for name in before.others:
+        old, new = before.others[name], after.others.get(name, _NOBODY)
+        if _repository(old.image) != _repository(new.image):
+            continue  # another program, which is told another way
+        for flag in flags(old.args, new.args):
+            yield Fact(f"{of}{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
+        for fact in _variables(old.env, new.env):
+            if fact not in known and (fact.before, fact.after) not in told:  # a loader has the engine's too
+                yield Fact(f"{of}{fact.what} of {name}", fact.before, fact.after)
+
+
+def _variables(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
+    for name in _either(before, after):
+        old, new = (each.get(name) for each in (before, after))
         if old != new:
-            yield Fact(f"{of}env {name}", "" if old is None else old or "''", "" if new is None else new or "''")
+            yield Fact(f"env {name}", "" if old is None else old or "''", "" if new is None else new or "''")
+
+
+def _repository(image: str) -> str:
+    """The image without its tag and digest."""
+    path, slash, name = image.partition("@")[0].rpartition("/")
+    return path + slash + name.partition(":")[0]
 
 
 def _fact(what: str, before: str, after: str) -> Iterator[Fact]:
