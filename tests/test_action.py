@@ -774,8 +774,12 @@ def test_the_true_diff(act: Act, hub: Hub, repository: Repository) -> None:
     repository.commit("one replica more")
     ran = act()
     assert (ran.code, ran.annotations, ran.outputs["changed"]) == (0, [], "true")
-    assert json.loads(ran.outputs["gpus-before"]) == {"nvidia.com/gpu": 2}
-    assert json.loads(ran.outputs["gpus-after"]) == {"nvidia.com/gpu": 3}
+    assert json.loads(ran.outputs["gpus-before"]) == {
+        "nvidia.com/gpu (gpu.product=NVIDIA-L4 or gpu.product=NVIDIA-L40S)": 2
+    }
+    assert json.loads(ran.outputs["gpus-after"]) == {
+        "nvidia.com/gpu (gpu.product=NVIDIA-L4 or gpu.product=NVIDIA-L40S)": 3
+    }
     body = hub.comments[0]["body"]
     assert body.startswith("<!-- llmaz -->\n### llmaz: 1 model changed")
     assert "-  replicas: 2\n+  replicas: 3\n" in body
@@ -871,7 +875,7 @@ def test_several_environments_have_a_section_each(act: Act, hub: Hub, repository
         ("dev", "no object changes"),
         ("new", "1 model added · 6 objects added"),
         ("prod", "1 model changed · 1 object added, 1 changed"),
-        ("old", "the environment is removed, with all that is rendered for it"),
+        ("old", "1 model removed · 6 objects removed"),
     ]
     assert ran.summary.count("+  replicas: 3\n") == 1
     assert ran.summary.count("<!--") == 0

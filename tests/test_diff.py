@@ -289,8 +289,8 @@ def test_environments(repository: Repository, llmaz: Llmaz) -> None:
     nobody = llmaz("diff", "--env-a", "dev", "--env-b", "nobody")
     assert (nobody.code, "[E750]" in nobody.err) == (2, True)
     first = said(llmaz("diff", "--env", "prod", "--format", "json"))  # the base has no environments
-    assert {each["state"] for each in first["models"]} == {"added"}
-    assert "[E750]" in first["notes"][1]
+    assert [(each["name"], each["state"]) for each in first["models"]] == [("chat", "changed")]
+    assert "has no environments: all that it renders is compared" in first["notes"][0]
     assert llmaz("render").code == 0
     repository.commit("environments")
     repository.write(chat=CHAT.replace("args: [", 'args: [--seed, "1", '))
@@ -298,6 +298,11 @@ def test_environments(repository: Repository, llmaz: Llmaz) -> None:
         for name in ("dev", "prod"):
             found = llmaz("diff", "--env", name, "--format", "markdown", "--base", base)
             assert found.out.startswith(f"<!-- llmaz:{name} -->\n### llmaz `{name}`: 1 model changed")
+    repository.write(chat=CHAT, llmaz=CONFIG + ENVIRONMENTS.replace("    dev:", "    test:"))
+    for base in ("inputs", "rendered"):
+        gone = said(llmaz("diff", "--env", "dev", "--format", "json", "--base", base))
+        assert {each["state"] for each in gone["objects"]} == {"removed"}
+        assert gone["notes"] == ["there is no environment 'dev' any more"]
 
 
 def test_a_base_that_does_not_render(repository: Repository, llmaz: Llmaz) -> None:

@@ -43,7 +43,9 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
     now = load.alone(now, "llmaz diff")
     there = revision(top, was)
     before = now._replace(ground=there, allow_empty=True)
-    later = _there(now, before)
+    name = f"{older} ({was[:7]})" if dots != "..." else f"{was[:7]}, where {older} and {newer} parted"
+    before, gone, said = _environments(now, before, name)
+    later = None if gone else _there(now, before)
     done = pipeline.render(later._replace(texts=True, records=base != "rendered")) if later else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
     wrong = failing(problems, options.strict)
@@ -51,17 +53,32 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
         return Sides([], [], problems, [], now.env)
     if done:  # most files are the same on both sides
         there.likely = {each.document.data for each in (*done.inputs.apps, *done.inputs.own, *done.inputs.traffic)}
-    if done and not wrong and not options.paths:
+    if done and not wrong and not options.paths and before.env == now.env:
         # Of what is the same on both sides the same comes; what lies outside of PATHS nobody compares.
         before = before._replace(known=Known(done.inputs, done.records, done.problems))
-    name = f"{older} ({was[:7]})" if dots != "..." else f"{was[:7]}, where {older} and {newer} parted"
     made, notes = _earlier(top, was, _there(before), {text.path for text in texts}, name, base)
     if wrong and not made:
         return Sides([], [], problems, [], now.env)
     if wrong and later:  # the last input is gone, which is what there is to say
         done = pipeline.render(later._replace(texts=True, allow_empty=True))
         texts, problems = done.texts, done.problems
-    return Sides(made, texts, problems, notes, now.env)
+    return Sides(made, texts, problems, [*(said if made else ()), *notes], now.env)
+
+
+def _environments(now: Options, before: Options, name: str) -> tuple[Options, bool, list[str]]:
+    """The options of the base, whether the environment is on that side alone, and a note. A base without environments
+    is what it renders.
+    """
+    if not now.env:
+        return before, False, []
+    try:
+        known, left = (load.environment_names(each._replace(env="")) for each in (before, now))
+    except RenderError:
+        return before, False, []  # said where that side is rendered
+    if not known:
+        return before._replace(env=""), False, [f"base {name} has no environments: all that it renders is compared"]
+    gone = now.env in known and now.env not in left
+    return before, gone, [f"there is no environment '{now.env}' any more"] if gone else []
 
 
 def _there(options: Options, other: Options | None = None) -> Options | None:

@@ -279,9 +279,8 @@ def compare(asked: Settings) -> list[Compared]:
     span = f"{found[0]}...{newer}"
     before, now = ((), ()) if asked.environment else (_environments(asked, older), _environments(asked, newer))
     gone = [each for each in before if now and each not in now]
-    names = now if len(now) + len(gone) > 1 else ("",)
-    compared = [_compared(asked, span, each)._replace(base=older, head=newer) for each in names]
-    return compared + [_removed(each)._replace(base=older, head=newer) for each in gone]
+    names = (*now, *gone) if len(now) + len(gone) > 1 else ("",)
+    return [_compared(asked, span, each)._replace(base=older, head=newer) for each in names]
 
 
 def _compared(asked: Settings, span: str, environment: str) -> Compared:
@@ -293,12 +292,6 @@ def _compared(asked: Settings, span: str, environment: str) -> Compared:
         said = shown.err or shown.out or f"llmaz diff ended with {shown.code}"
         return Compared(environment, "", "", max(told.code, shown.code), "", None, said)
     return Compared(environment, "", "", told.code, shown.out, json.loads(told.out), "")
-
-
-def _removed(environment: str) -> Compared:
-    """An environment that the change takes away: `llmaz diff` is about those that are there."""
-    text = f"### llmaz {code(environment)}: the environment is removed, with all that is rendered for it\n"
-    return Compared(environment, "", "", 1, text, {}, "")
 
 
 def _environments(asked: Settings, commit: str) -> tuple[str, ...]:
