@@ -268,6 +268,25 @@ def test_check_in_the_environment_of_a_folder(here: Path, llmaz: Llmaz) -> None:
     }
 
 
+def test_check_takes_environments_for_a_cluster_each(here: Path, llmaz: Llmaz) -> None:
+    """With `external` and `targets` of each, and what lies beside them in all."""
+    targets = "{config: {targets: {gatewayAPI: '1.4'}}}"
+    lay(f"{HEAD}  backend: llamacpp\n  gateway: {{create: true}}\n  environments: {{dev: {{}}, prod: {targets}}}\n")
+    Path("beside").mkdir()
+    kind = "apiVersion: {}\nkind: {}\nmetadata: {{name: x, namespace: llm}}\n"
+    Path("beside/grant.yaml").write_text(
+        kind.format("gateway.networking.k8s.io/v1", "ReferenceGrant")
+        + "spec:\n  from: [{group: g, kind: K, namespace: a}]\n  to: [{group: '', kind: Secret}]\n"
+    )
+    Path("beside/other.yaml").write_text(kind.format("example.com/v1", "Strange"))
+    assert llmaz("render").code == 0
+    for paths in (["rendered"], ["rendered/dev", "rendered/prod"], ["rendered/dev"], ["rendered/dev", "beside"]):
+        done = llmaz("check", *paths)
+        assert (done.code, "0 errors" in done.err) == (0, True), done.err
+    done = llmaz("check", "rendered", "beside")
+    assert (done.code, done.err.count("[E700]"), done.err.count("Strange (1 object)")) == (2, 1, 1), done.err
+
+
 def test_commands_that_are_about_one(here: Path, llmaz: Llmaz) -> None:
     shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
     for command in (["render", "--stdout"], ["routes"], ["render", "--to", "helm"]):

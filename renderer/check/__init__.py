@@ -121,9 +121,9 @@ def manifests(
 
 def documents(
     read: Sequence[Document], outside: Outside | None = None, *, alone: bool = False
-) -> tuple[list[Problem], list[str]]:
-    """Everything that is wrong with hand-written manifests, at their own places; and the kinds that no schema of ours
-    knows. `outside`: what they may refer to besides; `alone`: each object as if there were no other.
+) -> tuple[list[Problem], list[Document]]:
+    """Everything that is wrong with hand-written manifests, at their own places; and those of kinds that no schema of
+    ours knows. `outside`: what they may refer to besides; `alone`: each object as if there were no other.
     """
     problems: list[Problem] = []
     bodies: list[Body] = []
@@ -141,7 +141,7 @@ def documents(
             problems.append(problem("E501", document.origin()))
             continue
         if not schema.exists(_schema(value["apiVersion"], value["kind"])):
-            unknown.append(f"{value['apiVersion']}/{value['kind']}")
+            unknown.append(document)
             if _key(value):
                 strange.append(document)
             continue

@@ -35,20 +35,25 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
 
     Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain from
     a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml, or in
-    --external. Notes say what could not be judged, and are never errors.
+    --external. What is rendered for several environments is judged as a cluster each. Notes say what could not be
+    judged, and are never errors.
     """
     with answering(form):
         from renderer.check import documents
         from renderer.check.chain import outside
-        from renderer.load import manifests, near
+        from renderer.load import clusters, manifests
 
         read, problems = manifests(paths)
-        config, wrong = near(paths)
-        found, unknown = documents(read, outside(config, external), alone=alone)
-    failed = report([*problems, *wrong, *found], form, strict)
-    for kind in sorted(set(unknown)):
-        say(form, f"not checked, no schema: {kind} ({counted(unknown.count(kind), 'object')})")
-    checked = len(read) - len(unknown)
-    failed += len(unknown) if strict else 0
+        strange: dict[int, str] = {}
+        for config, wrong, given in clusters(paths, read):
+            found, unknown = documents(given, outside(config, external), alone=alone)
+            problems += [*wrong, *found]
+            strange |= {id(each): f"{each.value['apiVersion']}/{each.value['kind']}" for each in unknown}
+    failed = report(problems, form, strict)
+    kinds = [*strange.values()]
+    for kind in sorted(set(kinds)):
+        say(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
+    checked = len(read) - len(kinds)
+    failed += len(kinds) if strict else 0
     say(form, f"{counted(checked, 'object')} checked, {counted(failed, 'error')}")
     end(INVALID if failed or not read else 0)

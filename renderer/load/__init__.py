@@ -24,12 +24,12 @@ __all__ = [
     "Refused",
     "ahead",
     "alone",
+    "clusters",
     "config",
     "environment_names",
     "inputs",
     "manifests",
     "named",
-    "near",
     "nothing",
     "override",
     "preset",
@@ -205,18 +205,24 @@ def _listed(value: Any) -> bool:
     )
 
 
-def near(paths: Sequence[str]) -> tuple[Config, list[Problem]]:
-    """RenderConfig of the nearest `llmaz.yaml` at or above the paths, an empty one where there is none, and what is
-    wrong with it; in the environment whose output the paths are. Raises RenderError for one that is no YAML.
+def clusters(paths: Sequence[str], read: Sequence[Document]) -> list[tuple[Config, list[Problem], list[Document]]]:
+    """What each cluster is given, for `llmaz check`: RenderConfig of the nearest `llmaz.yaml` at or above the paths, an
+    empty one where there is none; what is wrong with it; and the documents. What lies in the output of environments
+    goes to one cluster each, and what lies beside it to all of them. Raises RenderError for one that is no YAML.
     """
     base, path = tree.base_of(paths)
     made, problems = config(path, os.path.relpath(path) if path else "")
-    output = os.path.join(base, str(made.get("output", "dir") or "rendered"))
-    for name in names(made.document):
-        own = os.path.join(os.path.abspath(output), name)
-        if paths and os.path.commonpath([own, *map(os.path.abspath, paths)]) == own:
-            return config(path, os.path.relpath(str(path)), env=name)
-    return made, problems
+    output = os.path.abspath(os.path.join(base, str(made.get("output", "dir") or "rendered")))
+    homes = [(os.path.join(output, name, ""), name) for name in names(made.document)]
+    files = {each.name: os.path.abspath(each.name) for each in read} if homes else {}
+    owners = {file: name for file, place in files.items() for home, name in homes if place.startswith(home)}
+    made_of = [name for _, name in homes if name in owners.values()]
+    if not made_of:
+        return [(made, problems, [*read])]
+    return [
+        (*config(path, os.path.relpath(str(path)), env=name), [e for e in read if owners.get(e.name, name) == name])
+        for name in made_of
+    ]
 
 
 def _counted(count: int) -> str:
