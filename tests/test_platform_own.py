@@ -164,6 +164,24 @@ def test_the_gateway_is_that_of_the_renderer(name: str, here: Path, tmp_path: Pa
     assert len(theirs) == 4 + ("auth" in config) + (name == "keys")
 
 
+def test_check_finds_a_gateway_that_both_make(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+    """docs/platform.md: what Helm makes of the values beside what is rendered."""
+    (here / "llmaz.yaml").write_text(
+        "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\n"
+        "spec: {gateway: {create: true}}\n"
+    )
+    (here / "chat.yaml").write_text(PLAYGROUND.format(name="chat", namespace="llm", model="qwen3-8b", allow="{}"))
+    assert llmaz("render").code == 0
+    (here / "extra").mkdir()
+    for name, create, code in (("redis", False, 0), ("gateway", True, 2)):
+        made = own(tmp_path, {"gateway": {"create": create, "namespaces": ["llm"]}, "redis": {"enabled": True}})
+        (here / "extra" / "platform.yaml").write_text("---\n".join(json.dumps(each) + "\n" for each in made.values()))
+        done = llmaz("check", "rendered", "extra")
+        assert (name, done.code) == (name, code), done.err
+    assert "Gateway 'llmaz-gateway' is already in extra/platform.yaml:" in done.err
+    assert "leave one of them out, or give it another name" in done.err
+
+
 def test_a_gateway_for_the_whole_cluster(tmp_path: Path) -> None:
     """What RenderConfig has no word for, since it knows its namespaces."""
     [listener] = only(own(tmp_path, {"gateway": {"create": True, "namespaces": ["*"]}}), "Gateway")["spec"]["listeners"]

@@ -168,9 +168,10 @@ def documents(
         )
         if (first := seen.setdefault(same, document)) is not document:
             file, line, _ = first.origin("metadata", "name").place
-            problems.append(
-                problem("E201", document.origin("metadata", "name"), kind=same[1], name=same[3], file=file, line=line)
+            twice = problem(
+                "E201", document.origin("metadata", "name"), kind=same[1], name=same[3], file=file, line=line
             )
+            problems.append(twice._replace(hint="leave one of them out, or give it another name"))
     problems += [problem(code, good[index].origin(*path), **words) for index, code, path, words in together(bodies)]
     places = [*good, *strange]
     around = (outside or Outside())._replace(present=frozenset(broken))
