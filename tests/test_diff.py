@@ -955,6 +955,21 @@ def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, An
         assert "public name" not in [each.what for each in found.traffic]
 
 
+def test_the_sum_of_many_accelerators_is_not_cut() -> None:
+    """It stands first, and the lines of single models give way."""
+    sides = [[placed({"gpu": kind}) for _ in range(80)] for kind in "ah"]
+    for side in sides:
+        for i, each in enumerate(side):
+            each["metadata"]["name"] = f"model-{i}"
+    shown = FORMS["markdown"](compare(*(texts(*side) for side in sides)), "")
+    rows = shown.partition("| GPUs of |")[2].splitlines()
+    assert rows[2:4] == [
+        "| all of these models | `nvidia.com/gpu (gpu=a)` | 160 → 0 | 320 → 0 |",
+        "| all of these models | `nvidia.com/gpu (gpu=h)` | 0 → 160 | 0 → 320 |",
+    ]
+    assert re.search(r"^and \d+ more lines$", shown, re.MULTILINE)
+
+
 def test_two_clusters_beside_each_other() -> None:
     """What a step from one to the other would do to pods is no risk; what one of them has is."""
     gone = workload("gone")

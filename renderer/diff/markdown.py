@@ -133,10 +133,10 @@ def _rest(each: ModelChange) -> str:
 
 
 def _gpus(diff: Diff) -> list[str]:
-    """What differs, by model; then all of it, where several models say something."""
+    """All that differs, where several models say something; then by model, since the end of a table may be cut."""
     listed = [(_code(each.key.place), one) for each in diff.models for one in each.gpus if _differs(one)]
     if len({place for place, _ in listed}) > 1:
-        listed += [("all of these models", each) for each in diff.gpus]
+        listed = [("all of these models", each) for each in diff.gpus] + listed
     rows = [(place, _code(each.name), per_replica(each), accelerators(each)) for place, each in listed]
     return [f"| {' | '.join(row)} |" for row in rows]
 
