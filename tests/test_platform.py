@@ -535,6 +535,34 @@ def test_literal_keys_are_dropped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("component", "values", "places"),
+    [
+        ("openWebUI", {"sso": {"google": {"clientSecret": "literal-1"}}}, ["sso.google.clientSecret"]),
+        ("openWebUI", {"databaseUrl": "postgres://me:literal-1@db/chat"}, ["databaseUrl"]),
+        ("openWebUI", {"databaseUrl": "postgres://me:$(PASSWORD)@db/chat", "redisUrl": "redis://me@db"}, []),
+        ("openWebUI", {"auth": {"password": "", "passwordKey": "password", "existingSecret": "literal-1"}}, []),
+        ("prometheus", {"grafana": {"grafana.ini": {"smtp": {"password": "literal-1"}}}}, ["smtp.password"]),
+        ("prometheus", {"grafana": {"grafana.ini": {"smtp": {"password": "$__file{/etc/mail}"}}}}, []),
+        ("prometheus", {"grafana": {"env": {"GF_MAIL_TOKEN": "literal-1", "GF_MODE": "b"}}}, ["env.GF_MAIL_TOKEN"]),
+        (
+            "keda",
+            {"env": [{"name": "A_SECRET", "value": "literal-1"}, {"name": "B", "value": "c"}]},
+            ["env[0], of A_SECRET"],
+        ),
+        ("keda", {"env": [{"name": "A_SECRET", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}]}, []),
+    ],
+)
+def test_other_literals_are_refused(component: str, values: Values, places: list[str], tmp_path: Path) -> None:
+    """Nobody knows what would take their place. What they hold is not said."""
+    said = told(tmp_path, {component: {"enabled": True, "values": values}}).stderr
+    assert (
+        re.findall(r"\* \S+?\.values\.(?:grafana\.)?(?:grafana\.ini\.)?(.*) is a secret in plain text", said) == places
+    )
+    assert "literal-" not in said
+    assert not told(tmp_path, {component: {"enabled": False, "values": values}}).stderr
+
+
+@pytest.mark.parametrize(
     "chat",
     [
         {"openaiBaseApiUrl": "http://envoy-default-llm-0a1b2c3d.envoy-gateway-system/v1"},

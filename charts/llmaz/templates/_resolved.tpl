@@ -102,6 +102,14 @@ What is wrong fails here, all of it at once.
 {{- $notes = append $notes "prometheus: grafana.adminPassword was dropped, since it is a literal key. The Secret grafana-admin has it." }}
 {{- end }}
 
+{{- range $name, $it := $components }}
+{{- if $it.enabled }}
+{{- range include "llmaz.literals" (list (printf "%s.values" $name) $it.values) | fromJsonArray }}
+{{- $wrong = append $wrong (printf "%s is a secret in plain text, which git keeps for ever: keep it in a Secret, and name that by the keys that the component's chart has for it" .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- /* what cannot work */}}
 {{- if gt (len .Release.Name) 38 }}
 {{- $wrong = append $wrong (printf "the release is called %s: at most 38 characters, since names of its parts become labels of 63 characters" .Release.Name) }}
@@ -183,6 +191,34 @@ What is wrong fails here, all of it at once.
 {{- end -}}
 {{- end -}}
 {{- dict "found" $here | toJson -}}
+{{- end -}}
+
+{{- /*
+Where values hold a secret, (list path value), as a JSON list of paths: a text under a key that is called like one, also of a
+variable, or a URL with a password. What holds $, < or { is a reference of somebody's.
+*/ -}}
+{{- define "llmaz.literals" -}}
+{{- $path := first . -}}
+{{- $value := last . -}}
+{{- $called := "(?i:client[_-]?secret|secret[_-]?access[_-]?key|access[_-]?token|api[_-]?(key|token)|bot[_-]?token|password|passwd)$|[. ][A-Z][A-Z0-9_]*_(KEYS?|TOKEN|SECRET)$" -}}
+{{- $found := list -}}
+{{- if kindIs "map" $value -}}
+{{- range $key, $each := $value -}}
+{{- $found = concat $found (include "llmaz.literals" (list (printf "%s.%s" $path $key) $each) | fromJsonArray) -}}
+{{- end -}}
+{{- if and (kindIs "string" (get $value "name")) (kindIs "string" (get $value "value")) -}}
+{{- $found = concat $found (include "llmaz.literals" (list (printf "%s, of %s" $path $value.name) $value.value) | fromJsonArray) -}}
+{{- end -}}
+{{- else if kindIs "slice" $value -}}
+{{- range $i, $each := $value -}}
+{{- $found = concat $found (include "llmaz.literals" (list (printf "%s[%d]" $path $i) $each) | fromJsonArray) -}}
+{{- end -}}
+{{- else if and (kindIs "string" $value) $value (not (regexMatch "[$<{]" $value)) -}}
+{{- if or (regexMatch $called $path) (regexMatch "://[^/@[:space:]]*:[^/@[:space:]]+@" $value) -}}
+{{- $found = append $found $path -}}
+{{- end -}}
+{{- end -}}
+{{- uniq $found | toJson -}}
 {{- end -}}
 
 {{- /* The first host name of the Gateway that can be asked, or nothing. */ -}}
