@@ -672,6 +672,16 @@ def test_a_rename_is_no_loss() -> None:
     assert [kind for kind, _ in risks(found)] == ["renamed"]
 
 
+def test_the_heir_keeps_the_public_name() -> None:
+    """Also where that holds the old name: of two that are gone, the one whose name it had."""
+    gone = [workload(name, args=["serve", "--name", f"pub-{name}"]) for name in ("c", "d")]
+    found = compare(texts(*gone), texts(workload("dd", args=["serve", "--name", "pub-d"])))
+    assert [(each.state, each.key.name, each.was and each.was.name) for each in found.models] == [
+        ("removed", "c", None),
+        ("renamed", "dd", "d"),
+    ]
+
+
 def test_another_model_is_no_rename() -> None:
     other = workload("mails", image="other:v2", args=["other", "--x", "1"])
     other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["labels"] = {"llmaz.io/model-name": "green"}

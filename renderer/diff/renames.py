@@ -87,7 +87,10 @@ def _alike(was: Key, old: Body, key: Key, body: Body) -> tuple[float, float]:
     models = at(old, *_LABELS, "llmaz.io/model-name"), at(body, *_LABELS, "llmaz.io/model-name")
     if models[0] != models[1] and all(isinstance(each, str) for each in models):
         swaps.append((str(models[0]), str(models[1])))
-    mine, theirs = set(_leaves(old, swaps)), set(_leaves(body, []))
+    theirs = set(_leaves(body, []))
+    # What stays as it is says the most: a public name may hold the old name by chance.
+    pairs = zip(_leaves(old, []), _leaves(old, swaps), strict=True)
+    mine = {same if same in theirs else swapped for same, swapped in pairs}
     least = _ALIKE if models[0] == models[1] else _ALIKE_OF_ANOTHER_MODEL
     return len(mine & theirs) / max(len(mine | theirs), 1), least
 
