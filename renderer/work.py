@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -83,7 +84,7 @@ BATCH = 24  # apps that go through a stage together: its code and tables stay in
 T = TypeVar("T")
 
 
-def each(items: Sequence[App | Traffic], stage: Callable[..., T], *given: Iterable[Any]) -> list[T]:
+def each(items: Sequence[Item], stage: Callable[..., T], *given: Iterable[Any]) -> list[T]:
     """What a stage makes of each item, and of what is given beside it; a fault in there names the item's file."""
     made: list[T] = []
     with at_hand(lambda: items[len(made)].document.name):  # once for all
@@ -138,10 +139,9 @@ def share(
     kept_records: list[tuple[alike.Key, tuple[Any, ...]]] = []
     count = 0
     bare: dict[str, bool] = {}
-    for item in items:
-        if not isinstance(item, (App, Traffic)):
-            with at_hand(item.document.name):
-                problems += resolve.checked(memo, item)
+    models = [item for item in items if not isinstance(item, (App, Traffic))]
+    for wrong in each(models, partial(resolve.checked, memo)):
+        problems += wrong
     apps = [item for item in items if isinstance(item, (App, Traffic))]
     for start in range(0, len(apps), BATCH):
         batch = apps[start : start + BATCH]

@@ -43,6 +43,7 @@ _LINE = re.compile(
     """,
     re.VERBOSE,
 )
+_SIMPLE = re.compile(r"( *)(- )?([A-Za-z][A-Za-z0-9]{0,60}): ([A-Za-z][A-Za-z0-9_./-]*)")  # most lines
 _START = re.compile(r"--- *(?: #[ -~]*)?")
 _FLOW_DEPTH: Final = 5
 
@@ -54,6 +55,10 @@ _DOCUMENT: Final[_Line] = (-2, 0, None, None, None, False)
 
 def _understood(line: str) -> _Line | None:
     """What a line says, None when nothing. Odd: other lines are needed to understand it."""
+    if found := _SIMPLE.fullmatch(line):
+        indent, dash, key, plain = found.groups()
+        column = len(indent)
+        return (column if dash else -1, column + 2 if dash else column, KEYS[key], resolved(plain), None, True)
     if line.startswith("---") and _START.fullmatch(line):
         return _DOCUMENT
     found = _LINE.fullmatch(line)

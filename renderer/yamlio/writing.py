@@ -72,9 +72,7 @@ def _key_text(lead: str, key: object) -> str:
 
 
 def _scalar_text(value: str | int) -> str:
-    if isinstance(value, int):
-        return f" {value}"
-    return f" {_on_one_line(value)}"
+    return f" {value}" if isinstance(value, int) else f" {_on_one_line(value)}"
 
 
 def _block_text(text: str, pad: str) -> str:
