@@ -151,11 +151,10 @@ class Crew(_Children):
         return done
 
     def results(self) -> list[Any]:
-        """What came of the items, in their order, once; then the children are gone."""
+        """What came of the items, in their order, once. Nobody waits here for the children to be gone."""
         done = self._done()
         for more in self._answers():
             done |= more
-        super().__exit__()
         return [each for _, few in sorted(done.items()) for each in few]
 
     def __enter__(self) -> Crew:
