@@ -419,6 +419,10 @@ WORDINGS: dict[str, Wording] = {
         "{option}: {size} accelerators are needed, the pod has {count} of {name}",
         "raise the flavor's limits, or lower the number",
     ),
+    "E417": Wording(
+        "the config '{name}' speaks of a draft model, and none is claimed",
+        "list one with role: draft under modelClaims, or take another config",
+    ),
     "E420": Wording("this template cannot be filled: {what}", "{hint}"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     "E422": Wording("two files are named '{name}', in different folders", "rename one of them"),
@@ -938,6 +942,10 @@ WORDINGS: dict[str, Wording] = {
     "W205": Wording(
         "the template has a nodeAffinity of its own, so the flavors' is left out",
         "set flavorPolicy: first, or drop the template's",
+    ),
+    "W222": Wording(
+        "nothing tells the engine of the draft model: its path is in no argument, variable or file",
+        "take a config that does, such as speculative-decoding, or leave the draft out",
     ),
     "W230": Wording("'{backend}': {notice}"),
     "W231": Wording(

@@ -170,7 +170,8 @@ def _configs(spec: Spec, preset: _Preset) -> Mapping[str, Recommended]:
             continue
         path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
         filled = preset.strings(path, args) if preset.own else _strings(_upstream(args, preset.at.at(*path)))
-        configs[config["name"]] = Recommended(config, filled, origin, {})
+        drafts = bool(preset.own) and any(_bare(arg) == "DraftModelPath" for arg in args)
+        configs[config["name"]] = Recommended(config, filled, origin, {}, drafts)
     return configs
 
 

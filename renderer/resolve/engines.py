@@ -93,13 +93,14 @@ class Sized(NamedTuple):
 
 class Recommended(NamedTuple):
     """One recommendedConfig: its spec, its args filled, and where it stands. `sized`: a memory, by what the app and its
-    flavor say.
+    flavor say; `drafts`: one of the args is the path of a draft model.
     """
 
     spec: Spec
     args: Callable[[Words], Sequence[str]]
     origin: Origin
     sized: dict[bytes, Sized]
+    drafts: bool
 
 
 class Engine(NamedTuple):
@@ -178,7 +179,10 @@ def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: 
             said = (engine.spec.get("unsupported") or {}).get("draft")
             listed = "; ".join(filter(None, [said, "use a backend that can, or leave the draft out"]))
         found.stop(code, place, name=name, backend=engine.runtime.name, hint=listed)
-    return engine.configs[name]
+    config = engine.configs[name]
+    if config.drafts and not draft:
+        found.stop("E417", origin.at("configName") if "configName" in user else config.origin.at("args"), name=name)
+    return config
 
 
 def variant(engine: Engine, accelerator: Accelerator, given: bool) -> Spec | None:

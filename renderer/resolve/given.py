@@ -4,7 +4,7 @@ and the accelerators that the pod has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from renderer.api import OpenModel
 from renderer.problems import Findings, Origin
@@ -49,6 +49,12 @@ def _keyed(engine: Engine, given: Given, wholes: set[str], found: Findings) -> N
             said.add(name)
             option = token.partition("=")[0]
             found.add("W232", given.origin.at(i), of=engine.runtime.name, option=option, other=name)
+
+
+def drafted(path: str, texts: Iterable[object], origin: Origin, found: Findings) -> None:
+    """A warning where none of the texts that an engine gets holds the draft model's path. `origin`: of its claim."""
+    if not any(path in str(each) for each in texts):
+        found.add("W222", origin)
 
 
 def unsplit(args: Sequence[str], origins: Sequence[tuple[str, Origin]], found: Findings) -> None:

@@ -14,6 +14,7 @@ from renderer.resolve import (
     engines,
     everypod,
     flavors,
+    given,
     images,
     lines,
     monitoring,
@@ -130,6 +131,9 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
         found.stop("E420", Origin(runtime.document, path), what=error, hint=compiling.hint(error))
+    if base.claim.draft:
+        texts = (*command, *line.args, *line.env, *beside.config.values(), *beside.steps)
+        given.drafted(str(run.words["DraftModelPath"]), texts, app.origin(*base.claim.models[1].path), found)
     facts = base.claim.main.spec.get("facts") or {}
     runner = Container(
         name=pods.RUNNER,
