@@ -478,6 +478,7 @@ WORDINGS: dict[str, Wording] = {
     "E554": Wording(
         "a headless Service translates no ports: {port} leads to {port}, not to {target}", "make the two ports one"
     ),
+    "E555": Wording("no container of the {kind} '{name}' is called '{container}'", "{hint}"),
     "E560": Wording("kubeconform: {what}"),
     "E561": Wording("kubeconform did not run: {what}", "name the program: --kubeconform=PATH"),
     "E570": Wording("{message}"),
@@ -1022,6 +1023,14 @@ WORDINGS: dict[str, Wording] = {
     "W241": Wording(
         "the Gateway {name} has {count} models beside API keys, which stand in every route of one message of 4 MiB",
         "use JWT for many tenants, or give namespaces Gateways of their own (gateway.perNamespace)",
+    ),
+    "W555": Wording(
+        "the container '{container}' asks for no {name}, so an autoscaler cannot say how much of it is used",
+        "give it a request of {name}, or scale on another metric",
+    ),
+    "W556": Wording(
+        "the use of {name} is in no resource metrics of Kubernetes, only that of cpu and memory",
+        "scale on a metric of type Pods that somebody serves",
     ),
     "W580": Wording("failureMode FailOpen does nothing: without its picker the pool answers 500", "write FailClose"),
     "W581": Wording(

@@ -43,6 +43,7 @@ containers:
     volumeMounts: [{name: model, mountPath: /models}, {name: shm, mountPath: /dev/shm}]
   - name: sidecar
     image: sidecar:1
+    resources: {requests: {cpu: 10m}}
     ports: [{name: http, containerPort: 8081, protocol: TCP}]
 """
 
@@ -476,6 +477,41 @@ def test_where_nobody_says_what_he_listens_on_nothing_can_be_said() -> None:
     quiet = {f"{LEADER}.spec.containers.{i}.ports": GONE for i in (0, 1)}
     probes = {f"{LEADER}.spec.containers.0.{probe}Probe": GONE for probe in ("startup", "readiness")}
     assert between({SET: {**quiet, **probes}}) == []
+
+
+METRIC = "spec.metrics.0"
+RUNNER = "spec.leaderWorkerTemplate.leaderTemplate.spec.containers.0"
+
+
+@pytest.mark.parametrize(
+    ("metric", "workload", "expected"),
+    [
+        ({}, {}, None),
+        ({}, {f"{RUNNER}.resources": {"limits": {"cpu": "1"}}}, None),  # a request is taken from the limit
+        ({}, {f"{RUNNER}.resources": GONE}, ("W555", "resource.name")),
+        ({}, {f"{RUNNER}.resources": {"requests": {"memory": "1Gi"}}}, ("W555", "resource.name")),
+        ({f"{METRIC}.resource.name": "nvidia.com/gpu"}, {}, ("W556", "resource.name")),
+        (
+            {f"{METRIC}.resource.target": {"type": "AverageValue", "averageValue": "1"}},
+            {f"{RUNNER}.resources": GONE},
+            None,
+        ),
+        ({"spec.metrics": GONE}, {f"{RUNNER}.resources": GONE}, None),
+    ],
+)
+def test_what_an_autoscaler_measures(
+    metric: dict[str, Any], workload: dict[str, Any], expected: tuple[str, str] | None
+) -> None:
+    found = between({HPA: {**SCALED[HPA], **metric}, SET: {"spec.replicas": GONE, **workload}})
+    assert found == ([(HPA, expected[0], steps(f"{METRIC}.{expected[1]}"))] if expected else [])
+
+
+@pytest.mark.parametrize(("container", "code"), [("runner", ""), ("runer", "E555"), ("loader", "E555")])
+def test_the_container_that_an_autoscaler_measures(container: str, code: str) -> None:
+    source = {"name": "cpu", "container": container, "target": {"type": "Utilization", "averageUtilization": 50}}
+    metrics = [{"type": "ContainerResource", "containerResource": source}]
+    found = between({HPA: {**SCALED[HPA], "spec.metrics": metrics}, SET: {"spec.replicas": GONE}})
+    assert [each[1] for each in found] == ([code] if code else [])
 
 
 # --- what is found leads back to the input

@@ -25,7 +25,7 @@ from renderer.check.rbac import binding_rules, role_rules
 from renderer.check.targets import too_new
 from renderer.check.together import together
 from renderer.plan import Manifest
-from renderer.problems import Origin, Path, Problem, RenderError, problem
+from renderer.problems import Origin, Path, Problem, RenderError, failing, problem
 from renderer.tree import MARK, File
 from renderer.yamlio import Document
 
@@ -113,7 +113,7 @@ def manifests(
                     problems.append(placed(manifest, code, path, words))
     for index, code, path, words in together(bodies):
         problems.append(placed(made[index], code, path, words))
-    for index, code, path, words in judged(View(bodies, outside)) if outside and not problems else ():
+    for index, code, path, words in judged(View(bodies, outside)) if outside and not failing(problems) else ():
         if code[0] != "N":
             problems.append(placed(made[index], code, path, words))
     return problems

@@ -1,4 +1,4 @@
-"""Between objects: one scaler a workload, Services that reach the leaders, no Service in LWS's way."""
+"""Between objects: a workload with one scaler that can measure it, Services that reach leaders, none in LWS's way."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from renderer.check.finding import Body
+from renderer.check.scaled import measured
 from renderer.problems import Path
 
 _NAME = "leaderworkerset.sigs.k8s.io/name"
 _INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+_SCALED = frozenset({"LeaderWorkerSet", "Deployment", "StatefulSet", "ReplicaSet"})
 
 
 def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str, Any]]]:
-    """What is wrong between objects: one scaler a workload and no replicas beside it, Services that reach the
-    leaders' port.
+    """What is wrong between objects: one scaler a workload, which can measure it, and no replicas beside it; Services
+    that reach the leaders' port.
 
     Yields the index of the object that has to change, a code, where, and the wording's words.
     """
     sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
+    workloads = {(_key(body)[0], body["kind"], _key(body)[1]): body for body in bodies if body["kind"] in _SCALED}
     scalers: dict[tuple[str, str, str], int] = {}
     ports: dict[int, set[int | str]] = {}  # of leaders, by the index of their set
     for i, body in enumerate(bodies):
@@ -37,6 +40,8 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
             scaled = sets.get((namespace, target["name"])) if key[1] == "LeaderWorkerSet" else None
             if scaled is not None and "replicas" in bodies[scaled]["spec"]:
                 yield scaled, "E551", ("spec", "replicas"), {"name": name, "kind": kind}
+            if kind == "HorizontalPodAutoscaler" and (workload := workloads.get(key)):
+                yield from ((i, *found) for found in measured(body, workload))
         elif kind == "Service" and body["apiVersion"] == "v1" and sets:
             namespace, name = _key(body)
             if (namespace, name) in sets:
