@@ -325,6 +325,10 @@ WORDINGS: dict[str, Wording] = {
     "E261": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),
+    "E264": Wording(
+        "{name} turns off the metrics of the engine, so nothing feeds the autoscaler's {metric}",
+        "leave {name} out, or scale on something else",
+    ),
     "E270": Wording("replicas {value} is below 0"),
     "E271": Wording("maxReplicas is missing", "an autoscaler needs an upper bound; write maxReplicas"),
     "E272": Wording("minReplicas {value} is below 1", "an HPA cannot scale to zero"),

@@ -32,9 +32,10 @@ from renderer.resolve.clashing import clashes
 from renderer.resolve.flavors import accelerates
 from renderer.resolve.joint import joints
 from renderer.resolve.memo import Memo, door, engine, memo, weights
+from renderer.resolve.monitoring import adapted
 from renderer.resolve.placing import Placed, placed, told
 from renderer.resolve.routing import crossed
-from renderer.resolve.scaling import adapted, queue_metric
+from renderer.resolve.scaling import queue_metric
 from renderer.resolve.workloads import workloads
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from renderer.api import App, Inputs, Spec
+from collections.abc import Set
+
+from renderer.api import App, Inputs
 from renderer.plan import Monitor, Pod, Scaler, Wanted
 from renderer.problems import Findings
 from renderer.resolve.engines import Engine
@@ -40,13 +42,31 @@ def wanted(namespace: str, pod: Pod) -> tuple[Wanted, ...]:
     return (Wanted(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations else ()
 
 
-def readable(engine: Spec, app: App, pod: Pod, scaler: Scaler | None, found: Findings) -> None:
-    """A warning for an autoscaler on metrics that stand behind a key."""
-    guards = (engine.get("metrics") or {}).get("guardedBy")
-    if guards and scaler and any(each.get("type") == "Pods" for each in scaler.metrics):
-        for each in pod.containers[0].env:
-            if each["name"] in guards:
-                found.add("W239", app.origin("spec", "elasticConfig", key=True), name=each["name"])
+def readable(engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, found: Findings) -> None:
+    """A warning for an autoscaler on metrics that stand behind a key, an error for one on metrics that are off.
+    `options`: those of the command line.
+    """
+    metrics = engine.spec.get("metrics") or {}
+    guards, switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
+    if scaler is None or not (guards or switches):
+        return
+    asked = [each["pods"]["metric"]["name"] for each in scaler.metrics if "pods" in each]
+    if not asked:
+        return
+    said = {each["name"] for each in pod.containers[0].env}
+    for name in guards:
+        if name in said:
+            found.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
+    if off := [each for each in switches if each in said or each in options]:
+        own = {name for each in metrics.values() if isinstance(each, str) for name in (each, adapted(each))}
+        lost = next((name for name in asked if name in own), "")
+        for name in off if lost else ():
+            found.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=lost)
+
+
+def adapted(name: str) -> str:
+    """How the prometheus-adapter, and so an HPA, calls a metric of an engine."""
+    return name.replace(":", "_")
 
 
 def monitor(inputs: Inputs) -> Monitor:

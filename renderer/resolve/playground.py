@@ -63,7 +63,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     if memo.fed:
         pod = monitoring.watched(pod, run.engine)
     scaler = scaling.scaler(memo, app, run.engine, run.config, found)
-    monitoring.readable(run.engine.spec, app, pod, scaler, found)
+    monitoring.readable(run.engine, app, line.names, pod, scaler, found)
     return Plan(
         name=app.name,
         app=app.label,

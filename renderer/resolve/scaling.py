@@ -9,6 +9,7 @@ from renderer import quantity, template
 from renderer.api import App, Spec
 from renderer.plan import Body, Scaler
 from renderer.problems import Findings, Origin
+from renderer.resolve import monitoring
 from renderer.resolve.engines import Engine, Recommended
 from renderer.resolve.memo import Memo, key_of
 from renderer.yamlio import Shared
@@ -100,11 +101,6 @@ def _scales(spec: Body, origin: Origin, found: Findings) -> tuple[tuple[Body, ..
     return made or (_CPU,), template.shared(spec.get("behavior") or {})
 
 
-def adapted(name: str) -> str:
-    """How the prometheus-adapter, and so an HPA, calls a metric of an engine."""
-    return name.replace(":", "_")
-
-
 def queue_metric(engine: Spec) -> str:
     """The metric that a `spec.engine` scales on, as the engine calls it; '' where nobody knows one."""
     return str((engine.get("metrics") or {}).get((engine.get("scale") or {}).get("metric"), ""))
@@ -124,7 +120,7 @@ def _queue(engine: Engine) -> Body | None:
     if not name or "path" not in engine.spec["metrics"]:
         return None
     target = {"type": "AverageValue", "averageValue": scale["target"]}
-    metric = {"type": "Pods", "pods": {"metric": {"name": adapted(name)}, "target": target}}
+    metric = {"type": "Pods", "pods": {"metric": {"name": monitoring.adapted(name)}, "target": target}}
     return {"metrics": [metric], "behavior": scale.get("behavior")}
 
 
