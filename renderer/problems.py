@@ -987,6 +987,9 @@ WORDINGS: dict[str, Wording] = {
     "W434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "the last one counts"),
     "W435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "W437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
+    "W439": Wording(
+        "{of}: '{option}' takes '{value}' for its value, which is an option itself", "write a value between the two"
+    ),
     "W220": Wording(
         "nothing reads a PodMonitor while the type is none, so none is made",
         "write type: prometheusAdapter, or leave podMonitor out",

@@ -51,7 +51,8 @@ def ours(name: str, args: list[str]) -> str:
 
 
 # What we say differently: `removed` is the better word for what a parser does not know any more; a value of the wrong
-# type is no matter of options; and a short option that no list holds is never called unknown.
+# type is no matter of options; and a short option that no list holds is called unknown only where none has its value
+# glued on.
 AS_GOOD = {
     ("unknown", "removed"),
     ("ambiguous", "removed"),
@@ -81,7 +82,8 @@ def differs(entry: dict[str, Any]) -> bool:
     said, real = ours(entry["engine"], entry["args"]), entry["verdict"]
     if any(words in entry["says"] for words in MODEL):
         return False
-    short = any(arg[:1] == "-" and arg[1:2] not in ("-", "") for arg in entry["args"])
+    glued = prepared(entry["engine"]).style.kind != "exact"
+    short = glued and any(arg[:1] == "-" and arg[1:2] not in ("-", "") for arg in entry["args"])
     return said != real and (real, said) not in AS_GOOD and not (said == "ok" and short)
 
 

@@ -1,7 +1,7 @@
 """Whether an engine would take a command line: its options against the list of its version, by its own rules.
 
 The rules of each style were compared with the engines' own parsers (tests/data/option_judgements.yaml). Short options
-that no list holds are never called unknown.
+that no list holds are called unknown only where a value cannot be glued to one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from renderer.resolve.options import Listed, Option, Style
 _LONG = 60
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _STRAY = "write --option and its value as two items of the list"
+_GREEDY = ("exact", "click")  # an option takes the next argument for its value whatever that looks like
 Said = tuple[int, str, dict[str, Any]]  # the argument's index, a code, the words of its wording
 
 
@@ -83,6 +84,9 @@ def _walked(judge: Judge, args: Sequence[str], values: int) -> Iterator[Said]:
         took, enough = _values(style, option.arity, args, i)
         if not enough:
             yield here, f"{judge.prefix}433", {"of": judge.of, "option": spelt}
+        for value in args[i : i + took] if style.kind in _GREEDY else ():
+            if style.head(value)[0] in judge.listed.options:
+                yield here, "W439", {"of": judge.of, "option": spelt, "value": value}
         i += took
 
 
@@ -113,18 +117,23 @@ def _option(judge: Judge, token: str) -> tuple[Option | None, tuple[str, dict[st
             names = sorted(fitting)
             listed_names = f"{', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
             return None, (f"{judge.prefix}432", {"of": judge.of, "option": head, "hint": f"it may be {listed_names}"})
-    if not head.startswith("--") and f"-{head}" not in listed.options:
-        return None, None  # a short option
+    if not head.startswith("--") and f"-{head}" not in listed.options and style.kind != "exact":
+        return None, None  # a short option, maybe with its value
     return None, (f"{judge.prefix}430", {"of": judge.of, "option": head, "hint": _meant(listed, head)})
 
 
 def _meant(listed: Listed, head: str) -> str:
     """What an unknown option may have been meant to be."""
-    name, equals, _ = head.partition("=")
-    if equals and name in listed.options:
+    name = head.replace("=", " ").partition(" ")[0]
+    if name != head and name in listed.options:
         return "write the value as the next item of the list"
-    if head[1:] in listed.options:
-        return f"did you mean '{head[1:]}'?"
+    if head[1] != "-":
+        glued = max((word for word in listed.options if head.startswith(word)), key=len, default="")
+        if glued and head[len(glued) :].isdigit():
+            return "write the value as the next item of the list"
+    for meant in (head[1:], head.lower()):
+        if meant in listed.options:
+            return f"did you mean '{meant}'?"
     longer = [word for word in listed.options if word.startswith(head)]
     if longer and head.startswith("--"):
         return f"did you mean '{min(longer, key=len)}'?"
@@ -168,7 +177,5 @@ def _values(style: Style, arity: str, args: Sequence[str], i: int) -> tuple[int,
         took = _behind(style, args, i) - i
         return (min(took, 1) if arity == "?" else took), arity != "+" or took > 0
     wanted = int(arity)
-    # These hand the next argument over whatever it looks like.
-    greedy = style.kind in ("exact", "click")
-    took = min(wanted, (len(args) if greedy else _behind(style, args, i)) - i)
+    took = min(wanted, (len(args) if style.kind in _GREEDY else _behind(style, args, i)) - i)
     return took, took == wanted
