@@ -972,7 +972,7 @@ WORDINGS: dict[str, Wording] = {
     "W235": Wording("{option}: {why}"),
     "W236": Wording(
         "only {size} of {count} {name} work, the others idle",
-        "lower the flavor's limits, or use all by data or pipeline parallelism",
+        "{hint}",
     ),
     "W237": Wording("0 of {name}: the pod has no accelerator", "leave it out where the CPU is meant"),
     "W238": Wording("the tag '{tag}' names no version: what runs changes when somebody moves it", "{hint}"),

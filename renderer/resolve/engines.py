@@ -129,6 +129,8 @@ class Engine(NamedTuple):
     reserved: Mapping[str, Reserved]
     sizes: frozenset[str]  # the options that take the tensor parallel size
     sharing: frozenset[str]  # and all that share accelerators out
+    shares: Mapping[str, frozenset[str]]  # those whose number multiplies it, and beside which it does not
+    uncounted: frozenset[str]  # those beside which nobody can count
     filed: Mapping[str, str]  # options that name the preset's file with the draft model in it, and its path
     owned_env: Mapping[str, str]
     versions: dict[str, str]  # a memory, by the tag that says it

@@ -4,7 +4,7 @@ and the accelerators that the pod has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from renderer.api import OpenModel
 from renderer.problems import Findings, Origin
@@ -70,41 +70,66 @@ def unsplit(args: Sequence[str], origins: Sequence[tuple[str, Origin]], found: F
 def shared_out(
     engine: Engine,
     held: Accelerator,
-    size: int,
     given: Sequence[Given],
     line: Sequence[str],
     place: Placement,
     model: OpenModel,
     found: Findings,
 ) -> None:
-    """An error where an author's tensor parallel size is above the pod's accelerators, a warning where some of these
-    are left over. `size`: the derived one; `line`: all arguments, as they will be; `model`: whose flavors are the
-    `place`.
+    """An error where more accelerators are shared out than the pod has, a warning where some are left over. `line`: all
+    arguments, as they will be; `model`: whose flavors are the `place`.
     """
     if not held.resource or not engine.sizes:
         return
     count = held.number if held.group else 1
-    last = next((said for each in reversed(given) for said in _sizes(engine, each)), None)
-    if last is not None:
-        number, option, origin = last
-        if number > count:
-            found.add("E416", origin, option=option, size=number, count=held.number, name=held.resource)
-            return
-        size = number
-    if size < count and not any(engine.style.name(token) in engine.sharing - engine.sizes for token in line):
+    last = _last(engine, given, engine.sizes)
+    if last is not None and last[0] > count:
+        found.add("E416", last[2], option=last[1], size=last[0], count=held.number, name=held.resource)
+        return
+    size = _used(engine, line)
+    if size is None:
+        return
+    shared = _last(engine, given, frozenset(engine.shares)) or last
+    if size > count and shared is not None:
+        found.add("E416", shared[2], option=shared[1], size=size, count=held.number, name=held.resource)
+    elif size < count:
         params = place.places(model, "params")
-        origin_ = last[2] if last else params.at("TP") if params else None
-        if origin_:
-            found.add("W236", origin_, size=size, count=count, name=held.resource)
+        if origin := shared[2] if shared else params and params.at("TP"):
+            hint = "lower the flavor's limits, or use all by data or pipeline parallelism"
+            if shared and last is None:
+                hint = f"your own size drops the derived one: say {min(engine.sizes)} too, or lower the flavor's limits"
+            found.add("W236", origin, size=size, count=count, name=held.resource, hint=hint)
 
 
-def _sizes(engine: Engine, given: Given) -> Iterator[tuple[int, str, Origin]]:
-    """Each tensor parallel size that an author says, the last first."""
-    style = engine.style
-    for i in range(len(given.args) - 1, -1, -1):
-        token = given.args[i]
-        if token[:1] == "-" and style.name(token) in engine.sizes:
-            option, glued, value = token.partition("=")
-            value = value if glued else "".join(given.args[i + 1 : i + 2])
-            if value.isascii() and value.isdigit() and 0 < len(value) < 10:
-                yield int(value), option, given.origin.at(i)
+def _used(engine: Engine, line: Sequence[str]) -> int | None:
+    """How many accelerators a command line uses; None where it does not say that in numbers."""
+    said = {engine.style.name(token) for token in line if token[:1] == "-"}
+    known = engine.sizes | engine.shares.keys()
+    if said & engine.uncounted or said & engine.sharing - known:
+        return None
+    size = 1
+    for factor in (engine.sizes, *(frozenset([each]) for each in engine.shares)):
+        beside = frozenset().union(*(engine.shares.get(each, ()) for each in factor))
+        if said & factor and not said & beside:
+            last = max(i for i, token in enumerate(line) if engine.style.name(token) in factor)
+            number = _number(line, last)
+            if number is None:
+                return None
+            size *= number
+    return size
+
+
+def _last(engine: Engine, given: Sequence[Given], wanted: frozenset[str]) -> tuple[int, str, Origin] | None:
+    """The last number that an author says by one of these options, in its spelling, and where."""
+    for each in reversed(given):
+        for i in range(len(each.args) - 1, -1, -1):
+            if engine.style.name(each.args[i]) in wanted and (number := _number(each.args, i)) is not None:
+                return number, each.args[i].partition("=")[0], each.origin.at(i)
+    return None
+
+
+def _number(args: Sequence[str], i: int) -> int | None:
+    """The whole number that the option at an index is given."""
+    _, glued, value = args[i].partition("=")
+    value = value if glued else "".join(args[i + 1 : i + 2])
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None

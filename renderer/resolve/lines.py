@@ -36,7 +36,8 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
     layers = [options.Layer(run.config.args(words))]
     derived_env: list[Body] = []
     shm = ""
-    for entry in engine.derives(words) if engine.derived else ():
+    derived = engine.derives(words) if engine.derived else ()
+    for entry in derived:
         if entry.args:
             layers.append(options.Layer([str(arg) for arg in entry.args(words)], entry.group))
         if entry.envs:
@@ -55,8 +56,9 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
         given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
     layers += [options.Layer(each) for each in (model_args, own_args) if each]
     args, form = options.line(engine.style, layers)
-    # All that the next asks for, where the version is known.
-    said = run.version, run.held, words["TP"], base.claim.draft, tuple(model_args), tuple(own_args)
+    # All that the next asks for, where the version is known; the values that others than people give follow from these.
+    place, mine = base.kit.placement, (tuple(model_args), tuple(own_args))
+    said = run.version, run.held, words["TP"], place.first, base.claim.draft, *mine, id(run.config), id(derived)
     if said not in form.sound:
         before = len(found.problems)
         _judge(memo, app, base, run, args, found)
@@ -101,7 +103,7 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
     _judge_options(memo, app, run, theirs, found)
     if engine.style.read and theirs:
         given.judge(engine, theirs, claim.draft, found)
-    given.shared_out(engine, run.held, run.words["TP"], theirs, line, base.kit.placement, claim.main, found)
+    given.shared_out(engine, run.held, theirs, line, base.kit.placement, claim.main, found)
 
 
 def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given], found: Findings) -> None:
