@@ -1031,6 +1031,7 @@ WORDINGS: dict[str, Wording] = {
         "the Gateway {name} has {count} models beside API keys, which stand in every route of one message of 4 MiB",
         "use JWT for many tenants, or give namespaces Gateways of their own (gateway.perNamespace)",
     ),
+    "W524": Wording("{value} of {name} is less than a mebibyte", "{hint}"),
     "W555": Wording(
         "the container '{container}' asks for no {name}, so an autoscaler cannot say how much of it is used",
         "give it a request of {name}, or scale on another metric",

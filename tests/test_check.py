@@ -404,6 +404,28 @@ def test_service(changes: dict[str, Any], expected: str | None) -> None:
     assert found(changed(BODIES[SERVICE], changes)) == ([(code, steps(path))] if expected else [])
 
 
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ({"limits": {"hugepages-2Mi": "1Gi"}}, None),
+        ({"limits": {"hugepages-2Mi": "1Gi"}, "requests": {"hugepages-2Mi": "1Gi"}}, None),
+        ({"requests": {"hugepages-2Mi": "1Gi"}}, ("E525", "requests", "hugepages-2Mi")),
+        (
+            {"limits": {"hugepages-2Mi": "2Gi"}, "requests": {"hugepages-2Mi": "1Gi"}},
+            ("E525", "requests", "hugepages-2Mi"),
+        ),
+        ({"requests": {"memory": "1Mi"}}, None),
+        ({"requests": {"memory": "0"}}, None),
+        ({"requests": {"memory": "512m"}}, ("W524", "requests", "memory")),
+        ({"limits": {"ephemeral-storage": 100}}, ("W524", "limits", "ephemeral-storage")),
+    ],
+)
+def test_resources_that_nobody_means(resources: dict[str, Any], expected: tuple[str, str, str] | None) -> None:
+    where = "spec.template.spec.containers.0.resources"
+    wanted = [(expected[0], (*steps(where), *expected[1:]))] if expected else []
+    assert found(changed(BODIES[DEPLOYMENT], {where: resources})) == wanted
+
+
 def test_disruption_budget() -> None:
     assert found(changed(BODIES[BUDGET], {"spec.minAvailable": "50%", "spec.maxUnavailable": GONE})) == []
     assert found(changed(BODIES[BUDGET], {"spec.maxUnavailable": GONE})) == []  # the API server takes it

@@ -64,6 +64,9 @@ WRONG = [
     pytest.param((RIGHT[0], "[--max-model-lenn, '4096']", RIGHT[2]), id="an option that nobody knows"),
     pytest.param((RIGHT[0], "[--port, '1']", RIGHT[2]), id="an option that is not the user's"),
     pytest.param((RIGHT[0], "[--tensor-parallel-size, '2']", RIGHT[2]), id="more than the pod has"),
+    pytest.param((RIGHT[0], "[--data-parallel-size, '2']", RIGHT[2]), id="more than the pod has, by another option"),
+    pytest.param((RIGHT[0], "[--pipeline-parallel-size, '2']", "{nvidia.com/gpu: 4}"), id="accelerators that idle"),
+    pytest.param(("{limits: {memory: 512m}}", *RIGHT[1:]), id="memory of half a byte"),
     pytest.param((*RIGHT[:2], "{nvidia.com/gpu: 1.5}"), id="half an accelerator"),
     pytest.param((*RIGHT[:2], "{example.com/nobodys: 1}"), id="a resource that nobody knows"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -12,6 +13,9 @@ from renderer.problems import Path
 
 _NAME: Callable[[Body], Any] = itemgetter("name")
 _PATH: Callable[[Body], Any] = itemgetter("mountPath")
+
+_BYTES = frozenset(("memory", "ephemeral-storage"))
+_MEBI = 2**20 * 10**9  # in billionths, as quantities are counted
 
 
 def pod(spec: Body) -> Iterator[Finding]:
@@ -91,16 +95,23 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
 
 
 def _resources(sides: Body) -> Iterator[Finding]:
-    """Requests within limits; extended resources whole and alike on both sides. Raises ValueError."""
+    """Requests within limits; extended resources whole and alike on both sides; bytes in sizes that somebody may mean.
+    Raises ValueError.
+    """
     limits = sides.get("limits") or {}
     for name, request in (sides.get("requests") or {}).items():
         limit = limits.get(name, request)
         if request != limit and quantity.nanos(request) > quantity.nanos(limit):
             yield "E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit}
-        elif _extended(name) and (name not in limits or quantity.nanos(request) != quantity.nanos(limit)):
+        elif _fixed(name) and (name not in limits or quantity.nanos(request) != quantity.nanos(limit)):
             yield "E525", ("resources", "requests", name), {"name": name, "request": request}
+        if name in _BYTES and _tiny(request):
+            yield "W524", ("resources", "requests", name), _meant(name, request)
     for name, limit in limits.items():
-        if _extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
+        if name in _BYTES:
+            if _tiny(limit):
+                yield "W524", ("resources", "limits", name), _meant(name, limit)
+        elif _extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
             yield "E526", ("resources", "limits", name), {"name": name, "value": limit}
 
 
@@ -117,6 +128,24 @@ def _unreadable(sides: Body) -> Iterator[Finding]:
 def _extended(name: str) -> bool:
     """Whether a device plugin or the like brings the resource: Kubernetes does not divide or overcommit those."""
     return "/" in name and "kubernetes.io/" not in name
+
+
+def _fixed(name: str) -> bool:
+    """Whether a request needs a limit, and the same one."""
+    return ("/" in name and "kubernetes.io/" not in name) or name.startswith("hugepages-")
+
+
+@lru_cache(maxsize=1024)
+def _tiny(value: object) -> bool:
+    """Whether a number of bytes is so small that something else was meant."""
+    return 0 < quantity.nanos(value) < _MEBI
+
+
+def _meant(name: str, value: object) -> dict[str, Any]:
+    """The words for a tiny number of bytes: `512m` is half a byte, and `16` is sixteen."""
+    number = str(value).rstrip("numkKi")
+    hint = f"did you mean {number}Mi{'' if number != str(value) else f', or {number}Gi'}?"
+    return {"name": name, "value": value, "hint": hint}
 
 
 def _unique(items: Sequence[Body], key: Callable[[Body], Any]) -> set[str] | int:

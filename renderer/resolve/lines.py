@@ -75,11 +75,20 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
         env = merge_env(env, derived_env, memo.every.env, model_env, own_env)
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
-        try:
-            shm = quantity.canonical(size)
-        except ValueError:
-            found.add("E305", app.origin(*_BACKEND, "sharedMemorySize"), value=size)
+        own = "sharedMemorySize" in user
+        shm = _sized(size, app.origin(*_BACKEND) if own else run.config.origin, found)
     return Line(args, form.names, tuple(env), shm)
+
+
+def _sized(size: object, at: Origin, found: Findings) -> str:
+    """The size of shared memory, canonical; an error where it is none, or negative."""
+    try:
+        if quantity.nanos(size) < 0:
+            found.add("E307", at.at("sharedMemorySize"), what=f"{size} is below 0")
+        return quantity.canonical(size)
+    except ValueError:
+        found.add("E305", at.at("sharedMemorySize"), value=size)
+        return ""
 
 
 def _entries(memo: Memo, envs: Sequence[Body], source: Source, path: Path, found: Findings) -> Sequence[Body]:
