@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from renderer.problems import Findings, Origin, Path
-from renderer.resolve.options import Layer, Reserved, Style, merged, reserved, style
+from renderer.resolve.options import Layer, Listed, Option, Reserved, Style, merged, reserved, style
 
 # What a preset that says everything about its options says.
 FULL: dict[str, Any] = {
@@ -150,6 +150,14 @@ def test_a_group_and_its_layer_share_no_value() -> None:
     assert layered(("--tensor-size 4", "parallelism"), "--title pipeline-size") == (
         "--tensor-size 4 --title pipeline-size"
     )
+
+
+def test_of_two_spellings_the_preset_means_the_first() -> None:
+    size = Option("--size", "1", repeats=False)
+    known = Listed("1", {"--size": size, "--tensor_size": size, "--tp_size": size}, {})
+    spec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
+    assert style(spec, [["--tp_size", "4"]], known).name("--size") == "--tp_size"
+    assert style(spec, [[]], known).name("--size") == "--tensor_size"
 
 
 # --- the renderer's own

@@ -134,9 +134,9 @@ def style(options: Spec, configs: Iterable[Sequence[str]], listed: Listed | None
     spelled = {spelling: option.name for spelling, option in listed.options.items()} if listed else {}
     spelled |= options.get("aliases") or {}
     # The preset's own words win: what it calls an option is the option's name.
-    used = {token.partition("=")[0].partition(".")[0] for args in configs for token in args if token.startswith("-")}
-    used |= {member for members in groups.values() for member in members}
-    mine = {spelled[word]: word for word in used if word in spelled}
+    given = (token.partition("=")[0].partition(".")[0] for args in configs for token in args if token.startswith("-"))
+    used = dict.fromkeys((*given, *(member for members in groups.values() for member in members)))
+    mine = {spelled[word]: word for word in reversed(used) if word in spelled}  # of two spellings the first
     dotted = bool(options.get("dotted"))
     spelled = {spelling: mine.get(name, name) for spelling, name in spelled.items()} | (options.get("renamed") or {})
     return Style(
