@@ -952,6 +952,14 @@ WORDINGS: dict[str, Wording] = {
         "nothing tells the engine of the draft model: its path is in no argument, variable or file",
         "take a config that does, such as speculative-decoding, or leave the draft out",
     ),
+    "W224": Wording(
+        "the repository '{name}' is one of GGUF files by its name, and none of them is named: all would be loaded",
+        "name one as source.modelHub.filename, for an engine that reads GGUF",
+    ),
+    "W225": Wording(
+        "the patterns leave out {name}, so the engine gets weights without what describes them",
+        "take configuration and tokenizer too, as with '*.json'",
+    ),
     "W230": Wording("'{backend}': {notice}"),
     "W231": Wording(
         "nobody knows the options of {backend} {version}, so none is checked",

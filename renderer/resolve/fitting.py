@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from renderer.api import App, Inputs, Spec
-from renderer.problems import Findings
+from renderer.problems import Findings, failing
 from renderer.resolve.claims import Claim, Claimed
 from renderer.resolve.engines import Engine
 from renderer.resolve.sources import PULLED, Weights
 
 _PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
+_ONE = re.compile(r"/[^/]+\.(?:safetensors|bin|pth?)$", re.IGNORECASE)  # a URI of one file, where a folder is meant
+_CONFIGURATIONS = ("config.json", "params.json")  # which of them there is differs by format
 _SOURCES = {
     "hub": "a hub repository",
     "objectStore": "an object store",
@@ -30,7 +33,7 @@ def fit(
     for each, its in zip(claim.models, weights, strict=True):
         fits(inputs, app, engine, each, its, skip, found)
     why = (engine.spec.get("unsupported") or {}).get("mixed") if claim.draft else None
-    if why and weights[0].format != weights[1].format and len(found.problems) == before:
+    if why and weights[0].format != weights[1].format and not failing(found.problems[before:]):
         words = {"app": _app(app), "backend": engine.runtime.name, "hint": why}
         main, draft = weights[0].format, weights[1].format
         found.add("E415", app.origin(*claim.models[1].path), **words, main=main, draft=draft)
@@ -44,16 +47,49 @@ def fits(
     inputs: Inputs, app: App, engine: Engine, claimed: Claimed, weights: Weights, skip: bool, found: Findings
 ) -> None:
     """An error at the model's source (at the claim, when the model is a preset) where the engine cannot take it."""
-    form = (weights.kind, weights.format, weights.hub, weights.scheme, weights.one_file, bool(weights.filename), skip)
-    if not engine.templated or form in engine.fitting:
+    if not engine.templated:
         return
-    if refused := _refusal(inputs, engine, weights, skip):
-        code, field, words = refused
-        inside = (field,) if field and not claimed.model.ours else ()
-        origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*inside)
-        found.add(code, origin, backend=engine.runtime.name, app=_app(app), **words)
-    elif weights.format not in engine.spec.get("oneFile", ()):  # else the name of the file matters too
-        engine.fitting.add(form)
+    one = weights.one_file, _single(weights)
+    form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, bool(weights.filename), skip)
+    if form not in engine.fitting:
+        if refused := _refusal(inputs, engine, weights, skip):
+            code, field, words = refused
+            inside = (field,) if field and not claimed.model.ours else ()
+            origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*inside)
+            found.add(code, origin, backend=engine.runtime.name, app=_app(app), **words)
+            return
+        if weights.format not in engine.spec.get("oneFile", ()):  # else the name of the file matters too
+            engine.fitting.add(form)
+    if weights.kind == "hub" and weights.format == "safetensors" and not weights.filename:
+        _doubtful(weights, skip, found)
+
+
+def _single(weights: Weights) -> bool:
+    """Whether its URI ends in a file of weights, where a folder is meant."""
+    return weights.kind in ("objectStore", "host") and _ONE.search(weights.address) is not None
+
+
+def _doubtful(weights: Weights, skip: bool, found: Findings) -> None:
+    """A warning for a repository that may hold no safetensors, and for patterns that leave out what goes with them."""
+    if weights.address.lower().endswith(("-gguf", "_gguf", ".gguf")):
+        found.add("W224", weights.origin.at("modelID"), name=weights.address)
+    if skip or not (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
+        return
+    allow, ignore = (_patterns(weights, word) for word in ("AllowPatterns", "IgnorePatterns"))
+    left_out = [name for name in _CONFIGURATIONS if (allow and not _taken(name, allow)) or _taken(name, ignore)]
+    if left_out == [*_CONFIGURATIONS]:
+        field = "allowPatterns" if allow and not _taken(left_out[0], allow) else "ignorePatterns"
+        found.add("W225", weights.origin.at(field), name=left_out[0])
+
+
+def _patterns(weights: Weights, word: str) -> list[str]:
+    """The patterns of a loader's word."""
+    return [each for each in str(weights.words.get(word, "")).split(",") if each]
+
+
+def _taken(name: str, patterns: Sequence[str]) -> bool:
+    """Whether the loader would count a file among these globs."""
+    return any(fnmatch.fnmatchcase(name, each) for each in patterns)
 
 
 def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, Any]] | None:
@@ -78,6 +114,9 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
         return "E408", field, {}
     if weights.one_file and not whole and "file" in said:
         return "E413", field, {"name": weights.filename, "hint": said["file"]}
+    if _single(weights) and "file" in said:
+        name, hint = weights.address.rpartition("/")[2], f"{said['file'].partition(';')[0]}; name the folder"
+        return "E413", field, {"name": name, "hint": hint}
     if skip and kind == "hub" and weights.filename:
         return "E409", field, {"name": weights.filename}
     if skip and kind == "hub" and weights.hub not in spec.get("hubs", [weights.hub]):

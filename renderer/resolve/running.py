@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from renderer.api import App, Inputs, OpenModel, Spec
 from renderer.plan import Body
-from renderer.problems import Findings, Origin, Path, Stop
+from renderer.problems import Findings, Origin, Path, Stop, failing
 from renderer.records import NamedTuple
 from renderer.resolve import engines, fitting, flavors, images, names, patching, resources
 from renderer.resolve.claims import Claim
@@ -78,7 +78,7 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
 
 def _unreadable(found: Findings, before: int) -> bool:
     """Whether the engine cannot take the weights, or a limit is no quantity, so that nobody knows the accelerators."""
-    return len(found.problems) > before or any(
+    return failing(found.problems[before:]) or any(
         each.code in ("E250", "E305") and ".limits" in each.field for each in found.problems
     )
 
