@@ -960,6 +960,14 @@ WORDINGS: dict[str, Wording] = {
         "the patterns leave out {name}, so the engine gets weights without what describes them",
         "take configuration and tokenizer too, as with '*.json'",
     ),
+    "W226": Wording(
+        "the model's {heads} attention heads cannot be shared out alike over {size} accelerators",
+        "take a number that divides {heads}, such as {fits}, or mend facts.attention.heads",
+    ),
+    "W227": Wording(
+        "{length} tokens are beyond the {longest} that the model was made for, and most engines then refuse to start",
+        "lower it, or mend facts.contextLength",
+    ),
     "W230": Wording("'{backend}': {notice}"),
     "W231": Wording(
         "nobody knows the options of {backend} {version}, so none is checked",

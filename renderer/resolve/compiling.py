@@ -126,6 +126,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         style=reads,
         reserved=_reserved(reads, spec, own),
         sizes=sizes,
+        lengths=frozenset(reads.name(option) for _, option in _derived_from(own, "MaxModelLen")),
         sharing=sizes.union(*(reads.groups.get(group, ()) for group, _ in _derived_from(own, "TP"))),
         shares={reads.name(option): frozenset(map(reads.name, beside)) for option, beside in shares.items()},
         uncounted=frozenset(map(reads.name, (own.get("options") or {}).get("uncounted") or ())),

@@ -128,7 +128,8 @@ class Engine(NamedTuple):
     style: Style
     reserved: Mapping[str, Reserved]
     sizes: frozenset[str]  # the options that take the tensor parallel size
-    sharing: frozenset[str]  # and all that share accelerators out
+    lengths: frozenset[str]  # the options that take the longest context
+    sharing: frozenset[str]  # all that share accelerators out, those that take the tensor parallel size too
     shares: Mapping[str, frozenset[str]]  # those whose number multiplies it, and beside which it does not
     uncounted: frozenset[str]  # those beside which nobody can count
     filed: Mapping[str, str]  # options that name the preset's file with the draft model in it, and its path

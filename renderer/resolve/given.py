@@ -4,6 +4,7 @@ and the accelerators that the pod has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from renderer.api import OpenModel
@@ -70,14 +71,16 @@ def unsplit(args: Sequence[str], origins: Sequence[tuple[str, Origin]], found: F
 def shared_out(
     engine: Engine,
     held: Accelerator,
+    derived: int,
     given: Sequence[Given],
     line: Sequence[str],
     place: Placement,
     model: OpenModel,
     found: Findings,
 ) -> None:
-    """An error where more accelerators are shared out than the pod has, a warning where some are left over. `line`: all
-    arguments, as they will be; `model`: whose flavors are the `place`.
+    """An error where more accelerators are shared out than the pod has, a warning where some are left over. `derived`:
+    the tensor parallel size where nobody says one; `line`: all arguments, as they will be; `model`: whose flavors are
+    the `place`.
     """
     if not held.resource or not engine.sizes:
         return
@@ -86,8 +89,8 @@ def shared_out(
     if last is not None and last[0] > count:
         found.add("E416", last[2], option=last[1], size=last[0], count=held.number, name=held.resource)
         return
-    size = _used(engine, line)
-    if size is None:
+    size = _used(engine, line) if given else derived
+    if size is None or size == count:
         return
     shared = _last(engine, given, frozenset(engine.shares)) or last
     if size > count and shared is not None:
@@ -99,6 +102,35 @@ def shared_out(
             if shared and last is None:
                 hint = f"your own size drops the derived one: say {min(engine.sizes)} too, or lower the flavor's limits"
             found.add("W236", origin, size=size, count=count, name=held.resource, hint=hint)
+
+
+def known(
+    engine: Engine,
+    held: Accelerator,
+    given: Sequence[Given],
+    line: Sequence[str],
+    place: Placement,
+    model: OpenModel,
+    found: Findings,
+) -> None:
+    """A warning for what does not go with the model's `facts`: heads that cannot be shared out alike, a context beyond
+    the one that it was made for.
+    """
+    facts, params, limits = model.spec["facts"], place.places(model, "params"), place.places(model, "limits")
+    heads: int = (facts.get("attention") or {}).get("heads") or 0 if held.number > 1 else 0
+    last = next((i for i in range(len(line) - 1, -1, -1) if engine.style.name(line[i]) in engine.sizes), None)
+    size = _number(line, last) if heads and last is not None else None
+    if size and heads % size:
+        said, fits = _last(engine, given, engine.sizes), max(each for each in range(1, size) if heads % each == 0)
+        derived = (params and "TP" in place.params and params.at("TP")) or (limits and limits.at(held.resource))
+        if origin := said[2] if said else derived:
+            found.add("W226", origin, size=size, heads=heads, fits=fits)
+    longest, written = facts.get("contextLength") or math.inf, place.params.get("MAX-MODEL-LEN", "")
+    told = _last(engine, given, engine.lengths)
+    if told is None and params and written.isascii() and written.isdigit() and len(written) < 10:
+        told = int(written), "", params.at("MAX-MODEL-LEN")
+    if told and told[0] > longest and not any("rope" in each for each in line):
+        found.add("W227", told[2], length=told[0], longest=longest)
 
 
 def _used(engine: Engine, line: Sequence[str]) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from typing import Any
 
 from renderer import quantity
 from renderer.api import App, Spec
@@ -58,7 +59,11 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
     args, form = options.line(engine.style, layers)
     # All that the next asks for, where the version is known; the values that others than people give follow from these.
     place, mine = base.kit.placement, (tuple(model_args), tuple(own_args))
-    said = run.version, run.held, words["TP"], place.first, base.claim.draft, *mine, id(run.config), id(derived)
+    said: tuple[Any, ...] = (run.version, run.held, words["TP"], place.first, base.claim.draft, *mine)
+    said += id(run.config), id(derived)
+    if facts := base.claim.main.spec.get("facts"):
+        heads, longest = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
+        said += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in each for each in args)
     if said not in form.sound:
         before = len(found.problems)
         _judge(memo, app, base, run, args, found)
@@ -112,7 +117,10 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
     _judge_options(memo, app, run, theirs, found)
     if engine.style.read and theirs:
         given.judge(engine, theirs, claim.draft, found)
-    given.shared_out(engine, run.held, theirs, line, base.kit.placement, claim.main, found)
+    place, model = base.kit.placement, claim.main
+    given.shared_out(engine, run.held, run.words["TP"], theirs, line, place, model, found)
+    if engine.templated and model.spec.get("facts"):
+        given.known(engine, run.held, theirs, line, place, model, found)
 
 
 def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given], found: Findings) -> None:
