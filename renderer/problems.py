@@ -968,6 +968,10 @@ WORDINGS: dict[str, Wording] = {
         "{length} tokens are beyond the {longest} that the model was made for, and most engines then refuse to start",
         "lower it, or mend facts.contextLength",
     ),
+    "W228": Wording(
+        "{option} {seconds} behind a hook of {sleep} seconds: the pod is killed after {grace}, with requests running",
+        "write terminationGracePeriodSeconds: {least} into the podTemplate, or fewer seconds",
+    ),
     "W230": Wording("'{backend}': {notice}"),
     "W231": Wording(
         "nobody knows the options of {backend} {version}, so none is checked",

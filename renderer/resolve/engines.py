@@ -43,6 +43,7 @@ WORDS = frozenset(
 _MOST_FAILURES = 2**31 - 1
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
+_GRACE = 130  # seconds that a pod has to end where its preset says nothing of a drain
 
 
 def constant(drain: int) -> Words:
@@ -338,3 +339,9 @@ def startup(engine: Engine, probe: Body, weights_gib: float) -> Body:
         return probe  # the probe itself is wrong, and its schema says so
     seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
     return {**probe, "failureThreshold": math.ceil(min(seconds / period, _MOST_FAILURES))}
+
+
+def grace(engine: Engine) -> int:
+    """The seconds that a pod has to end: the engine's own after a hook that sleeps."""
+    drain = engine.spec.get("drain")
+    return int(drain["seconds"] + engine.constant["DrainSleep"] - 10) if drain else _GRACE

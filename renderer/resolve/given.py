@@ -58,6 +58,21 @@ def drafted(path: str, texts: Iterable[object], origin: Origin, found: Findings)
         found.add("W222", origin)
 
 
+def drained(
+    engine: Engine, given: Sequence[Given], line: Sequence[str], grace: int, otherwise: Origin, found: Findings
+) -> None:
+    """A warning where the pod is killed before the engine has finished what it was given time for. `grace`: what the
+    pod has from the start of its hook; `otherwise`: who says so where nobody gives the option.
+    """
+    option: str = (engine.spec.get("drain") or {}).get("option", "")
+    at = [i for i, token in enumerate(line) if option and engine.style.name(token) == option]
+    seconds, sleep = _number(line, at[-1]) if at else None, engine.constant["DrainSleep"]
+    if seconds is not None and sleep <= grace < seconds + sleep:
+        said = _last(engine, given, frozenset([option]))
+        words = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace, "least": seconds + sleep + 10}
+        found.add("W228", said[2] if said else otherwise, **words)
+
+
 def unsplit(args: Sequence[str], origins: Sequence[tuple[str, Origin]], found: Findings) -> None:
     """An error for each of the preset's filled arguments that a shell would take apart; `origins`: paths of weights,
     and who says them.

@@ -58,17 +58,17 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
     layers += [options.Layer(each) for each in (model_args, own_args) if each]
     args, form = options.line(engine.style, layers)
     # All that the next asks for, where the version is known; the values that others than people give follow from these.
-    place, mine = base.kit.placement, (tuple(model_args), tuple(own_args))
-    said: tuple[Any, ...] = (run.version, run.held, words["TP"], place.first, base.claim.draft, *mine)
-    said += id(run.config), id(derived)
+    place, mine = base.kit.placement, (tuple(model_args), tuple(own_args), "podTemplate" in app.spec)
+    asked: tuple[Any, ...] = (run.version, run.held, words["TP"], place.first, base.claim.draft, *mine)
+    asked += id(run.config), id(derived)
     if facts := base.claim.main.spec.get("facts"):
         heads, longest = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
-        said += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in each for each in args)
-    if said not in form.sound:
+        asked += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in each for each in args)
+    if asked not in form.sound:
         before = len(found.problems)
         _judge(memo, app, base, run, args, found)
         if run.version and len(found.problems) == before:
-            form.sound.add(said)
+            form.sound.add(asked)
     env: Sequence[Body] = tuple(engine.envs(words))
     model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
     if derived_env or model_env or own_env or memo.every.env:
@@ -108,15 +108,21 @@ def _entries(memo: Memo, envs: Sequence[Body], source: Source, path: Path, found
     return known
 
 
+def said(app: App, base: Claimed, run: Run) -> list[given.Given]:
+    """What people say of the command line: the model's author, then the Playground's, each with some arguments."""
+    model_args, own_args = _of_model(base, run.engine).get("args"), run.user.get("args")
+    theirs = [given.Given(model_args, _at_model(base, run.engine, "args"))] if model_args else []
+    return [*theirs, given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else theirs
+
+
 def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], found: Findings) -> None:
     """What is wrong with the model's and the user's arguments. `line`: all arguments, as they will be."""
-    engine, claim = run.engine, base.claim
-    model_args, own_args = _of_model(base, engine).get("args"), run.user.get("args")
-    theirs = [given.Given(model_args, _at_model(base, engine, "args"))] if model_args else []
-    theirs += [given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else []
+    engine, claim, theirs = run.engine, base.claim, said(app, base, run)
     _judge_options(memo, app, run, theirs, found)
     if engine.style.read and theirs:
         given.judge(engine, theirs, claim.draft, found)
+    if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
+        given.drained(engine, theirs, line, engines.grace(engine), theirs[0].origin, found)
     place, model = base.kit.placement, claim.main
     given.shared_out(engine, run.held, run.words["TP"], theirs, line, place, model, found)
     if engine.templated and model.spec.get("facts"):

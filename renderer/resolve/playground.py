@@ -38,7 +38,6 @@ from renderer.resolve.sources import PULLED
 from renderer.template import TemplateError
 from renderer.yamlio import Shared
 
-GRACE = 130
 _PORT = Port("http", PORT)
 _PORTS = (Shared({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
@@ -150,17 +149,19 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
         liveness_probe=probes.get("livenessProbe", {}),
         lifecycle=lifecycle,
     )
-    drain = run.engine.spec.get("drain")
-    grace = drain["seconds"] + run.engine.constant["DrainSleep"] - 10 if drain else GRACE
     security = run.variant.get("security") or run.engine.spec.get("security") or {}
     kit = base.kit
     if run.engine.templated and base.weights[0].kind == PULLED and not kit.loads:
         kit = pods.without_weights(kit)  # its preset says where they go (upstream-bugs.md, 18)
+    grace = engines.grace(run.engine)
     pod = pods.playground(kit, runner, line.shared_memory, grace, _tolerations(run.held), security, beside)
     if base.hardening == "restricted" and "user" not in security:
         found.add("W204", hardened_at(memo, app))
     if app.spec.get("podTemplate"):
         pod = _patched(memo, app, base, run, pod, found)
+        otherwise = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
+        theirs = lines.said(app, base, run)
+        given.drained(run.engine, theirs, line.args, pod.grace_seconds or grace, otherwise, found)
     return pod, line, beside.config
 
 
