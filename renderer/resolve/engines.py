@@ -183,10 +183,7 @@ def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: 
             said = (engine.spec.get("unsupported") or {}).get("draft")
             listed = "; ".join(filter(None, [said, "use a backend that can, or leave the draft out"]))
         found.stop(code, place, name=name, backend=engine.runtime.name, hint=listed)
-    config = engine.configs[name]
-    if config.drafts and not draft:
-        found.stop("E417", origin.at("configName") if "configName" in user else config.origin.at("args"), name=name)
-    return config
+    return engine.configs[name]
 
 
 def variant(engine: Engine, accelerator: Accelerator, given: bool) -> Spec | None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from renderer.api import OpenModel
+from renderer.api import OpenModel, Spec
 from renderer.problems import Findings, Origin
 from renderer.records import NamedTuple
 from renderer.resolve import options
-from renderer.resolve.engines import Engine
+from renderer.resolve.engines import Engine, Recommended
 from renderer.resolve.flavors import Accelerator, Placement
 
 _GLOB = frozenset("*?[")
@@ -50,6 +50,15 @@ def _keyed(engine: Engine, given: Given, wholes: set[str], found: Findings) -> N
             said.add(name)
             option = token.partition("=")[0]
             found.add("W232", given.origin.at(i), of=engine.runtime.name, option=option, other=name)
+
+
+def undrafted(config: Recommended, line: Sequence[str], user: Spec, origin: Origin, found: Findings) -> None:
+    """An error where the path of a draft model that nobody claims is still in the line of a config that has it, as an
+    empty argument.
+    """
+    if "" in line:
+        place = origin.at("configName") if "configName" in user else config.origin.at("args")
+        found.add("E417", place, name=config.spec["name"])
 
 
 def drafted(path: str, texts: Iterable[object], origin: Origin, found: Findings) -> None:

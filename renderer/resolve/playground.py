@@ -133,6 +133,8 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
     if base.claim.draft:
         texts = (*command, *line.args, *line.env, *beside.config.values(), *beside.steps)
         given.drafted(str(run.words["DraftModelPath"]), texts, app.origin(*base.claim.models[1].path), found)
+    elif run.config.drafts:
+        given.undrafted(run.config, line.args, run.user, app.origin(*_BACKEND), found)
     facts = base.claim.main.spec.get("facts") or {}
     runner = Container(
         name=pods.RUNNER,
