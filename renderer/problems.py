@@ -972,6 +972,10 @@ WORDINGS: dict[str, Wording] = {
         "{option} {seconds} behind a hook of {sleep} seconds: the pod is killed after {grace}, with requests running",
         "write terminationGracePeriodSeconds: {least} into the podTemplate, or fewer seconds",
     ),
+    "W229": Wording(
+        "'{name}' is mounted where the loader's weights are, so the engine sees one of the two",
+        "give the volume '{volume}' this source, and the loader fills it; or mount '{name}' elsewhere",
+    ),
     "W230": Wording("'{backend}': {notice}"),
     "W231": Wording(
         "nobody knows the options of {backend} {version}, so none is checked",

@@ -142,6 +142,8 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         origins[*pod, "nodeSelector"] = origin.at("nodeSelector")
         origins[*pod, "affinity"] = origin.at("nodeSelector")
     _listed(origins, made, plan.worker.containers[0].env, (*runner, "env"))
+    for i, each in enumerate(plan.worker.init_containers):  # what they have of the runner's
+        _listed(origins, made, each.env, (*pod, "initContainers", i, "env"))
     for key, origin in made.items():
         if key[:1] == ("template",):
             origins[*pod[:-1], *key[1:]] = origin

@@ -17,6 +17,7 @@ from renderer.plan import Body, Container, Pod
 from renderer.problems import Findings, Origin, Path, guess
 from renderer.resolve import everypod, images, normal, pods, resources
 from renderer.resolve.loading import VOLUME
+from renderer.resolve.sources import HOME
 
 _POD = {
     "schedulerName": "scheduler_name",
@@ -198,14 +199,18 @@ def _below(value: Any, path: Path) -> Body:
 
 
 def judge(before: Pod, after: Pod, patch: Spec, restricted: bool, at: Origin, found: Findings) -> None:
-    """Warnings for what the patch leaves without its other half: a volume that nobody fills any more; under restricted
-    a container that may be root.
+    """Warnings for what the patch leaves without its other half: a volume that nobody fills any more, a mount over what
+    loaders fill; under restricted a container that may be root.
     """
     steps = {each.name for each in after.init_containers}
     for loader in before.init_containers:
         mounted = {each["name"] for each in loader.mounts if each["name"] == VOLUME}
         if loader.name not in steps and mounted and _empty(after, VOLUME):
             found.add("W218", _said(patch, "initContainers", loader.name, at), loader=loader.name, volume=VOLUME)
+    loads = any(each["name"] == VOLUME for step in after.init_containers for each in step.mounts)
+    for mount in after.containers[0].mounts if loads else ():
+        if mount["name"] != VOLUME and mount["mountPath"].rstrip("/") == HOME.rstrip("/"):
+            found.add("W229", _said(patch, "containers", pods.RUNNER, at), name=mount["name"], volume=VOLUME)
     if not restricted:
         return
     known = {each.name for each in (*before.init_containers, *before.containers)}
