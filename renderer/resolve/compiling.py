@@ -101,7 +101,8 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     _images(spec, at, found)
     given = normal.entries(spec.get("envs") or (), at.at("envs"), found)
     sizes = frozenset(reads.name(option) for _, option in _derived_from(own, "TP"))
-    shares = (own.get("options") or {}).get("shares") or {}
+    shared = ((own.get("options") or {}).get("shares") or {}).items()
+    shares = {reads.name(option): frozenset(map(reads.name, beside)) for option, beside in shared}
     made = Engine(
         runtime=runtime,
         spec=own,
@@ -127,8 +128,8 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         reserved=_reserved(reads, spec, own),
         sizes=sizes,
         lengths=frozenset(reads.name(option) for _, option in _derived_from(own, "MaxModelLen")),
-        sharing=sizes.union(*(reads.groups.get(group, ()) for group, _ in _derived_from(own, "TP"))),
-        shares={reads.name(option): frozenset(map(reads.name, beside)) for option, beside in shares.items()},
+        sharing=sizes.union(shares, *(reads.groups.get(group, ()) for group, _ in _derived_from(own, "TP"))),
+        shares=shares,
         uncounted=frozenset(map(reads.name, (own.get("options") or {}).get("uncounted") or ())),
         filed=_filed(reads, spec, own),
         owned_env=_owned_env(given) if own else {},

@@ -68,18 +68,26 @@ def drafted(path: str, texts: Iterable[object], origin: Origin, found: Findings)
 
 
 def drained(
-    engine: Engine, given: Sequence[Given], line: Sequence[str], grace: int, otherwise: Origin, found: Findings
+    engine: Engine,
+    given: Sequence[Given],
+    line: Sequence[str],
+    grace: int,
+    patch: Origin | None,
+    found: Findings,
 ) -> None:
     """A warning where the pod is killed before the engine has finished what it was given time for. `grace`: what the
-    pod has from the start of its hook; `otherwise`: who says so where nobody gives the option.
+    pod has from the start of its hook; `patch`: who may have changed that, None where nobody could.
     """
     option: str = (engine.spec.get("drain") or {}).get("option", "")
-    at = [i for i, token in enumerate(line) if option and engine.style.name(token) == option]
+    if not option or not (patch or option in _named(engine, given)):
+        return
+    at = [i for i, token in enumerate(line) if engine.style.name(token) == option]
     seconds, sleep = _number(line, at[-1]) if at else None, engine.constant["DrainSleep"]
     if seconds is not None and sleep <= grace < seconds + sleep:
         said = _last(engine, given, frozenset([option]))
-        words = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace, "least": seconds + sleep + 10}
-        found.add("W228", said[2] if said else otherwise, **words)
+        if origin := said[2] if said else patch:
+            words = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace}
+            found.add("W228", origin, **words, least=seconds + sleep + 10)
 
 
 def unsplit(args: Sequence[str], origins: Sequence[tuple[str, Origin]], found: Findings) -> None:
@@ -109,14 +117,15 @@ def shared_out(
     if not held.resource or not engine.sizes:
         return
     count = held.number if held.group else 1
-    last = _last(engine, given, engine.sizes)
+    touched = not _named(engine, given).isdisjoint(engine.sharing)
+    last = _last(engine, given, engine.sizes) if touched else None
     if last is not None and last[0] > count:
         found.add("E416", last[2], option=last[1], size=last[0], count=held.number, name=held.resource)
         return
-    size = _used(engine, line) if given else derived
+    size = _used(engine, line) if touched else derived
     if size is None or size == count:
         return
-    shared = _last(engine, given, frozenset(engine.shares)) or last
+    shared = (_last(engine, given, frozenset(engine.shares)) if touched else None) or last
     if size > count and shared is not None:
         found.add("E416", shared[2], option=shared[1], size=size, count=held.number, name=held.resource)
     elif size < count:
@@ -131,6 +140,7 @@ def shared_out(
 def known(
     engine: Engine,
     held: Accelerator,
+    derived: int,
     given: Sequence[Given],
     line: Sequence[str],
     place: Placement,
@@ -138,23 +148,31 @@ def known(
     found: Findings,
 ) -> None:
     """A warning for what does not go with the model's `facts`: heads that cannot be shared out alike, a context beyond
-    the one that it was made for.
+    the one that it was made for. `derived`: the tensor parallel size where nobody says one.
     """
-    facts, params, limits = model.spec["facts"], place.places(model, "params"), place.places(model, "limits")
+    facts, mine = model.spec["facts"], _named(engine, given)
+    params, limits = place.places(model, "params"), place.places(model, "limits")
     heads: int = (facts.get("attention") or {}).get("heads") or 0 if held.number > 1 else 0
-    last = next((i for i in range(len(line) - 1, -1, -1) if engine.style.name(line[i]) in engine.sizes), None)
-    size = _number(line, last) if heads and last is not None else None
-    if size and heads % size:
+    size: int | None = derived
+    if heads and not mine.isdisjoint(engine.sharing):
+        last = next((i for i in range(len(line) - 1, -1, -1) if engine.style.name(line[i]) in engine.sizes), None)
+        size = None if last is None else _number(line, last)
+    if heads and size and heads % size:
         said, fits = _last(engine, given, engine.sizes), max(each for each in range(1, size) if heads % each == 0)
-        derived = (params and "TP" in place.params and params.at("TP")) or (limits and limits.at(held.resource))
-        if origin := said[2] if said else derived:
+        flavor = (params and "TP" in place.params and params.at("TP")) or (limits and limits.at(held.resource))
+        if origin := said[2] if said else flavor:
             found.add("W226", origin, size=size, heads=heads, fits=fits)
     longest, written = facts.get("contextLength") or math.inf, place.params.get("MAX-MODEL-LEN", "")
-    told = _last(engine, given, engine.lengths)
+    told = None if mine.isdisjoint(engine.lengths) else _last(engine, given, engine.lengths)
     if told is None and params and written.isascii() and written.isdigit() and len(written) < 10:
         told = int(written), "", params.at("MAX-MODEL-LEN")
     if told and told[0] > longest and not any("rope" in each for each in line):
         found.add("W227", told[2], length=told[0], longest=longest)
+
+
+def _named(engine: Engine, given: Sequence[Given]) -> set[str]:
+    """The options that authors give."""
+    return {engine.style.name(token) for each in given for token in each.args if token[:1] == "-"}
 
 
 def _used(engine: Engine, line: Sequence[str]) -> int | None:

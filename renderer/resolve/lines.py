@@ -122,11 +122,12 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
     if engine.style.read and theirs:
         given.judge(engine, theirs, claim.draft, found)
     if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
-        given.drained(engine, theirs, line, engines.grace(engine), theirs[0].origin, found)
+        given.drained(engine, theirs, line, engines.grace(engine), None, found)
     place, model = base.kit.placement, claim.main
-    given.shared_out(engine, run.held, run.words["TP"], theirs, line, place, model, found)
+    size = run.words["TP"]
+    given.shared_out(engine, run.held, size, theirs, line, place, model, found)
     if engine.templated and model.spec.get("facts"):
-        given.known(engine, run.held, theirs, line, place, model, found)
+        given.known(engine, run.held, size, theirs, line, place, model, found)
 
 
 def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given], found: Findings) -> None:

@@ -162,8 +162,7 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
     if app.spec.get("podTemplate"):
         pod = _patched(memo, app, base, run, pod, found)
         otherwise = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
-        theirs = lines.said(app, base, run)
-        given.drained(run.engine, theirs, line.args, pod.grace_seconds or grace, otherwise, found)
+        given.drained(run.engine, lines.said(app, base, run), line.args, pod.grace_seconds or grace, otherwise, found)
     return pod, line, beside.config
 
 
