@@ -90,3 +90,91 @@ def test_what_is_wrong_is_said_of_each(here: Path, llmaz: Llmaz, wrong: tuple[st
             assert bool(lines) == (name != "b")
             for line in lines:
                 assert line.replace(f"{name}.yaml:", f"{folder}/{place}.yaml:", 1) in said
+
+
+MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: NAME}
+spec:
+  familyName: qwen3
+  source: SOURCE
+  inferenceConfig: {flavors: [{name: a100, limits: {nvidia.com/gpu: 4}}]}
+  facts: {attention: {heads: 14}, contextLength: 4096}
+---
+"""
+APP = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: app-NAME}
+spec:
+  CLAIM
+  backendRuntimeConfig: {backendName: BACKEND, CONFIG}
+  MORE
+---
+"""
+HUB = "{modelHub: {modelID: org/NAME}}"
+ONE, TWO = "modelClaim: {modelName: NAME}", "modelClaims: {models: [{name: NAME}, {name: draft-NAME, role: draft}]}"
+HALF = "args: [--tensor-parallel-size, '2', --data-parallel-size, '2']"
+BY_CPU = """elasticConfig:
+    maxReplicas: 2
+    scaleTrigger: {hpa: {metrics: [{type: Resource, resource: {name: nvidia.com/gpu, target: {type: AverageValue, \
+averageValue: 1}}}]}}"""
+QUEUE = """elasticConfig:
+    maxReplicas: 2
+    scaleTrigger: {hpa: {metrics: [{type: Pods, pods: {metric: {name: vllm_num_requests_waiting}, target: \
+{type: AverageValue, averageValue: 5}}}]}}"""
+SHORT = "podTemplate: {spec: {terminationGracePeriodSeconds: 60}}"
+OVER = """podTemplate:
+    spec:
+      containers: [{name: model-runner, volumeMounts: [{name: mine, mountPath: /workspace/models/}]}]
+      volumes: [{name: mine, emptyDir: {}}]"""
+NEW = [  # a code, what is like it and right, and what is wrong
+    pytest.param("W222", {"CLAIM": TWO}, {"CONFIG": f"{HALF}, configName: default", "CLAIM": TWO}, id="draft unused"),
+    pytest.param("E417", {"CLAIM": TWO}, {"CONFIG": f"{HALF}, configName: speculative-decoding"}, id="no draft"),
+    pytest.param("W224", {}, {"SOURCE": "{modelHub: {modelID: org/NAME-GGUF}}"}, id="by its name GGUF"),
+    pytest.param("W225", {}, {"SOURCE": "{modelHub: {modelID: org/NAME, allowPatterns: ['*.bin']}}"}, id="patterns"),
+    pytest.param("E413", {"SOURCE": "{uri: s3://b/NAME}"}, {"SOURCE": "{uri: s3://b/NAME/a.safetensors}"}, id="file"),
+    pytest.param("W226", {}, {"CONFIG": "args: [--tensor-parallel-size, '4']"}, id="heads"),
+    pytest.param("W226", {}, {"CONFIG": "args: []"}, id="heads by the flavor"),
+    pytest.param("W227", {}, {"CONFIG": f"{HALF[:-1]}, --max-model-len, '8192']"}, id="context"),
+    pytest.param("W228", {}, {"CONFIG": f"{HALF[:-1]}, --shutdown-timeout, '900']"}, id="drain"),
+    pytest.param("W228", {}, {"MORE": SHORT}, id="drain of a template"),
+    pytest.param("W229", {}, {"MORE": OVER}, id="a mount over the weights"),
+    pytest.param("W236", {}, {"CONFIG": "args: [--data-parallel-size, '2']"}, id="idle"),
+    pytest.param("E416", {}, {"CONFIG": f"{HALF[:-1]}, --pipeline-parallel-size, '2']"}, id="too many"),
+    pytest.param("W524", {}, {"CONFIG": f"{HALF}, resources: {{requests: {{memory: 512m}}}}"}, id="half a byte"),
+    pytest.param("E307", {}, {"CONFIG": f"{HALF}, sharedMemorySize: -1"}, id="shared memory"),
+    pytest.param("W556", {}, {"MORE": BY_CPU}, id="what no metrics hold"),
+    pytest.param("E264", {"MORE": QUEUE}, {"MORE": QUEUE, "CONFIG": f"{HALF[:-1]}, --disable-log-stats]"}, id="off"),
+    pytest.param(
+        "W439",
+        {"BACKEND": "llamacpp", "CONFIG": "args: [--ctx-size, '4096']", "GGUF": "1"},
+        {"BACKEND": "llamacpp", "CONFIG": "args: [--ctx-size, --jinja]", "GGUF": "1"},
+        id="no value",
+    ),
+]
+
+
+def written(name: str, words: dict[str, str]) -> str:
+    source = "{modelHub: {modelID: org/NAME, filename: a.gguf}}" if "GGUF" in words else HUB
+    all_ = {"SOURCE": source, "CLAIM": ONE, "BACKEND": "vllm", "CONFIG": HALF, "MORE": "", **words}
+    model = MODEL.replace("SOURCE", all_.pop("SOURCE"))
+    made = model + (model.replace("NAME", "draft-NAME") if all_["CLAIM"] == TWO else "") + APP
+    for word, value in all_.items():
+        made = made.replace(word, value)
+    return made.replace("NAME", name)
+
+
+@pytest.mark.parametrize(("code", "right", "wrong"), NEW)
+def test_each_of_two_with_the_same_values(
+    here: Path, llmaz: Llmaz, code: str, right: dict[str, str], wrong: dict[str, str]
+) -> None:
+    for turn, order in enumerate(("abc", "bca")):  # b is right, once in front of both
+        folder = Path(f"turn-{turn}")
+        folder.mkdir()
+        for place, name in enumerate(order):
+            (folder / f"{place}.yaml").write_text(written(name, right if name == "b" else wrong), "utf-8")
+        said = [line for line in llmaz("render", folder, "-o", f"out-{turn}").err.splitlines() if f"[{code}]" in line]
+        of = [line.partition(".yaml")[0].rpartition("/")[2] for line in said]
+        assert sorted(of) == sorted(str(order.index(name)) for name in "ac"), said

@@ -113,7 +113,8 @@ def manifests(
                     problems.append(placed(manifest, code, path, words))
     for index, code, path, words in together(bodies):
         problems.append(placed(made[index], code, path, words))
-    for index, code, path, words in judged(View(bodies, outside)) if outside and not failing(problems) else ():
+    broken = problems and failing(problems)
+    for index, code, path, words in judged(View(bodies, outside)) if outside and not broken else ():
         if code[0] != "N":
             problems.append(placed(made[index], code, path, words))
     return problems

@@ -11,6 +11,11 @@ _SOURCES = {"Resource": "resource", "ContainerResource": "containerResource"}
 _MEASURED = ("cpu", "memory")  # what Kubernetes' resource metrics hold
 
 
+def asking(scaler: Body) -> bool:
+    """Whether an HPA asks for what the pods of its workload use."""
+    return any(metric["type"] in _SOURCES for metric in scaler["spec"].get("metrics") or ())
+
+
 def measured(scaler: Body, workload: Body) -> Iterator[Finding]:
     """What keeps an HPA from ever knowing one of its metrics. `workload`: what it scales."""
     for i, metric in enumerate(scaler["spec"].get("metrics") or ()):

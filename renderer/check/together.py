@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from renderer.check.finding import Body
-from renderer.check.scaled import measured
+from renderer.check.scaled import asking, measured
 from renderer.problems import Path
 
 _NAME = "leaderworkerset.sigs.k8s.io/name"
@@ -21,7 +21,7 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
     Yields the index of the object that has to change, a code, where, and the wording's words.
     """
     sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
-    workloads = {(_key(body)[0], body["kind"], _key(body)[1]): body for body in bodies if body["kind"] in _SCALED}
+    workloads: dict[tuple[str, str, str], Body] = {}  # once somebody asks for them
     scalers: dict[tuple[str, str, str], int] = {}
     ports: dict[int, set[int | str]] = {}  # of leaders, by the index of their set
     for i, body in enumerate(bodies):
@@ -40,8 +40,10 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
             scaled = sets.get((namespace, target["name"])) if key[1] == "LeaderWorkerSet" else None
             if scaled is not None and "replicas" in bodies[scaled]["spec"]:
                 yield scaled, "E551", ("spec", "replicas"), {"name": name, "kind": kind}
-            if kind == "HorizontalPodAutoscaler" and (workload := workloads.get(key)):
-                yield from ((i, *found) for found in measured(body, workload))
+            if kind == "HorizontalPodAutoscaler" and asking(body):
+                workloads = workloads or _workloads(bodies)
+                for found in measured(body, workloads[key]) if key in workloads else ():
+                    yield i, *found
         elif kind == "Service" and body["apiVersion"] == "v1" and sets:
             namespace, name = _key(body)
             if (namespace, name) in sets:
@@ -63,6 +65,11 @@ def together(bodies: Sequence[Body]) -> Iterator[tuple[int, str, Path, dict[str,
                             ("spec", "ports", j),
                             {"port": target, "ports": ", ".join(sorted(map(str, listened)))},
                         )
+
+
+def _workloads(bodies: Sequence[Body]) -> dict[tuple[str, str, str], Body]:
+    """What an autoscaler may scale, by namespace, kind and name."""
+    return {(_key(body)[0], body["kind"], _key(body)[1]): body for body in bodies if body["kind"] in _SCALED}
 
 
 def _key(body: Body) -> tuple[str, str]:

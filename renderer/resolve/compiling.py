@@ -37,6 +37,7 @@ _TEXTS = frozenset({"command", "value"})  # of hooks, probes and variables: text
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 _CONFIG = "config"  # the volume of its files
+_GRACE = 130  # seconds that a pod has to end where its preset says nothing of a drain
 _OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
 
 
@@ -121,8 +122,10 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         derived=_derived(preset),
         asking=_asking(own),
         holding={},
+        together={},
         files=_files(preset),
         steps=_steps(preset),
+        grace=_grace(own, drain),
         volumes=_volumes(preset),
         style=reads,
         reserved=_reserved(reads, spec, own),
@@ -141,6 +144,12 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     if found.problems:
         raise Stop
     return made
+
+
+def _grace(own: Spec, drain: int) -> int:
+    """The engine's own time to drain, after a hook that sleeps."""
+    said = own.get("drain")
+    return int(said["seconds"]) + drain - 10 if said else _GRACE
 
 
 def _asking(own: Spec) -> Callable[[Words], Any]:

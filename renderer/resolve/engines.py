@@ -43,7 +43,6 @@ WORDS = frozenset(
 _MOST_FAILURES = 2**31 - 1
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
-_GRACE = 130  # seconds that a pod has to end where its preset says nothing of a drain
 
 
 def constant(drain: int) -> Words:
@@ -123,8 +122,10 @@ class Engine(NamedTuple):
     derived: tuple[Derived, ...]
     asking: Callable[[Words], Any]  # the values of the words that the conditions of `derived` read
     holding: dict[Any, tuple[Derived, ...]]  # a memory: by these values, what holds
+    together: dict[tuple[int, ...], tuple[Derived, ...]]  # a memory: one tuple for the same that hold
     files: tuple[File, ...]
     steps: tuple[Step, ...]
+    grace: int  # the seconds that a pod has to end
     volumes: tuple[tuple[str, str], ...]
     style: Style
     reserved: Mapping[str, Reserved]
@@ -141,11 +142,12 @@ class Engine(NamedTuple):
     fitting: set[tuple[Any, ...]]  # a memory of the forms of weights that it takes
 
     def derives(self, words: Words) -> tuple[Derived, ...]:
-        """The derived entries that hold. Raises TemplateError."""
+        """The derived entries that hold, the same object for the same ones. Raises TemplateError."""
         asked = self.asking(words)
         known = self.holding.get(asked)
         if known is None:
-            known = self.holding[asked] = tuple(entry for entry in self.derived if entry.when(words))
+            made = tuple([entry for entry in self.derived if entry.when(words)])
+            known = self.holding[asked] = self.together.setdefault(tuple(map(id, made)), made)
         return known
 
     def version(self, tag: str) -> str:
@@ -336,9 +338,3 @@ def startup(engine: Engine, probe: Body, weights_gib: float) -> Body:
         return probe  # the probe itself is wrong, and its schema says so
     seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
     return {**probe, "failureThreshold": math.ceil(min(seconds / period, _MOST_FAILURES))}
-
-
-def grace(engine: Engine) -> int:
-    """The seconds that a pod has to end: the engine's own after a hook that sleeps."""
-    drain = engine.spec.get("drain")
-    return int(drain["seconds"] + engine.constant["DrainSleep"] - 10) if drain else _GRACE

@@ -14,7 +14,8 @@ from renderer.resolve.engines import Engine
 from renderer.resolve.sources import PULLED, Weights
 
 _PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
-_ONE = re.compile(r"/[^/]+\.(?:safetensors|bin|pth?)$", re.IGNORECASE)  # a URI of one file, where a folder is meant
+_FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
+_BEFORE = ("-", "_", ".")  # the word GGUF at the end of a repository's name
 _CONFIGURATIONS = ("config.json", "params.json")  # which of them there is differs by format
 _SOURCES = {
     "hub": "a hub repository",
@@ -49,7 +50,7 @@ def fits(
     """An error at the model's source (at the claim, when the model is a preset) where the engine cannot take it."""
     if not engine.templated:
         return
-    one = weights.one_file, _single(weights)
+    one = weights.one_file, weights.kind != "hub" and _single(weights)
     form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, bool(weights.filename), skip)
     if form not in engine.fitting:
         if refused := _refusal(inputs, engine, weights, skip):
@@ -61,20 +62,19 @@ def fits(
         if weights.format not in engine.spec.get("oneFile", ()):  # else the name of the file matters too
             engine.fitting.add(form)
     if weights.kind == "hub" and weights.format == "safetensors" and not weights.filename:
-        _doubtful(weights, skip, found)
+        if weights.address[-4:].lower() == "gguf" and weights.address[-5:-4] in _BEFORE:
+            found.add("W224", weights.origin.at("modelID"), name=weights.address)
+        if not skip and (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
+            _undescribed(weights, found)
 
 
 def _single(weights: Weights) -> bool:
     """Whether its URI ends in a file of weights, where a folder is meant."""
-    return weights.kind in ("objectStore", "host") and _ONE.search(weights.address) is not None
+    return weights.kind in ("objectStore", "host") and weights.address.lower().endswith(_FILES)
 
 
-def _doubtful(weights: Weights, skip: bool, found: Findings) -> None:
-    """A warning for a repository that may hold no safetensors, and for patterns that leave out what goes with them."""
-    if weights.address.lower().endswith(("-gguf", "_gguf", ".gguf")):
-        found.add("W224", weights.origin.at("modelID"), name=weights.address)
-    if skip or not (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
-        return
+def _undescribed(weights: Weights, found: Findings) -> None:
+    """A warning for patterns that leave out what goes with the weights."""
     allow, ignore = (_patterns(weights, word) for word in ("AllowPatterns", "IgnorePatterns"))
     left_out = [name for name in _CONFIGURATIONS if (allow and not _taken(name, allow)) or _taken(name, ignore)]
     if left_out == [*_CONFIGURATIONS]:

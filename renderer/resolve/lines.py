@@ -58,9 +58,18 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
     layers += [options.Layer(each) for each in (model_args, own_args) if each]
     args, form = options.line(engine.style, layers)
     # All that the next asks for, where the version is known; the values that others than people give follow from these.
-    place, mine = base.kit.placement, (tuple(model_args), tuple(own_args), "podTemplate" in app.spec)
-    asked: tuple[Any, ...] = (run.version, run.held, words["TP"], place.first, base.claim.draft, *mine)
-    asked += id(run.config), id(derived)
+    asked: tuple[Any, ...] = (
+        run.version,
+        run.held,
+        words["TP"],
+        base.kit.placement.first,
+        base.claim.draft,
+        tuple(model_args),
+        tuple(own_args),
+        "podTemplate" in app.spec,
+        id(run.config),
+        id(derived),
+    )
     if facts := base.claim.main.spec.get("facts"):
         heads, longest = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
         asked += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in each for each in args)
@@ -122,7 +131,7 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
     if engine.style.read and theirs:
         given.judge(engine, theirs, claim.draft, found)
     if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
-        given.drained(engine, theirs, line, engines.grace(engine), None, found)
+        given.drained(engine, theirs, line, engine.grace, None, found)
     place, model = base.kit.placement, claim.main
     size = run.words["TP"]
     given.shared_out(engine, run.held, size, theirs, line, place, model, found)

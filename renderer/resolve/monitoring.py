@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
+from operator import itemgetter
+from typing import Any
 
 from renderer.api import App, Inputs
-from renderer.plan import Monitor, Pod, Scaler, Wanted
+from renderer.plan import Body, Monitor, Pod, Scaler, Wanted
 from renderer.problems import Findings
 from renderer.resolve.engines import Engine
 
@@ -20,6 +22,7 @@ _LABELS = {
 }
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
+_VARIABLE: Callable[[Body], Any] = itemgetter("name")
 
 
 def fed(inputs: Inputs) -> bool:
@@ -53,11 +56,12 @@ def readable(engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scal
     asked = [each["pods"]["metric"]["name"] for each in scaler.metrics if "pods" in each]
     if not asked:
         return
-    said = {each["name"] for each in pod.containers[0].env}
+    said = set(map(_VARIABLE, pod.containers[0].env))
     for name in guards:
         if name in said:
             found.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
-    if off := [each for each in switches if each in said or each in options]:
+    if not (said.isdisjoint(switches) and options.isdisjoint(switches)):
+        off = [each for each in switches if each in said or each in options]
         own = {name for each in metrics.values() if isinstance(each, str) for name in (each, adapted(each))}
         lost = next((name for name in asked if name in own), "")
         for name in off if lost else ():

@@ -130,10 +130,10 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
         found.stop("E420", Origin(runtime.document, path), what=error, hint=compiling.hint(error))
-    if base.claim.draft:
+    if (draft := run.words["DraftModelPath"]) and base.claim.draft:
         texts = (*command, *line.args, *line.env, *beside.config.values(), *beside.steps)
-        given.drafted(str(run.words["DraftModelPath"]), texts, app.origin(*base.claim.models[1].path), found)
-    elif run.config.drafts:
+        given.drafted(str(draft), texts, app.origin(*base.claim.models[1].path), found)
+    elif run.config.drafts and not base.claim.draft:
         given.undrafted(run.config, line.args, run.user, app.origin(*_BACKEND), found)
     facts = base.claim.main.spec.get("facts") or {}
     runner = Container(
@@ -155,14 +155,14 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
     kit = base.kit
     if run.engine.templated and base.weights[0].kind == PULLED and not kit.loads:
         kit = pods.without_weights(kit)  # its preset says where they go (upstream-bugs.md, 18)
-    grace = engines.grace(run.engine)
-    pod = pods.playground(kit, runner, line.shared_memory, grace, _tolerations(run.held), security, beside)
+    pod = pods.playground(kit, runner, line.shared_memory, run.engine.grace, _tolerations(run.held), security, beside)
     if base.hardening == "restricted" and "user" not in security:
         found.add("W204", hardened_at(memo, app))
     if app.spec.get("podTemplate"):
         pod = _patched(memo, app, base, run, pod, found)
         otherwise = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
-        given.drained(run.engine, lines.said(app, base, run), line.args, pod.grace_seconds or grace, otherwise, found)
+        grace = pod.grace_seconds or run.engine.grace
+        given.drained(run.engine, lines.said(app, base, run), line.args, grace, otherwise, found)
     return pod, line, beside.config
 
 
