@@ -19,6 +19,8 @@ import yaml
 
 from renderer import check, schema
 from renderer.check import cel
+from renderer.manifests.provider import providers
+from renderer.plan import Provider, Way
 
 HERE = Path(__file__).resolve().parent / "cel"
 FILES = sorted(path.stem for path in HERE.glob("*.yaml"))
@@ -242,21 +244,21 @@ def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
     top = cel.root(name)
     golden = Path(__file__).parent / "cases" / "routes-on-a-gateway-in-the-tree" / "expected" / "team-a" / "chat.yaml"
     bodies = [body for body in yaml.safe_load_all(golden.read_text("utf-8")) if body["kind"].lower() in name]
-    for seen in cel.TAKEN[name]:
-        assert top.findings(seen) == ()
-        assert seen in [top.seen(body) for body in bodies if name.endswith(f"/{body['kind'].lower()}_{_version(body)}")]
+    seen = cel.TAKEN[name]
+    assert top.findings(seen) == ()
+    assert seen in [top.seen(body) for body in bodies if name.endswith(f"/{body['kind'].lower()}_{_version(body)}")]
 
 
 @pytest.mark.parametrize("name", cel.TAKEN)
 def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
     """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
-    top = cel.root(name)
-    usual = [(seen, schema.like(json.dumps(top.like(seen)))) for seen in cel.TAKEN[name]]
+    top, seen = cel.root(name), cel.TAKEN[name]
+    like = schema.like(json.dumps(top.like(seen)))
     bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
     bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
     bodies = [body for body in bodies if schema.valid(name.replace("cel", "output", 1), body)]
-    verdicts = [like(body) for seen, like in usual for body in bodies]
-    assert verdicts == [top.seen(body) == seen for seen, _ in usual for body in bodies]
+    verdicts = [like(body) for body in bodies]
+    assert verdicts == [top.seen(body) == seen for body in bodies]
     assert 10 < sum(verdicts) < len(verdicts) - 10
 
 
@@ -300,3 +302,23 @@ def _less(value: Any) -> Iterator[Any]:
 
 def _version(body: Any) -> str:
     return str(body["apiVersion"].rpartition("/")[2])
+
+
+@pytest.mark.parametrize("name", cel.ALSO_TAKEN)
+def test_what_else_is_taken_without_asking_is_what_rules_see_of_what_we_make(name: str) -> None:
+    top, kind = cel.root(name), name.rpartition("/")[2].rpartition("_")[0]
+    texts = [path.read_text("utf-8") for path in Path(__file__).parent.glob("cases/*/expected/**/*.yaml")]
+    parts = [part for text in texts for part in text.split("\n---\n") if f"\nkind: {kind}\n" in f"\n{part.lower()}"]
+    bodies = [*map(yaml.safe_load, parts), *(body for body in _keys() if body["kind"].lower() == kind)]
+    keys = {cel._key(top.seen(body)) for body in bodies}
+    for seen in cel.ALSO_TAKEN[name]:
+        assert top.findings(seen) == ()
+        assert cel._key(seen) in keys
+
+
+def _keys() -> Iterator[Any]:
+    """A provider's objects, for each kind of key."""
+    for kind in ("APIKey", "AnthropicAPIKey", "AzureAPIKey", "AWSCredentials"):
+        auth = kind, "key", "eu-west-1"
+        provider = Provider("api", "team-a", {}, {"name": "OpenAI"}, "api.example.com", 443, auth, dict)
+        yield from (each.body for each in providers(Way("to", "team-a", "to.yaml", providers=(provider,))))

@@ -18,26 +18,79 @@ from renderer import schema
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 
-# What rules see of nearly every object that we render. They take it, as a test finds out each time, so that a run of a
-# few models does not have to bring CEL up.
-TAKEN: Mapping[str, Sequence[Any]] = {
-    "cel/gateway.envoyproxy.io/backend_v1alpha1": ({"spec": {"type": "Endpoints", "endpoints": [{"fqdn": True}]}},),
-    "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
-        {"spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}},
+
+def _routed(*backends: Any) -> Any:
+    """What rules see of a route of ours over such backends."""
+    rule = {
+        "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
+        "backendRefs": [*backends],
+        "timeouts": {"request": "300s"},
+    }
+    return {"spec": {"parentRefs": [{"kind": "Gateway"}], "rules": [rule]}}
+
+
+def _aimed(kind: str, **more: Any) -> Any:
+    """What rules see of a policy for something of Gateway API."""
+    return {"spec": {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": kind}], **more}}
+
+
+def _keyed(kind: str, field: str, seen: Any = True) -> Any:
+    """What rules see of a provider's key."""
+    target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend"}
+    return {"spec": {"targetRefs": [target], "type": kind, field: seen}}
+
+
+_ENDPOINTS = {"type": "Endpoints", "endpoints": [{"fqdn": True}]}
+_BY_KEY = {"extractFrom": [{"headers": True}]}
+_ALLOWED = {"rules": [{"principal": {"headers": True}}]}
+
+# What rules see of nearly every object that we render. They take it, as a test finds out each time, so that no run
+# without anything rare has to bring CEL up.
+TAKEN: Mapping[str, Any] = {
+    "cel/gateway.envoyproxy.io/backend_v1alpha1": {"spec": _ENDPOINTS},
+    "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": {
+        "spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}
+    },
+    "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": _routed({}),
+}
+# The same of others that we render, which are not so many that a schema of their own would be worth while.
+ALSO_TAKEN: Mapping[str, Sequence[Any]] = {
+    "cel/inference.networking.k8s.io/inferencepool_v1": (
+        {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
     ),
     "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
+        _routed({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
+        _routed({}, {}),
+        _routed({}, {}, {}),
+    ),
+    "cel/gateway.envoyproxy.io/backend_v1alpha1": (
         {
             "spec": {
-                "parentRefs": [{"kind": "Gateway"}],
-                "rules": [
-                    {
-                        "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
-                        "backendRefs": [{}],
-                        "timeouts": {"request": "300s"},
-                    }
-                ],
+                **_ENDPOINTS,
+                "tls": {"wellKnownCACertificates": "System", "sni": True, "insecureSkipVerify": False},
             }
         },
+    ),
+    "cel/aigateway.envoyproxy.io/backendsecuritypolicy_v1beta1": (
+        _keyed("APIKey", "apiKey"),
+        _keyed("AnthropicAPIKey", "anthropicAPIKey"),
+        _keyed("AzureAPIKey", "azureAPIKey"),
+        _keyed("AWSCredentials", "awsCredentials", {}),
+    ),
+    "cel/gateway.envoyproxy.io/backendtrafficpolicy_v1alpha1": (_aimed("HTTPRoute"),),
+    "cel/gateway.envoyproxy.io/securitypolicy_v1alpha1": (
+        _aimed("HTTPRoute", apiKeyAuth=_BY_KEY, authorization=_ALLOWED),
+        _aimed("Gateway", apiKeyAuth=_BY_KEY),
+    ),
+    "cel/gateway.envoyproxy.io/clienttrafficpolicy_v1alpha1": (
+        _aimed("Gateway", connection={}, headers={"earlyRequestHeaders": {}}),
+    ),
+    "cel/gateway.envoyproxy.io/envoyproxy_v1alpha1": tuple(
+        {"spec": {"provider": {"kubernetes": {"envoyDeployment": {}, "envoyService": {"type": each}}}}}
+        for each in ("ClusterIP", "LoadBalancer")
+    ),
+    "cel/gateway.networking.k8s.io/gateway_v1": (
+        {"spec": {"infrastructure": {}, "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]}},
     ),
 }
 
@@ -162,9 +215,8 @@ def root(name: str) -> _Node:
 def _judge(name: str) -> Callable[[Body], tuple[Finding, ...]]:
     """What judges objects of the kind, and keeps its verdicts."""
     top = root(name)
-    taken = [top.like(seen) for seen in TAKEN.get(name, ())]
-    usual = schema.like(json.dumps({"anyOf": taken})) if taken else None
-    verdicts: dict[bytes, tuple[Finding, ...]] = {}
+    usual = schema.like(json.dumps(top.like(TAKEN[name]))) if name in TAKEN else None
+    verdicts: dict[bytes, tuple[Finding, ...]] = {_key(seen): () for seen in ALSO_TAKEN.get(name, ())}
 
     def judge(body: Body) -> tuple[Finding, ...]:
         if usual and usual(body):
