@@ -242,33 +242,38 @@ def test_a_rule_that_cannot_be_evaluated_is_broken() -> None:
 @pytest.mark.parametrize("name", cel.TAKEN)
 def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
     top = cel.root(name)
-    golden = Path(__file__).parent / "cases" / "routes-on-a-gateway-in-the-tree" / "expected" / "team-a" / "chat.yaml"
-    bodies = [body for body in yaml.safe_load_all(golden.read_text("utf-8")) if body["kind"].lower() in name]
-    seen = cel.TAKEN[name]
-    assert top.findings(seen) == ()
-    assert seen in [top.seen(body) for body in bodies if name.endswith(f"/{body['kind'].lower()}_{_version(body)}")]
+    for seen in cel.TAKEN[name]:
+        assert top.findings(seen) == ()
+        assert seen in [top.seen(body) for body in _rendered(name)]
 
 
 @pytest.mark.parametrize("name", cel.TAKEN)
 def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
     """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
-    top, seen = cel.root(name), cel.TAKEN[name]
-    like = schema.like(json.dumps(top.like(seen)))
+    top = cel.root(name)
+    usual = [(seen, schema.like(json.dumps(top.like(seen)))) for seen in cel.TAKEN[name]]
     bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
     bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
     bodies = [body for body in bodies if schema.valid(name.replace("cel", "output", 1), body)]
-    verdicts = [like(body) for body in bodies]
-    assert verdicts == [top.seen(body) == seen for body in bodies]
+    verdicts = [like(body) for seen, like in usual for body in bodies]
+    assert verdicts == [top.seen(body) == seen for seen, _ in usual for body in bodies]
     assert 10 < sum(verdicts) < len(verdicts) - 10
+
+
+def _rendered(name: str) -> Iterator[Any]:
+    """What we render of a kind: an app with a route of its own, and one in pool mode."""
+    for golden in ("routes-on-a-gateway-in-the-tree/expected/team-a", "example-gateway-pool/expected/llm"):
+        path = Path(__file__).parent / "cases" / golden / "chat.yaml"
+        for body in yaml.safe_load_all(path.read_text("utf-8")):
+            if schema_of(body).endswith(name[3:]):
+                yield body
 
 
 def _around(name: str, top: cel._Node) -> Iterator[Any]:
     """A rendered object, and with each value of it another in its place, or what else rules see beside it."""
-    golden = Path(__file__).parent / "cases" / "routes-on-a-gateway-in-the-tree" / "expected" / "team-a" / "chat.yaml"
-    for body in yaml.safe_load_all(golden.read_text("utf-8")):
-        if schema_of(body).endswith(name[3:]):
-            yield body
-            yield from _changed(body, top)
+    for body in _rendered(name):
+        yield body
+        yield from _changed(body, top)
 
 
 def _changed(value: Any, node: cel._Node | None) -> Iterator[Any]:
@@ -298,10 +303,6 @@ def _less(value: Any) -> Iterator[Any]:
     elif isinstance(value, list):
         yield from ([*value[:i], made, *value[i + 1 :]] for i, each in enumerate(value) for made in _less(each))
         yield []
-
-
-def _version(body: Any) -> str:
-    return str(body["apiVersion"].rpartition("/")[2])
 
 
 @pytest.mark.parametrize("name", cel.ALSO_TAKEN)

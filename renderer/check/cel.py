@@ -46,12 +46,15 @@ _ALLOWED = {"rules": [{"principal": {"headers": True}}]}
 
 # What rules see of nearly every object that we render. They take it, as a test finds out each time, so that no run
 # without anything rare has to bring CEL up.
-TAKEN: Mapping[str, Any] = {
-    "cel/gateway.envoyproxy.io/backend_v1alpha1": {"spec": _ENDPOINTS},
-    "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": {
-        "spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}
-    },
-    "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": _routed({}),
+TAKEN: Mapping[str, Sequence[Any]] = {
+    "cel/gateway.envoyproxy.io/backend_v1alpha1": ({"spec": _ENDPOINTS},),
+    "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
+        {"spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}},
+    ),
+    "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
+        _routed({}),
+        _routed({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
+    ),
 }
 # The same of others that we render, which are not so many that a schema of their own would be worth while.
 ALSO_TAKEN: Mapping[str, Sequence[Any]] = {
@@ -59,7 +62,6 @@ ALSO_TAKEN: Mapping[str, Sequence[Any]] = {
         {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
     ),
     "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
-        _routed({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
         _routed({}, {}),
         _routed({}, {}, {}),
     ),
@@ -215,7 +217,8 @@ def root(name: str) -> _Node:
 def _judge(name: str) -> Callable[[Body], tuple[Finding, ...]]:
     """What judges objects of the kind, and keeps its verdicts."""
     top = root(name)
-    usual = schema.like(json.dumps(top.like(TAKEN[name]))) if name in TAKEN else None
+    taken = [top.like(seen) for seen in TAKEN.get(name, ())]
+    usual = schema.like(json.dumps({"anyOf": taken})) if taken else None
     verdicts: dict[bytes, tuple[Finding, ...]] = {_key(seen): () for seen in ALSO_TAKEN.get(name, ())}
 
     def judge(body: Body) -> tuple[Finding, ...]:
