@@ -172,22 +172,23 @@ class Steering(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """A pool over a workload's leaders, and who picks one of them. `config`: what the picker reads; `groups`: the API
-    groups of what steers it; `more`, `pod_labels`, `annotations`: what RenderConfig gives its pod as any other.
+    """A pool over a workload's leaders, and who picks one of them. `config`: the files that the picker reads;
+    `groups`: the API groups of what steers it; `pod_labels`, `annotations`: of its pod; `more`: fields of that pod,
+    which RenderConfig gives it as any other.
     """
 
     name: str
     labels: Body
     image: str
     args: tuple[str, ...]
-    config: str
+    pod_labels: Body
+    annotations: Body
+    config: Body
     groups: tuple[str, ...]
     resources: Body
     pod_security: Body
     security: Body
     more: Body = {}
-    pod_labels: Body = {}
-    annotations: Body = {}
 
 
 class Packed(NamedTuple):
@@ -336,3 +337,9 @@ def named(plan: Plan) -> dict[Path, Origin]:
     """Origins of an object of which the app gave no more than the name."""
     made = plan.origins()
     return {(): made[()], ("metadata", "name"): made["name",], ("metadata", "namespace"): made["namespace",]}
+
+
+def of_route(plan: Plan) -> Body:
+    """The labels of what leads to a workload: its route's, where they are the same: the text of that map is kept."""
+    made = {**plan.labels, "app.kubernetes.io/component": "route"}
+    return plan.route.labels if plan.route and plan.route.labels == made else made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from renderer.plan import Body, Manifest, Plan, named
+from renderer.plan import Manifest, Plan, named, of_route
 from renderer.yamlio import Shared
 
 _SCHEMA = Shared({"name": "OpenAI"})
@@ -14,7 +14,7 @@ def backends(plan: Plan) -> list[Manifest]:
     """
     if not plan.host:
         return []
-    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": _labels(plan)}
+    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": of_route(plan)}
     endpoint = {"fqdn": {"hostname": plan.host, "port": plan.port.number}}
     leaders = {
         "apiVersion": "gateway.envoyproxy.io/v1alpha1",
@@ -30,9 +30,3 @@ def backends(plan: Plan) -> list[Manifest]:
         "spec": {"schema": _SCHEMA, "backendRef": reference},
     }
     return [Manifest(leaders, lambda: named(plan)), Manifest(speaking, lambda: named(plan))]
-
-
-def _labels(plan: Plan) -> Body:
-    """Those of the app's route, where they are the same: the text of that map is kept."""
-    made = {**plan.labels, "app.kubernetes.io/component": "route"}
-    return plan.route.labels if plan.route and plan.route.labels == made else made

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
-from renderer.plan import Body, Manifest, Plan, Pool, Steering, Way, named
+from renderer.plan import Body, Manifest, Plan, Pool, Steering, Way, named, of_route
 from renderer.problems import Origin, Path
 from renderer.yamlio import Shared
 
@@ -13,8 +14,10 @@ _GROUP = "inference.networking.k8s.io"
 _GRPC, _HEALTH, _METRICS = 9002, 9003, 9090
 _NAMED = ("app.kubernetes.io/name", "app.kubernetes.io/component")
 # By these names it answers with and without leader election; without, both fail until it has read the pool.
-_LIVE = Shared({"port": _HEALTH, "service": "liveness"})
-_READY = Shared({"port": _HEALTH, "service": "readiness"})
+_LIVE = Shared(
+    {"grpc": {"port": _HEALTH, "service": "liveness"}, "initialDelaySeconds": 5, "periodSeconds": 10},
+)
+_READY = Shared({"grpc": {"port": _HEALTH, "service": "readiness"}, "periodSeconds": 2})
 _STEERS = ("inferenceobjectives", "inferencemodelrewrites")
 
 
@@ -36,8 +39,9 @@ def inference_pool(plan: Plan) -> list[Manifest]:
         "targetPorts": [{"number": plan.port.number}],
         "endpointPickerRef": picker,
     }
-    labels = {**plan.labels, "app.kubernetes.io/component": "route"}
-    return [_made(plan, f"{_GROUP}/v1", "InferencePool", plan.name, labels, {"spec": spec})]
+    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": of_route(plan)}
+    body = {"apiVersion": f"{_GROUP}/v1", "kind": "InferencePool", "metadata": metadata, "spec": spec}
+    return [Manifest(body, lambda: named(plan))]
 
 
 def picker(plan: Plan) -> list[Manifest]:
@@ -45,19 +49,23 @@ def picker(plan: Plan) -> list[Manifest]:
     pool = plan.pool
     if not pool:
         return []
-    selector = {key: pool.labels[key] for key in _NAMED}
+    selector = Shared({key: pool.labels[key] for key in _NAMED})
     reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": pool.name}
     subject = {"kind": "ServiceAccount", "name": pool.name, "namespace": plan.namespace}
     bodies: tuple[tuple[str, str, Body], ...] = (
-        ("v1", "ConfigMap", {"data": {"config.yaml": pool.config}}),
+        ("v1", "ConfigMap", {"data": pool.config}),
         ("v1", "ServiceAccount", {}),
-        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _rules(plan.name, pool)}),
+        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _rules(plan.name, pool.groups)}),
         ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": reference, "subjects": [subject]}),
         ("apps/v1", "Deployment", {"spec": _deployment(pool, selector)}),
         ("v1", "Service", {"spec": {"selector": selector, "ports": _SERVED}}),
         ("policy/v1", "PodDisruptionBudget", {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}}}),
     )
-    return [_made(plan, version, kind, pool.name, pool.labels, rest) for version, kind, rest in bodies]
+    metadata = Shared({"name": pool.name, "namespace": plan.namespace, "labels": pool.labels})
+    return [
+        Manifest({"apiVersion": version, "kind": kind, "metadata": metadata, **rest}, lambda: named(plan))
+        for version, kind, rest in bodies
+    ]
 
 
 _SERVED = [
@@ -72,18 +80,36 @@ _SERVED = [
     ),
     Shared({"name": "http-metrics", "port": _METRICS, "targetPort": _METRICS, "protocol": "TCP"}),
 ]
+_VERBS = ["get", "list", "watch"]
+_READS_PODS = Shared({"apiGroups": [""], "resources": ["pods"], "verbs": _VERBS})
 
 
-def _rules(name: str, pool: Pool) -> list[Body]:
+def _rules(name: str, groups: tuple[str, ...]) -> list[Body]:
     """It reads; of the pools, its own. Without a right to what the cluster has, it never gets ready."""
     return [
-        {"apiGroups": [""], "resources": ["pods"], "verbs": _VERBS},
+        _READS_PODS,
         {"apiGroups": [_GROUP], "resources": ["inferencepools"], "resourceNames": [name], "verbs": _VERBS},
-        {"apiGroups": list(pool.groups), "resources": list(_STEERS), "verbs": _VERBS},
+        _reads_steers(groups),
     ]
 
 
-_VERBS = ["get", "list", "watch"]
+@cache
+def _reads_steers(groups: tuple[str, ...]) -> Shared:
+    return Shared({"apiGroups": list(groups), "resources": list(_STEERS), "verbs": _VERBS})
+
+
+def _field(name: str, path: str) -> Body:
+    return Shared({"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}})
+
+
+def _port(name: str, number: int) -> Body:
+    return Shared({"name": name, "containerPort": number, "protocol": "TCP"})
+
+
+_ENV = [_field("NAMESPACE", "metadata.namespace"), _field("POD_NAME", "metadata.name")]
+_PORTS = [_port("grpc", _GRPC), _port("grpc-health", _HEALTH), _port("metrics", _METRICS)]
+_MOUNTS = [Shared({"name": "config", "mountPath": "/config", "readOnly": True})]
+_STRATEGY = Shared({"type": "Recreate"})
 
 
 def _deployment(pool: Pool, selector: Body) -> dict[str, Any]:
@@ -92,17 +118,13 @@ def _deployment(pool: Pool, selector: Body) -> dict[str, Any]:
         "name": "epp",
         "image": pool.image,
         "args": list(pool.args),
-        "env": [_field("NAMESPACE", "metadata.namespace"), _field("POD_NAME", "metadata.name")],
-        "ports": [
-            _port("grpc", _GRPC),
-            _port("grpc-health", _HEALTH),
-            _port("metrics", _METRICS),
-        ],
+        "env": _ENV,
+        "ports": _PORTS,
         "resources": pool.resources,
-        "livenessProbe": {"grpc": _LIVE, "initialDelaySeconds": 5, "periodSeconds": 10},
-        "readinessProbe": {"grpc": _READY, "periodSeconds": 2},
+        "livenessProbe": _LIVE,
+        "readinessProbe": _READY,
         "securityContext": pool.security,
-        "volumeMounts": [{"name": "config", "mountPath": "/config", "readOnly": True}],
+        "volumeMounts": _MOUNTS,
     }
     spec: dict[str, Any] = {
         "serviceAccountName": pool.name,
@@ -113,32 +135,12 @@ def _deployment(pool: Pool, selector: Body) -> dict[str, Any]:
         "volumes": [{"name": "config", "configMap": {"name": pool.name}}],
     }
     spec |= pool.more
-    # It reads its configuration once, when it starts.
-    import hashlib  # few runs need it
-
-    mark = {"renderer.llmaz.io/config": hashlib.sha256(pool.config.encode()).hexdigest()[:16]}
     return {
         "replicas": 1,
-        "strategy": {"type": "Recreate"},
+        "strategy": _STRATEGY,
         "selector": {"matchLabels": selector},
-        "template": {
-            "metadata": {"labels": {**pool.labels, **pool.pod_labels}, "annotations": {**mark, **pool.annotations}},
-            "spec": spec,
-        },
+        "template": {"metadata": {"labels": pool.pod_labels, "annotations": pool.annotations}, "spec": spec},
     }
-
-
-def _field(name: str, path: str) -> Body:
-    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
-
-
-def _port(name: str, number: int) -> Body:
-    return {"name": name, "containerPort": number, "protocol": "TCP"}
-
-
-def _made(plan: Plan, version: str, kind: str, name: str, labels: Body, rest: Body) -> Manifest:
-    metadata = {"name": name, "namespace": plan.namespace, "labels": labels}
-    return Manifest({"apiVersion": version, "kind": kind, "metadata": metadata, **rest}, lambda: named(plan))
 
 
 def steering(way: Way) -> Iterator[Manifest]:

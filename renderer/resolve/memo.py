@@ -52,7 +52,7 @@ class Memo(NamedTuple):
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
     loaders: dict[str, loading.Loader]
     pickers: dict[str, pickers.Picker]
-    told: dict[tuple[str, str, bool], str]  # by picker, backend and whether it has adapters, the configuration
+    told: dict[tuple[str, str, bool], tuple[Body, Body]]  # by picker, backend and whether it has adapters: its files
     served: dict[str, dict[str, list[App]]]  # by namespace, the apps by their public names
     placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors
     envs: dict[bytes, Sequence[Body]]  # by how they are written

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from renderer.api import App
-from renderer.plan import Plan, Pool, Target
+from renderer.plan import Body, Plan, Pool, Target
 from renderer.problems import Findings, Origin
 from renderer.resolve import pickers
 from renderer.resolve.gateways import Door
 from renderer.resolve.memo import Memo, picker
+from renderer.yamlio import Shared
 
 SUFFIX = "-epp"
 _OFF = "turns its metrics off, by which the picker chooses"
@@ -33,7 +34,7 @@ def pooled(memo: Memo, app: App, door: Door, plans: Sequence[Plan], found: Findi
         found.stop("E637", at, name=app.label, why=why)
     pod = plan.leader or plan.worker
     runner = pod.containers[0]
-    said = (*(each["name"] for each in runner.env), *(each.partition("=")[0] for each in runner.args))
+    said = [each["name"] for each in runner.env] + [each.partition("=")[0] for each in runner.args]
     for key, what in (("guardedBy", "puts its metrics behind a key, and the picker has none"), ("turnedOffBy", _OFF)):
         for word in dict.fromkeys(each for each in said if each in (plan.metrics.get(key) or ())):
             found.add("E639", at, app=app.name, name=word, what=what)
@@ -74,12 +75,13 @@ def _pool(memo: Memo, chosen: pickers.Picker, plan: Plan) -> Pool:
         "CacheBlocks": metrics.get("cacheBlocks", ""),
     }
     key = chosen.name, plan.backend, bool(plan.adapters)
-    config = memo.told.get(key)
-    if config is None:
-        config = memo.told[key] = chosen.config(words)
+    if key not in memo.told:
+        memo.told[key] = _told(chosen.config(words), memo.every.annotations)
+    config, annotations = memo.told[key]
+    labels = Shared({**plan.labels, "app.kubernetes.io/component": _COMPONENT})
     return Pool(
         name=plan.name + SUFFIX,
-        labels={**plan.labels, "app.kubernetes.io/component": _COMPONENT},
+        labels=labels,
         image=chosen.image,
         args=tuple(chosen.args(words)),
         config=config,
@@ -88,9 +90,17 @@ def _pool(memo: Memo, chosen: pickers.Picker, plan: Plan) -> Pool:
         pod_security=chosen.pod_security,
         security=chosen.security,
         more=chosen.more,
-        pod_labels=memo.every.labels,
-        annotations=memo.every.annotations,
+        pod_labels={**labels, **memo.every.labels} if memo.every.labels else labels,
+        annotations=annotations,
     )
+
+
+def _told(config: str, more: Body) -> tuple[Body, Body]:
+    """The files of a picker's ConfigMap, and its pod's annotations: it reads them once, when it starts."""
+    import hashlib  # few runs need it
+
+    mark = {"renderer.llmaz.io/config": hashlib.sha256(config.encode()).hexdigest()[:16]}
+    return Shared({"config.yaml": config}), Shared({**mark, **more})
 
 
 def target(plan: Plan) -> Target:
