@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
@@ -89,6 +89,16 @@ class Traffic(NamedTuple):
     def label(self) -> str:
         """Its name, as an app's."""
         return self.name
+
+    @property
+    def apps(self) -> Iterator[str]:
+        """The names of the apps that it names itself."""
+        if self.kind != "ModelRoute":
+            yield self.spec["poolRef"]["name"]
+            return
+        for each in self.spec["backends"]:
+            if name := each.get("playground") or each.get("service"):
+                yield name
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """A field of it, from the document's root."""

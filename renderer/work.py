@@ -94,8 +94,17 @@ def each(items: Sequence[Item], stage: Callable[..., T], *given: Iterable[Any]) 
 
 
 def mixed(inputs: Inputs) -> list[Item]:
-    """All items, so mixed that every process gets its share of each kind: apps are work, models are hardly any."""
-    return [each for some in zip_longest(inputs.apps, inputs.own, inputs.ways) for each in some if each]
+    """All items, so mixed that every process gets its share of each kind: apps are work, models are hardly any. What
+    leads to apps stands behind one of them, since it asks for what was worked out of that.
+    """
+    led: dict[tuple[str, str], list[App | Traffic]] = {}
+    for way in inputs.ways:
+        led.setdefault((way.namespace, next(way.apps, "")), []).append(way)
+    work: Iterable[App | Traffic] = inputs.apps
+    if led:
+        work = [each for app in inputs.apps for each in (app, *led.pop((app.namespace, app.name), ()))]
+        work += [way for ways in led.values() for way in ways]
+    return [each for some in zip_longest(work, inputs.own) for each in some if each]
 
 
 def parted(inputs: Inputs, options: Options) -> tuple[list[Item], dict[str, Any]]:

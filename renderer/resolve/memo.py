@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
-from renderer.plan import Body, Wanted
+from renderer.plan import Body, Plan, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
 from renderer.records import NamedTuple
 from renderer.resolve import (
@@ -54,6 +54,7 @@ class Memo(NamedTuple):
     pickers: dict[str, pickers.Picker]
     told: dict[tuple[str, str, bool], tuple[Body, Body]]  # by picker, backend and whether it has adapters: its files
     served: dict[str, dict[str, list[App]]]  # by namespace, the apps by their public names
+    plans: dict[tuple[str, str], list[Plan]]  # as `traffic`, the workloads of sound apps
     placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors
     envs: dict[bytes, Sequence[Body]]  # by how they are written
     scales: dict[bytes, tuple[tuple[Body, ...], Body]]  # by the trigger, what an autoscaler looks at, and its behavior
@@ -81,6 +82,7 @@ def memo(inputs: Inputs) -> Memo:
         pickers={},
         told={},
         served={},
+        plans={},
         placements={},
         envs={},
         scales={},
@@ -91,11 +93,7 @@ def _leading(traffic: Iterable[Traffic]) -> dict[tuple[str, str], tuple[Traffic,
     """What leads to each app, as far as it names the app itself."""
     made: dict[tuple[str, str], tuple[Traffic, ...]] = {}
     for each in traffic:
-        if each.kind == "ModelRoute":
-            names = [one.get("playground") or one.get("service") for one in each.spec["backends"]]
-        else:
-            names = [each.spec["poolRef"]["name"]]
-        for name in dict.fromkeys(filter(None, names)):
+        for name in dict.fromkeys(each.apps):
             made[each.namespace, name] = (*made.get((each.namespace, name), ()), each)
     return made
 

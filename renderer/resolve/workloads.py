@@ -16,7 +16,21 @@ _APPS = ("Playground", "Service")
 def workloads(memo: Memo, app: App, found: Findings) -> list[Plan]:
     """One for a Playground or Service, one a flavor under `flavorPolicy: variants`. Raises Stop when nothing is left to
     go on with.
+
+    They are kept where somebody else's route leads to the app too, and asks for them again.
     """
+    if not memo.traffic or (place := (app.namespace, app.name)) not in memo.traffic or memo.apps[place] is not app:
+        return _planned(memo, app, found)
+    if place not in memo.plans:
+        before = len(found.problems)
+        made = _planned(memo, app, found)
+        if len(found.problems) > before:  # everybody says so
+            return made
+        memo.plans[place] = made
+    return memo.plans[place]
+
+
+def _planned(memo: Memo, app: App, found: Findings) -> list[Plan]:
     plan = playground.plan if app.kind == "Playground" else service.plan
     return [plan(memo, each, found) for each in variants.variants(memo.inputs, app)]
 
