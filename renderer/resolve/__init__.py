@@ -71,7 +71,8 @@ def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Pl
         return made
     model = memo.inputs.models[last.model]
     asked = routing.Asked(last.serves, routing.named(app, model), tuple(targets), model)
-    if "gateway" in app.spec:
+    own = app.spec.get("gateway")
+    if own and ("allow" in own or "timeouts" in own):
         asked = asked.by(app)
     route = routing.route(app, here, asked, found)
     shared = (

@@ -197,9 +197,7 @@ def _part(
 
 
 def _steering(memo: Memo, item: Traffic, wanted: Sequence[_Wanted], found: Findings) -> Steering:
-    here = door(memo, item.namespace)
-    name = str(here.get("picker"))
-    pickers.known(memo.inputs, name, here.at("picker"), found)
+    name = pickers.named(memo.inputs, door(memo, item.namespace), found)
     origins: Mapping[Path, Origin] = {
         (): item.origin(),
         ("name",): item.origin("metadata", "name"),

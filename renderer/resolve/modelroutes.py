@@ -55,19 +55,20 @@ def way(memo: Memo, item: Traffic, found: Findings) -> Way:
             parts.append(Part((Target(made.name, 1, each["provider"]["modelName"]),), each.get("weight", 1), priority))
             continue
         field = "playground" if "playground" in each else "service"
+        at = at.at(field)
         if seen.setdefault((each[field], priority), i) != i:
-            found.add("E646", at.at(field), name=each[field])
-        app = known(memo, item.namespace, each[field], _KINDS[field], at.at(field), found)
-        _guarded(item, app, at.at(field), found)
+            found.add("E646", at, name=each[field])
+        app = known(memo, item.namespace, each[field], _KINDS[field], at, found)
+        _guarded(item, app, at, found)
         if off:  # it is judged as far as nothing leads anywhere
             parts.append(Part((Target(app.name, 1, ""),), each.get("weight", 1), priority))
             continue
-        own = reached(memo, app, at.at(field), found)
+        own = reached(memo, app, at, found)
         plans += own
         targets = [pools.target(own[0])] if routing.mode(app, here) == "pool" else routing.targets(own)
         parts.append(Part(targets, each.get("weight", 1), priority))
         if targets[0].pool:
-            _alone(memo, item, own[0], at.at(field), found)
+            _alone(memo, item, own[0], at, found)
     _weighed(item, parts, found)
     hostnames, limits = _hostnames(item, here, found), _limits(item, here, found)
     if off:
@@ -267,15 +268,6 @@ def _provider(memo: Memo, item: Traffic, spec: Spec, name: str, at: Origin, foun
     elif not aws and "region" in auth:
         words = {"type": auth["type"], "what": "has no region", "hint": "leave it out"}
         found.add("E653", at.at("auth", "region", key=True), **words)
-    origins: Mapping[Path, Origin] = {
-        (): at,
-        ("name",): item.origin("metadata", "name"),
-        ("namespace",): item.origin("metadata", "namespace"),
-        ("hostname",): at.at("hostname"),
-        ("port",): at.at("port"),
-        ("speaks",): at.at("schema"),
-        ("auth",): at.at("auth"),
-    }
     speaks: dict[str, Any] = {"name": spec["schema"]}
     speaks |= {key: spec[key] for key in ("prefix", "version") if key in spec}
     return Provider(
@@ -286,5 +278,18 @@ def _provider(memo: Memo, item: Traffic, spec: Spec, name: str, at: Origin, foun
         hostname=host,
         port=spec.get("port", 443),
         auth=(auth["type"], auth["secretName"], auth.get("region", "")),
-        origins=lambda: origins,
+        origins=lambda: _places(item, at),
     )
+
+
+def _places(item: Traffic, at: Origin) -> Mapping[Path, Origin]:
+    """What says each field of a provider."""
+    return {
+        (): at,
+        ("name",): item.origin("metadata", "name"),
+        ("namespace",): item.origin("metadata", "namespace"),
+        ("hostname",): at.at("hostname"),
+        ("port",): at.at("port"),
+        ("speaks",): at.at("schema"),
+        ("auth",): at.at("auth"),
+    }

@@ -8,9 +8,10 @@ from typing import Any
 from renderer import template, yamlio
 from renderer.api import Inputs
 from renderer.plan import Body
-from renderer.problems import Findings, Origin, guess
+from renderer.problems import Findings, guess
 from renderer.records import NamedTuple
 from renderer.resolve import everypod, images, security
+from renderer.resolve.gateways import Door
 from renderer.template import Words
 
 WORDS = frozenset(
@@ -48,10 +49,12 @@ class Picker(NamedTuple):
     more: Body
 
 
-def known(inputs: Inputs, name: str, origin: Origin, found: Findings) -> None:
-    """An error where there is no such picker. Raises Stop."""
+def named(inputs: Inputs, door: Door, found: Findings) -> str:
+    """The picker of a namespace; an error where there is none of that name. Raises Stop."""
+    name = str(door.get("picker"))
     if name not in inputs.pickers:
-        found.stop("E641", origin, name=name, hint=guess(name, list(inputs.pickers)))
+        found.stop("E641", door.at("picker"), name=name, hint=guess(name, list(inputs.pickers)))
+    return name
 
 
 def ready(inputs: Inputs, every: everypod.EveryPod, name: str) -> Picker:

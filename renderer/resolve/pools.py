@@ -24,24 +24,22 @@ def _asked_by(app: App, door: Door) -> Origin:
 
 def pooled(memo: Memo, app: App, door: Door, plans: Sequence[Plan], found: Findings) -> list[Plan]:
     """The workload with its pool and picker. Raises Stop where no pool can stand before it."""
-    name = str(door.get("picker"))
-    pickers.known(memo.inputs, name, door.at("picker"), found)
-    at = _asked_by(app, door)
+    chosen = picker(memo, pickers.named(memo.inputs, door, found))
     if len(plans) > 1:
-        found.stop("E638", at, name=app.name)
+        found.stop("E638", _asked_by(app, door), name=app.name)
     plan = plans[0]
     if why := _unfit(plan):
-        found.stop("E637", at, name=app.label, why=why)
+        found.stop("E637", _asked_by(app, door), name=app.label, why=why)
     pod = plan.leader or plan.worker
     runner = pod.containers[0]
     said = [each["name"] for each in runner.env] + [each.partition("=")[0] for each in runner.args]
     for key, what in (("guardedBy", "puts its metrics behind a key, and the picker has none"), ("turnedOffBy", _OFF)):
-        for word in dict.fromkeys(each for each in said if each in (plan.metrics.get(key) or ())):
-            found.add("E639", at, app=app.name, name=word, what=what)
-    chosen = picker(memo, name)
-    made = plan._replace(pool=_pool(memo, chosen, plan))
+        words = plan.metrics.get(key)
+        for word in dict.fromkeys([each for each in said if each in words]) if words else ():
+            found.add("E639", _asked_by(app, door), app=app.name, name=word, what=what)
     labelled = pod._replace(labels={**pod.labels, chosen.label: plan.backend})
-    return [made._replace(leader=labelled) if plan.leader else made._replace(worker=labelled)]
+    pool = _pool(memo, chosen, plan)
+    return [plan._replace(pool=pool, leader=labelled) if plan.leader else plan._replace(pool=pool, worker=labelled)]
 
 
 def _unfit(plan: Plan) -> str:

@@ -89,6 +89,8 @@ def split(parts: Sequence[Part]) -> list[Target]:
     """All backends, so that each app gets its weight within its priority and shares it among its variants, in the
     smallest whole numbers; where nobody shares, in the numbers that the user wrote.
     """
+    if all(len(part.targets) == 1 and part.weight <= _MOST_WEIGHT for part in parts):
+        return [part.targets[0]._replace(weight=part.weight, priority=part.priority) for part in parts]
     from fractions import Fraction  # few runs need it
 
     shares: dict[int, list[Fraction]] = {}
