@@ -7,6 +7,7 @@ from typing import Any
 
 from renderer.plan import Manifest, Provider, Way
 from renderer.problems import Origin, Path
+from renderer.yamlio import Shared
 
 _FIELDS = {"APIKey": "apiKey", "AnthropicAPIKey": "anthropicAPIKey", "AzureAPIKey": "azureAPIKey"}
 
@@ -14,11 +15,12 @@ _FIELDS = {"APIKey": "apiKey", "AnthropicAPIKey": "anthropicAPIKey", "AzureAPIKe
 def providers(way: Way) -> Iterator[Manifest]:
     """Where each is, what it speaks, and how the gateway says who it is."""
     for each in way.providers:
-        yield _made(each, "gateway.envoyproxy.io/v1alpha1", "Backend", _backend(each))
+        metadata = Shared({"name": each.name, "namespace": each.namespace, "labels": each.labels})
+        yield _made(each, "gateway.envoyproxy.io/v1alpha1", "Backend", metadata, _backend(each))
         reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": each.name}
         spec = {"schema": each.speaks, "backendRef": reference}
-        yield _made(each, "aigateway.envoyproxy.io/v1beta1", "AIServiceBackend", spec)
-        yield _made(each, "aigateway.envoyproxy.io/v1beta1", "BackendSecurityPolicy", _key(each))
+        yield _made(each, "aigateway.envoyproxy.io/v1beta1", "AIServiceBackend", metadata, spec)
+        yield _made(each, "aigateway.envoyproxy.io/v1beta1", "BackendSecurityPolicy", metadata, _key(each))
 
 
 def _backend(provider: Provider) -> dict[str, Any]:
@@ -42,8 +44,7 @@ def _key(provider: Provider) -> dict[str, Any]:
     return made
 
 
-def _made(provider: Provider, version: str, kind: str, spec: dict[str, Any]) -> Manifest:
-    metadata = {"name": provider.name, "namespace": provider.namespace, "labels": provider.labels}
+def _made(provider: Provider, version: str, kind: str, metadata: Shared, spec: dict[str, Any]) -> Manifest:
     return Manifest(
         {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}, lambda: _origins(provider, kind)
     )

@@ -99,8 +99,13 @@ def rule(model: str, targets: Sequence[Target], request: str, owned_by: str, cre
 
 def _reference(target: Target) -> Body:
     if target.pool:
-        pool = {"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": target.name}
-        return {**pool, "weight": 1, "priority": 0}
+        return {
+            "group": "inference.networking.k8s.io",
+            "kind": "InferencePool",
+            "name": target.name,
+            "weight": 1,
+            "priority": 0,
+        }
     return {
         "name": target.name,
         "weight": target.weight,
@@ -120,14 +125,16 @@ def traffic_policy(plan: Plan | Way) -> list[Manifest]:
     if route.stream_idle:
         spec["timeout"] = {"http": {"streamIdleTimeout": route.stream_idle}}
     if route.retries:
-        spec["retry"] = {
-            "numRetries": route.retries,
-            "numAttemptsPerPriority": 1,
-            "retryOn": {"triggers": list(_AGAIN), "httpStatusCodes": list(_FAILED)},
-        }
+        spec["retry"] = _retry(route.retries)
     if route.limits:
         spec["rateLimit"] = {"type": "Global", "global": {"rules": [_limit(each) for each in route.limits]}}
     return [_policy("BackendTrafficPolicy", route, spec)] if spec else []
+
+
+@lru_cache(maxsize=256)
+def _retry(count: int) -> Shared:
+    conditions = {"triggers": list(_AGAIN), "httpStatusCodes": list(_FAILED)}
+    return Shared({"numRetries": count, "numAttemptsPerPriority": 1, "retryOn": conditions})
 
 
 def _limit(limit: Limit) -> Body:

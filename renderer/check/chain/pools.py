@@ -62,9 +62,10 @@ def referred(view: View, reference: Body, namespace: str, path: Path) -> Iterato
 
 def asked(view: View, namespace: str, name: str, sent: str, path: Path) -> Iterator[Finding]:
     """A pool's engine is asked for a model by a name that it is told, or that a rewrite makes into another."""
-    rewritten = view.once("rewritten", _rewritten).get((namespace, name), ())
-    if sent not in rewritten and None not in rewritten:
-        yield from _known(view, namespace, name, sent, path, "or make an InferenceModelRewrite of it")
+    for found in _known(view, namespace, name, sent, path, "or make an InferenceModelRewrite of it"):
+        rewritten = view.once("rewritten", _rewritten).get((namespace, name), ())
+        if sent not in rewritten and None not in rewritten:
+            yield found
 
 
 def rewrite(view: View, body: Body, namespace: str, name: str) -> Iterator[Finding]:
