@@ -7,21 +7,9 @@ from typing import Any, TypeVar
 
 from renderer.api import App, Inputs, OpenModel, Traffic
 from renderer.problems import Problem
-from renderer.records import NamedTuple
 
 T = TypeVar("T")
 Key = tuple[str, str, str]  # kind, namespace, name
-
-
-class Record(NamedTuple):
-    """What came of an item, as plain as it passes between processes. `texts`: path and text of each file; `wanted`:
-    what it needs together with others; `problems`: as tuples.
-    """
-
-    texts: tuple[tuple[str, str], ...]
-    objects: int
-    wanted: tuple[tuple[Any, ...], ...]
-    problems: tuple[tuple[Any, ...], ...]
 
 
 def key(item: App | Traffic) -> Key:
@@ -29,42 +17,31 @@ def key(item: App | Traffic) -> Key:
     return item.kind, item.namespace, item.name
 
 
-class Known:
-    """What another run made of a whole tree, and of what."""
+def items(one: Inputs, other: Inputs) -> set[Key]:
+    """The items of which the same comes on both sides."""
+    if not _surroundings(one, other):
+        return set()
+    here, there = _items(one), _items(other)
+    changed = _changed(_models(one), _models(other))
+    different = _changed(here, there)
+    if changed:
+        different |= {name for name, said in there.items() if changed.intersection(_claimed(said))}
+    # What leads to several apps may look at any of its namespace, and an app at what leads to it.
+    led = {each.namespace for side in (one, other) for each in side.traffic}
+    touched = led & {namespace for _, namespace, _ in different}
+    return {name for name in there if name not in different and name[1] not in touched}
 
-    def __init__(self, inputs: Inputs, records: Mapping[Key, Record], problems: Iterable[Problem]) -> None:
-        self._inputs, self._records = inputs, records
-        self._faulty = {each.file for each in problems}
 
-    @property
-    def read(self) -> Mapping[tuple[str, bool], Any]:
-        """What was read of files that nothing was wrong with; contents first."""
-        return self._inputs.read
-
-    def alike(self, inputs: Inputs) -> dict[Key, Record]:
-        """What came of those items there of which the same would come here."""
-        if not _surroundings(self._inputs, inputs):
-            return {}
-        sides = self._inputs, inputs
-        one, other = (_items(side) for side in sides)
-        models = _changed(*(_models(side) for side in sides))
-        different = _changed(one, other) | {name for name, said in other.items() if models.intersection(_claimed(said))}
-        # What leads to several apps may look at any of its namespace, and an app at what leads to it.
-        led = {each.namespace for side in sides for each in side.traffic}
-        touched = led & {namespace for _, namespace, _ in different}
-        return {
-            name: self._records[name]
-            for name in other
-            if name not in different and name[1] not in touched and name in self._records
-        }
-
-    def models(self, inputs: Inputs) -> set[str]:
-        """The user's models of which there was nothing to say, as there will not be here."""
-        if not _surroundings(self._inputs, inputs):
-            return set()
-        fine = {each.name for each in self._inputs.own if each.document.name not in self._faulty}
-        changed = _changed(_models(self._inputs), _models(inputs))
-        return fine - changed
+def models(one: Inputs, other: Inputs, problems: Iterable[Problem]) -> set[str]:
+    """The user's models of which there is nothing to say on the other side, as there was not on this one, where these
+    problems were found.
+    """
+    if not _surroundings(one, other):
+        return set()
+    faulty = {each.file for each in problems}
+    fine = {each.name for each in one.own if each.document.name not in faulty}
+    changed = _changed(_models(one), _models(other))
+    return fine - changed
 
 
 def _surroundings(one: Inputs, other: Inputs) -> bool:

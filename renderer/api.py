@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
@@ -135,20 +135,24 @@ class Config(NamedTuple):
         return Origin(self.document, ("spec", *path), key)
 
 
-class Before(Protocol):
-    """What another run made (alike.Known)."""
+class Known(NamedTuple):
+    """What another run found that would be found again. `items`: by kind, namespace and name, apps and what leads to
+    apps; `models`: there is nothing to say of; `shares`: what came of the items, as the other run's `work` has it.
+    """
 
-    @property
-    def read(self) -> Mapping[tuple[str, bool], Any]: ...
-    def alike(self, inputs: Inputs) -> Mapping[tuple[str, str, str], Any]: ...
-    def models(self, inputs: Inputs) -> Set[str]: ...
+    items: Set[tuple[str, str, str]]
+    models: Set[str]
+    shares: Sequence[dict[str, Any]]
+
+
+Spared = Callable[["Inputs"], Set[tuple[str, str, str]]]
 
 
 class Options(NamedTuple):
     """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the
     folder; `ground`: where the paths lead; `beside`: keys of RenderConfig that the caller reads itself; `env`:
-    one environment, else all of RenderConfig's; `records`: what came of each item is wanted back; `known`: what came of
-    them in another run.
+    one environment, else all of RenderConfig's; `spared`: says of what was read whose files nobody wants, so that they
+    are not made; `read`: what another run read (Inputs.read); `known`: what came of its items.
     """
 
     paths: tuple[str, ...] = ()
@@ -161,8 +165,9 @@ class Options(NamedTuple):
     allow_empty: bool = False
     kubeconform: str | None = None
     ground: Ground = DISK
-    records: bool = False
-    known: Before | None = None
+    spared: Spared | None = None
+    read: Mapping[tuple[str, bool], Any] = {}
+    known: Known | None = None
     beside: tuple[str, ...] = ()
     env: str = ""
 
@@ -210,7 +215,7 @@ class Inputs(NamedTuple):
     have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown. `around`:
     objects of others that routes may refer to, unchecked. `traffic`: what leads one public name to several apps;
     `beyond`: apps that lie outside PATHS, to which it may lead. `off`: how much below PATHS the environment turns off.
-    `read`: where records are wanted, by the name of a file and whether it lies outside PATHS, what was read there.
+    `read`: where items may be spared, by the name of a file and whether it lies outside PATHS, what was read there.
     """
 
     config: Config

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from renderer import yamlio
 from renderer.api import Scope
-from renderer.plan import Joint, Manifest, Plan, Way
+from renderer.plan import Body, Joint, Manifest, Plan, Way
 from renderer.problems import Origin, Problem, problem
 from renderer.records import NamedTuple
 from renderer.tree import CONFIG, MARK, Readable, glob
@@ -39,17 +39,26 @@ def texts(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: st
     """
     if not manifests:
         return []
-    plan = plans[0]
-    line = header(plan.file)
+    line = header(plans[0].file)
     bodies = [manifest.body for manifest in manifests]
+    paths = _paths(plans[0], bodies, layout)
     if layout == "object":
-        names = [f"{body['kind'].lower()}-{body['metadata']['name']}.yaml" for body in bodies]
-        return [
-            Text(f"{plan.namespace}/{plan.app}/{name}", line + yamlio.dump(body))
-            for name, body in zip(names, bodies, strict=True)
-        ]
+        return [Text(path, line + yamlio.dump(body)) for path, body in zip(paths, bodies, strict=True)]
+    return [Text(paths[0], line + yamlio.dump(*bodies))]
+
+
+def bare(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
+    """The files that `texts` makes, with nothing in them."""
+    return [Text(path, "") for path in _paths(plans[0], [each.body for each in manifests], layout)] if manifests else []
+
+
+def _paths(plan: Plan | Way, bodies: Sequence[Body], layout: str) -> list[str]:
+    """Where these objects of an app go."""
+    if layout == "object":
+        folder = f"{plan.namespace}/{plan.app}"
+        return [f"{folder}/{body['kind'].lower()}-{body['metadata']['name']}.yaml" for body in bodies]
     folder = f"{plan.namespace}/{plan.app}" if layout == "app" else plan.namespace
-    return [Text(f"{folder}/{plan.app}.yaml", line + yamlio.dump(*bodies))]
+    return [f"{folder}/{plan.app}.yaml"]
 
 
 def shared(joint: Joint, manifests: Sequence[Manifest]) -> list[Text]:

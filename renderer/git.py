@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 
 from renderer.problems import Origin, Path, RenderError, problem
 from renderer.records import NamedTuple
@@ -47,6 +48,16 @@ def commit(top: str, name: str) -> str:
     return done.stdout.decode().strip()
 
 
+def top_and_commit(folder: str, name: str) -> tuple[str, str]:
+    """`top`, and the `commit` of that name there, in one call. Raises RenderError."""
+    words = ("--show-toplevel", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    done = _git(folder, "rev-parse", *words)
+    if done.returncode:  # each says what is wrong with it
+        return (found := top(folder)), commit(found, name)
+    found, _, named = done.stdout.decode().removesuffix("\n").rpartition("\n")
+    return found, named
+
+
 def merge_base(top: str, one: str, other: str) -> str:
     """The commit at which two parted. Raises RenderError when they have none in common."""
     done = _git(top, "merge-base", commit(top, one), commit(top, other))
@@ -57,27 +68,29 @@ def merge_base(top: str, one: str, other: str) -> str:
 
 def files(top: str, commit: str) -> list[Entry]:
     """All files of a commit, in the order of their names; submodules aside. Raises RenderError."""
-    done = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit)
-    if done.returncode:
-        raise RenderError([problem("E781", Origin(_Word(commit)), what=_said(done))])
-    made = []
-    for line in done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
-        head, _, path = line.partition("\t")
-        mode, kind, blob = head.split()
-        if kind == "blob":
-            made.append(Entry(path, mode, blob))
-    return made
+    return listing(top, commit)()
 
 
-def contents(top: str, blobs: Sequence[str], likely: Iterable[bytes] = ()) -> list[bytes]:
-    """What these blobs hold, in one call; git is not asked for what is among the `likely`. Raises RenderError."""
-    known = _named(likely, len(blobs[0])) if blobs else {}
-    missing = [blob for blob in dict.fromkeys(blobs) if blob not in known]
-    known |= zip(missing, _asked(top, missing), strict=True)
-    return [known[blob] for blob in blobs]
+def listing(top: str, commit: str) -> Callable[[], list[Entry]]:
+    """What hands over the `files`, which git is looking up from now on. Raises RenderError, both."""
+    ended = cache(partial(_ended, _begun(top, "ls-tree", "-r", "-z", "--full-tree", commit)))
+
+    def answer() -> list[Entry]:
+        done = ended()
+        if done.returncode:
+            raise RenderError([problem("E781", Origin(_Word(commit)), what=_said(done))])
+        made = []
+        for line in done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+            head, _, path = line.partition("\t")
+            mode, kind, blob = head.split()
+            if kind == "blob":
+                made.append(Entry(path, mode, blob))
+        return made
+
+    return answer
 
 
-def _named(datas: Iterable[bytes], digits: int) -> dict[str, bytes]:
+def named(datas: Iterable[bytes], digits: int) -> dict[str, bytes]:
     """By the names that git has for them, in a repository whose names have so many digits."""
     from hashlib import sha1, sha256  # few runs need it
 
@@ -85,7 +98,8 @@ def _named(datas: Iterable[bytes], digits: int) -> dict[str, bytes]:
     return {digest(b"blob %d\0" % len(each) + each, usedforsecurity=False).hexdigest(): each for each in datas}
 
 
-def _asked(top: str, blobs: Sequence[str]) -> list[bytes]:
+def contents(top: str, blobs: Sequence[str]) -> list[bytes]:
+    """What these blobs hold, in one call. Raises RenderError."""
     if not blobs:
         return []
     done = _git(top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode())
@@ -123,13 +137,30 @@ def _folder(top: str) -> str:
 
 
 def _git(folder: str, *words: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Raises RenderError without git. Nobody is asked for a password, and no message is translated."""
+    """Raises RenderError without git."""
+    return _ended(_begun(folder, *words, reads=given is not None), given)
+
+
+def _begun(folder: str, *words: str, reads: bool = False) -> subprocess.Popen[bytes]:
+    """Git is at it; `reads`: it will be given something. Raises RenderError without git. Nobody is asked for a
+    password, and no message is translated.
+    """
     around = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+    command, pipe = ["git", "-C", folder, *words], subprocess.PIPE
     try:
-        command = ["git", "-C", folder, *words]
-        return subprocess.run(command, input=given, capture_output=True, check=False, env=around)  # noqa: S603 - git alone
+        return subprocess.Popen(command, stdin=pipe if reads else None, stdout=pipe, stderr=pipe, env=around)  # noqa: S603 - git alone
     except OSError as error:
         raise RenderError([problem("E780", Origin(_Word("git")), what=error.strerror or error)]) from None
+
+
+def _ended(asked: subprocess.Popen[bytes], given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    with asked:
+        try:
+            out, err = asked.communicate(given)
+        except BaseException:
+            asked.kill()
+            raise
+    return subprocess.CompletedProcess(asked.args, asked.returncode, out, err)
 
 
 def _said(done: subprocess.CompletedProcess[bytes]) -> str:

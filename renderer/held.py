@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from renderer.problems import Path
 from renderer.records import NamedTuple
@@ -30,31 +31,42 @@ class Blob(NamedTuple):
 class Held:
     """A tree that is held, as if it lay at the folder `top`. It has the same questions as `tree.Disk`.
 
-    `files`: paths from the top; `links`: paths of links; `fetch`: what many files, by these paths, hold, given what is
-    `likely` among it: contents that are at hand.
+    `listed`: paths of files, and of links, from the top; `fetch`: what many files, by these paths, hold.
     """
 
     def __init__(
         self,
         top: str,
-        files: Iterable[str],
-        links: Iterable[str],
-        fetch: Callable[[Sequence[str], Iterable[bytes]], Sequence[bytes]],
+        listed: Callable[[], tuple[Iterable[str], Iterable[str]]],
+        fetch: Callable[[Sequence[str]], Sequence[bytes]],
     ) -> None:
         self.top = os.path.realpath(top)
-        self._files = frozenset(files)
-        self._links = frozenset(links)
-        self._folders = frozenset(
-            path[:end] for path in self._files | self._links for end in range(len(path)) if path[end] == "/"
-        )
-        self._fetch = fetch
-        self.likely: Iterable[bytes] = ()
+        self._listed, self._fetch = listed, fetch
         self._held: dict[str, bytes] = {}
+
+    @cached_property
+    def _all(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Files, and links."""
+        files, links = self._listed()
+        return frozenset(files), frozenset(links)
+
+    @property
+    def _files(self) -> frozenset[str]:
+        return self._all[0]
+
+    @property
+    def _links(self) -> frozenset[str]:
+        return self._all[1]
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        parents = {path.rpartition("/")[0] for files in self._all for path in files}
+        return frozenset(path[:end] for path in parents for end in range(1, len(path) + 1) if f"{path}/"[end] == "/")
 
     def _hold(self, paths: Sequence[str]) -> list[bytes]:
         """What these files hold, each asked for once."""
         missing = [path for path in paths if path not in self._held]
-        self._held.update(zip(missing, self._fetch(missing, self.likely), strict=True))
+        self._held.update(zip(missing, self._fetch(missing) if missing else (), strict=True))
         return [self._held[path] for path in paths]
 
     def _below(self, path: str) -> str:
@@ -168,4 +180,4 @@ def _relative(path: str, root: str) -> str:
 
 def given(top: str, files: Mapping[str, bytes]) -> Held:
     """A tree of files that are at hand, by their paths from the top."""
-    return Held(top, files, (), lambda paths, _: [files[path] for path in paths])
+    return Held(top, lambda: (files, ()), lambda paths: [files[path] for path in paths])

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import ExitStack, closing
 from functools import partial
 from operator import add
 
 from renderer import check, emit, expand, load, resolve
-from renderer.api import App, Options, Scope, Traffic
+from renderer.api import Options, Scope
 from renderer.parallel import Team
 from renderer.plan import Joint
 from renderer.problems import Problem, failing
-from renderer.work import Made, each, files, judged, over, parted, records, share, together
+from renderer.work import Items, Made, Read, each, files, gathered, judged, over, parted, share, together
 from renderer.work import Rendered as Rendered
 
 
-def apps(outside: check.Outside, memo: resolve.Memo, scope: Scope, items: Sequence[App | Traffic]) -> list[Made]:
-    """Playgrounds, Services and what leads to them, from what the user wrote to texts: stage by stage."""
+def apps(outside: check.Outside, memo: resolve.Memo, scope: Scope, items: Items, texts: bool) -> list[Made]:
+    """Playgrounds, Services and what leads to them, from what the user wrote to `texts`, if wanted: stage by stage."""
     plans, problems = zip(*each(items, partial(resolve.plan, memo)), strict=True)
     made = each(items, expand.manifests, plans)
     wrong = each(items, check.batch(made, outside), made, each(items, resolve.leans, plans))
-    texts = each(items, partial(emit.texts, layout=scope.layout), plans, made)
-    return list(map(Made, made, texts, map(add, problems, wrong), each(items, resolve.needs, plans)))
+    files = each(items, partial(emit.texts if texts else emit.bare, layout=scope.layout), plans, made)
+    return list(map(Made, made, files, map(add, problems, wrong), each(items, resolve.needs, plans)))
 
 
 def shared(outside: check.Outside, joint: Joint) -> Made:
@@ -31,11 +31,11 @@ def shared(outside: check.Outside, joint: Joint) -> Made:
     return Made(made, emit.shared(joint, made), check.manifests(made, targets=outside.targets))
 
 
-def render(options: Options, found: tuple[str, list[Scope]] | None = None) -> Rendered:
+def render(options: Options, found: tuple[str, list[Scope]] | None = None, read: Read = load.inputs) -> Rendered:
     """Made and checked in each environment; written (`options.write`) when all is well. Raises RenderError."""
     folder, scopes = found or load.scopes(options)
     with ExitStack() as stack:
-        turns = [stack.enter_context(closing(made(scope))) for scope in scopes]
+        turns = [stack.enter_context(closing(made(scope, read))) for scope in scopes]
         done, gone = over(options, folder, scopes, [next(turn) for turn in turns])
         if options.write and not failing(done.problems, options.strict):
             with check.writable(scopes[0]):
@@ -45,14 +45,14 @@ def render(options: Options, found: tuple[str, list[Scope]] | None = None) -> Re
     return done
 
 
-def made(scope: Scope) -> Generator[Rendered]:
+def made(scope: Scope, read: Read) -> Generator[Rendered]:
     """Everything is read, made and checked, then handed over; it is written when it is its turn again."""
-    options, (inputs, problems) = scope.options, load.inputs(scope)
+    options, (inputs, problems) = scope.options, read(scope)
     memo, outside = resolve.memo(inputs), check.around(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
-    items, known = parted(inputs, options)
-    with Team(partial(share, partial(apps, outside), inputs, scope), items) as team:
-        shares = [*team.results(), known]
+    items, spared, known = parted(inputs, options)
+    with Team(partial(share, partial(apps, outside), inputs, scope, spared), items) as team:
+        shares, aside = gathered(team.results(), known)
         problems += [Problem(*each) for made in shares for each in made["problems"]]
         states = {path: state for made in shares for path, state in made["states"]}
         joint, apart, found = together(partial(shared, outside), memo, scope, shares)
@@ -62,9 +62,9 @@ def made(scope: Scope) -> Generator[Rendered]:
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part] + judged(options, joint)
         gone, left = emit.stale(scope, states) if options.compares else ([], [])
-        texts = files([*team.tell("texts"), known["texts"]]) + common if options.texts else []
+        texts = files(team.tell("texts")) + common if options.texts else []
         count = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
         states |= dict.fromkeys(gone, "gone")
-        yield Rendered(scope.folder, problems, states, texts, count, inputs, apart, records(shares, texts))
+        yield Rendered(scope.folder, problems, states, texts, count, inputs, apart, aside)
         team.tell("write")
         emit.settle(scope, common, states, (*gone, *left))

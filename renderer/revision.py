@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from renderer import git
 from renderer.held import Held
 
 
+class Revision(Held):
+    """The files of a commit, as if they lay at `top`. Git is listing them from now on. Raises RenderError, as whatever
+    asks for them first.
+    """
+
+    def __init__(self, top: str, commit: str) -> None:
+        self._answer = git.listing(top, commit)
+        super().__init__(top, self._listed, self.contents)
+
+    @cached_property
+    def entries(self) -> dict[str, git.Entry]:
+        """All files, by their paths. Raises RenderError."""
+        return {each.path: each for each in self._answer()}
+
+    def look(self) -> None:
+        """Sees to it that the files are listed. Raises RenderError."""
+        self._listed()
+
+    def _listed(self) -> tuple[Iterable[str], Iterable[str]]:
+        links = [path for path, each in self.entries.items() if each.mode == "120000"]
+        return self.entries.keys() - set(links), links
+
+    def contents(self, paths: Sequence[str]) -> list[bytes]:
+        """What these hold, links too. Raises RenderError."""
+        return git.contents(self.top, [self.entries[path].blob for path in paths])
+
+    def expect(self, datas: Iterable[bytes]) -> None:
+        """Git is not asked for files that hold any of this."""
+        digits = len(next(iter(self.entries.values())).blob) if self.entries else 0
+        named = git.named(datas, digits) if digits else {}
+        self._held |= {path: named[each.blob] for path, each in self.entries.items() if each.blob in named}
+
+
 @cache
-def revision(top: str, commit: str) -> Held:
-    """The files of a commit, as if they lay at `top`. Raises RenderError."""
-    entries = {each.path: each for each in git.files(top, commit)}
-    links = [path for path, each in entries.items() if each.mode == "120000"]
-
-    def fetch(paths: Sequence[str], likely: Iterable[bytes]) -> Sequence[bytes]:
-        return git.contents(top, [entries[path].blob for path in paths], likely)
-
-    return Held(top, entries.keys() - set(links), links, fetch)
+def revision(top: str, commit: str) -> Revision:
+    """The files of a commit, looked up once. Raises RenderError."""
+    return Revision(top, commit)

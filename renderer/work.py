@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeVar
@@ -24,8 +24,13 @@ class Made(NamedTuple):
     shared: Sequence[Wanted] = ()
 
 
+Share = dict[str, Any]  # what came of some items: plain values
+
+
 class Rendered(NamedTuple):
-    """What came of it. `states`: path → same, new, changed, foreign or gone; `texts` only where asked for."""
+    """What came of it. `states`: path → same, new, changed, foreign or gone; `texts` only where asked for; `spared`:
+    shares of the items whose texts nobody wants.
+    """
 
     folder: str
     problems: list[Problem]
@@ -34,7 +39,7 @@ class Rendered(NamedTuple):
     objects: int
     inputs: Inputs
     apart: list[str]  # shared files that a part of the tree wants, and leaves alone
-    records: Mapping[alike.Key, alike.Record] = {}
+    spared: Sequence[Share] = ()
 
 
 def over(
@@ -80,6 +85,8 @@ def _elsewhere(wrong: Problem, where: Sequence[str], names: Sequence[str]) -> bo
 
 
 Item = App | Traffic | OpenModel | BackendRuntime
+Items = Sequence[App | Traffic]
+Read = Callable[[Scope], tuple[Inputs, list[Problem]]]  # `load.inputs`, or who has read them already
 BATCH = 24  # apps that go through a stage together: its code and tables stay in the processor's cache
 T = TypeVar("T")
 
@@ -107,68 +114,65 @@ def mixed(inputs: Inputs) -> list[Item]:
     return [each for some in zip_longest(work, inputs.own) for each in some if each]
 
 
-def parted(inputs: Inputs, options: Options) -> tuple[list[Item], dict[str, Any]]:
-    """The items that there is work on, and what is known of the others already, as a share of it."""
-    known, models = (options.known.alike(inputs), options.known.models(inputs)) if options.known else ({}, set())
+def parted(inputs: Inputs, options: Options) -> tuple[list[Item], Set[alike.Key], Sequence[Share]]:
+    """The items that there is work on; those of them whose texts nobody wants; and shares of what is known already."""
+    spared = options.spared(inputs) if options.spared else frozenset()
+    if not options.known:
+        return mixed(inputs), spared, ()
+    known, models, shares = options.known
     items = [
         each
         for each in mixed(inputs)
         if (alike.key(each) not in known if isinstance(each, (App, Traffic)) else each.name not in models)
     ]
-    said = {
-        "problems": [each for record in known.values() for each in record.problems],
-        "states": [(path, "new") for record in known.values() for path, _ in record.texts],
-        "objects": sum(record.objects for record in known.values()),
-        "shared": [each for record in known.values() for each in record.wanted],
-        "texts": [each for record in known.values() for each in record.texts],
-        "records": [(name, ([path for path, _ in record.texts], *record[1:])) for name, record in known.items()],
-    }
-    return items, said
+    return items, spared, shares
 
 
 def share(
-    make: Callable[[resolve.Memo, Scope, Sequence[App | Traffic]], list[Made]],
+    make: Callable[[resolve.Memo, Scope, Items, bool], list[Made]],
     inputs: Inputs,
     scope: Scope,
+    spared: Set[alike.Key],
     items: Sequence[Item],
-) -> tuple[Any, Callable[[str], Any]]:
-    """Works on the items: `make` renders apps and what leads to apps; models and runtimes are only checked.
+) -> tuple[Share, Callable[[str], Any]]:
+    """Works on the items: `make` renders apps and what leads to apps; models and runtimes are only checked. Nobody
+    wants the texts of the `spared`, so theirs have nothing in them.
 
     Answers with plain values: problems, states (path, state), the number of objects, what apps need together with
-    others, and records where they are wanted; and with what to do at a word: `write` what differs, hand over the
-    `texts`, run `kubeconform` over them.
+    others, and the same of the spared; and with what to do at a word: `write` what differs, hand over the `texts`, run
+    `kubeconform` over them.
     """
     memo = resolve.memo(inputs)
     options = scope.options
     problems: list[Problem] = []
-    states: list[tuple[str, str]] = []
     kept: list[Text] = []
     objects: list[Made] = []
-    shared: set[Wanted] = set()
-    kept_records: list[tuple[alike.Key, tuple[Any, ...]]] = []
-    count = 0
     bare: dict[str, bool] = {}
     models = [item for item in items if not isinstance(item, (App, Traffic))]
     for wrong in each(models, partial(resolve.checked, memo)):
         problems += wrong
     apps = [item for item in items if isinstance(item, (App, Traffic))]
-    for start in range(0, len(apps), BATCH):
-        batch = apps[start : start + BATCH]
-        for item, made in zip(batch, make(memo, scope, batch), strict=True):
-            problems += made.problems
-            shared.update(made.shared)
-            if options.records:
-                kept_records.append((alike.key(item), _plain(made)))
-            if not made.texts:
-                continue
-            count += len(made.manifests)
-            compared = emit.compare(scope, made.texts, bare)
-            states += compared
-            kept += [
-                text for text, (_, state) in zip(made.texts, compared, strict=True) if options.texts or state != "same"
-            ]
-            if options.kubeconform:
-                objects.append(made)
+
+    def of(apps: Items, problems: list[Problem], *, texts: bool = True) -> Share:
+        states: list[tuple[str, str]] = []
+        shared: set[Wanted] = set()
+        count = 0
+        for start in range(0, len(apps), BATCH):
+            for made in make(memo, scope, apps[start : start + BATCH], texts):
+                problems += made.problems
+                shared.update(made.shared)
+                if not made.texts:
+                    continue
+                count += len(made.manifests)
+                compared = emit.compare(scope, made.texts, bare)
+                states += compared
+                if texts:
+                    pairs = zip(made.texts, compared, strict=True)
+                    kept.extend([text for text, (_, state) in pairs if options.texts or state != "same"])
+                if options.kubeconform:
+                    objects.append(made)
+        said = {"problems": [tuple(each) for each in problems], "states": states, "objects": count}
+        return {**said, "shared": [tuple(each) for each in shared]}
 
     def told(word: str) -> Any:
         if word == "write":
@@ -177,29 +181,21 @@ def share(
             return [tuple(each) for each in judged(options, objects)]
         return [tuple(each) for each in kept]
 
-    said = {"problems": [tuple(each) for each in problems], "states": states, "objects": count}
-    return {**said, "shared": [tuple(each) for each in shared], "records": kept_records}, told
+    if not spared:
+        return of(apps, problems), told
+    own = of([each for each in apps if alike.key(each) not in spared], problems)
+    return {**own, "spared": of([each for each in apps if alike.key(each) in spared], [], texts=False)}, told
+
+
+def gathered(results: Sequence[Share], known: Sequence[Share]) -> tuple[list[Share], list[Share]]:
+    """The shares of all items, and those of the spared alone."""
+    aside = [each["spared"] for each in results if "spared" in each]
+    return [*results, *aside, *known], aside
 
 
 def files(parts: Iterable[Iterable[tuple[str, str]]]) -> list[Text]:
     """The texts of all shares."""
     return [Text(*each) for part in parts for each in part]
-
-
-def records(shares: Iterable[Any], texts: Iterable[Text]) -> dict[alike.Key, alike.Record]:
-    """What came of the items of all shares, where it was asked for. `texts`: all files."""
-    held = {text.path: text.text for text in texts}
-    return {
-        name: alike.Record(tuple((path, held[path]) for path in paths), *rest)
-        for made in shares
-        for name, (paths, *rest) in made["records"]
-    }
-
-
-def _plain(made: Made) -> tuple[Any, ...]:
-    """A record of an item as it passes between processes: of its files the paths, since the texts pass anyway."""
-    wanted = tuple(tuple(each) for each in made.shared)
-    return [text.path for text in made.texts], len(made.manifests), wanted, tuple(tuple(each) for each in made.problems)
 
 
 def together(

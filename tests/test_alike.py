@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import pipeline
-from renderer.alike import Known
-from renderer.api import Options
+from renderer import alike, pipeline
+from renderer.api import Known, Options
 from renderer.load.reading import plain
+from renderer.records import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from renderer.api import App, Inputs, Traffic
     from renderer.load.environments import Environment
+    from renderer.pipeline import Rendered
     from renderer.tree import Readable
 
 MODEL = """\
@@ -90,8 +92,35 @@ def write(here: Path, files: dict[str, str | None]) -> None:
             (here / name).write_text(text)
 
 
-def seen(done: Any) -> Any:
-    return sorted(set(done.problems)), sorted(done.texts), done.objects, done.states
+class Both(NamedTuple):
+    """A tree and another one, each made whole; and again with nothing made twice. `known`: what is alike in them."""
+
+    after: Rendered
+    before: Rendered
+    after_lean: Rendered
+    before_lean: Rendered
+    known: Known
+
+
+def both(here: Path, change: dict[str, str | None]) -> Both:
+    """The tree that lies here, and what the change makes of it, which lies here then."""
+    after = pipeline.render(Options(texts=True))
+    found: list[tuple[Rendered, set[alike.Key]]] = []
+
+    def spared(inputs: Inputs) -> set[alike.Key]:  # all is read
+        write(here, change)
+        before = pipeline.render(Options(texts=True))
+        found.append((before, alike.items(inputs, before.inputs)))
+        return found[0][1]
+
+    lean = pipeline.render(Options(texts=True, spared=spared))
+    [(before, keys)] = found
+    known = Known(keys, alike.models(lean.inputs, before.inputs, lean.problems), lean.spared)
+    return Both(after, before, lean, pipeline.render(Options(texts=True, known=known, read=lean.inputs.read)), known)
+
+
+def seen(done: Rendered) -> Any:
+    return sorted(set(done.problems)), done.objects, done.states
 
 
 @pytest.mark.parametrize(
@@ -108,26 +137,31 @@ def seen(done: Any) -> Any:
 )
 def test_models_that_nobody_looks_at_again(change: str, fine: set[str], here: Path) -> None:
     write(here, dict(TREE))
-    after = pipeline.render(Options(texts=True, records=True))
-    write(here, CHANGES[change])
-    assert Known(after.inputs, after.records, after.problems).models(pipeline.render(Options()).inputs) == fine
+    assert both(here, CHANGES[change]).known.models == fine
 
 
 def test_a_warning_about_a_model_is_said_on_both_sides(here: Path) -> None:
     write(here, dict(TREE))
     doubled = MODEL.replace("NAME", "m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")
     write(here, {"m1.yaml": doubled})
-    after = pipeline.render(Options(texts=True, records=True))
-    assert {each.code for each in after.problems} >= {"W207"}
-    known = pipeline.render(Options(texts=True, known=Known(after.inputs, after.records, after.problems)))
-    assert seen(known) == seen(after)
+    made = both(here, {})
+    assert {each.code for each in made.after.problems} >= {"W207"}
+    assert seen(made.after) == seen(made.after_lean) == seen(made.before_lean)
+
+
+def test_an_error_is_found_in_what_nobody_compares(here: Path) -> None:
+    write(here, {**TREE, "b2.yaml": app("two", "b", "nobody"), "x.yaml": app("x" * 63, "c", "m1")})
+    made = both(here, CHANGES["an app"])
+    assert {key[1:] for key in made.known.items} >= {("b", "two"), ("c", "x" * 63)}
+    assert len({each.code for each in made.after.problems if each.forbids()}) > 1
+    assert seen(made.after_lean) == seen(made.after)
 
 
 def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(here, dict(TREE))
     write(here, {"m1.yaml": MODEL.replace("NAME", "m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
     write(here, {"b2.yaml": TREE["b2.yaml"].replace("replicas: 2", "replicas: x")})
-    after = pipeline.render(Options(texts=True, records=True))
+    after = pipeline.render(Options(spared=lambda _: set()))
     write(here, {"a3.yaml": TREE["a3.yaml"] + "# said\n"})
     read: list[str] = []
 
@@ -136,22 +170,27 @@ def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: 
         return plain(file, outside, environment)
 
     monkeypatch.setattr("renderer.load.plain", noted)
-    pipeline.render(Options(texts=True, known=Known(after.inputs, after.records, after.problems)))
+    pipeline.render(Options(read=after.inputs.read))
     assert read == ["a3.yaml", "b2.yaml"]
 
 
-@pytest.mark.parametrize("layout", ["packed", "model"])
+@pytest.mark.parametrize("layout", ["file", "app", "object"])
+@pytest.mark.parametrize("routes", ["packed", "model"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_known_changes_nothing(change: str, layout: str, here: Path) -> None:
-    tree = {name: text.replace("routeLayout: packed", f"routeLayout: {layout}") for name, text in TREE.items()}
-    write(here, dict(tree))
-    after = pipeline.render(Options(texts=True, records=True))
-    assert after.problems == []
-    assert len(after.records) == 6
-    write(here, CHANGES[change])
-    plain = pipeline.render(Options(texts=True))
-    known = pipeline.render(Options(texts=True, known=Known(after.inputs, after.records, after.problems)))
-    assert seen(known) == seen(plain)
+def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, here: Path) -> None:
+    tree = {name: text.replace("routeLayout: packed", f"routeLayout: {routes}") for name, text in TREE.items()}
+    config = tree["llmaz.yaml"].rstrip().removesuffix("}") + f", output: {{layout: {layout}, kustomization: true}}}}\n"
+    write(here, {**tree, "llmaz.yaml": config})
+    made = both(here, CHANGES[change])
+    assert made.after.problems == []
+    assert seen(made.after_lean) == seen(made.after)
+    assert seen(made.before_lean) == seen(made.before)
+    left = {path for share in made.known.shares for path, _ in share["states"]}
+    spared = {each for each in made.after.texts if each.path in left}
+    assert {each.path for each in spared} == left
+    assert spared <= {*made.before.texts}
+    assert sorted(made.after_lean.texts) == sorted({*made.after.texts} - spared)
+    assert sorted(made.before_lean.texts) == sorted({*made.before.texts} - spared)
 
 
 @pytest.mark.parametrize(
@@ -168,9 +207,7 @@ def test_what_is_known_changes_nothing(change: str, layout: str, here: Path) -> 
 )
 def test_only_what_may_differ_is_made_again(change: str, made: set[tuple[str, str]], here: Path) -> None:
     write(here, dict(TREE))
-    after = pipeline.render(Options(texts=True, records=True))
-    known = Known(after.inputs, after.records, after.problems)
-    write(here, CHANGES[change])
-    inputs = pipeline.render(Options()).inputs
-    alike = known.alike(inputs)
-    assert {name[1:] for name in after.records} - {name[1:] for name in alike} == made
+    found = both(here, CHANGES[change])
+    items: list[App | Traffic] = [*found.after.inputs.apps, *found.after.inputs.ways]
+    assert len(items) == 6
+    assert {alike.key(each)[1:] for each in items} - {name[1:] for name in found.known.items} == made

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from renderer import yamlio
-from renderer.diff import FORMS, Diff, compare
+from renderer.diff.comparing import Diff, compare
 from renderer.diff.fields import differing
+from renderer.diff.forms import FORMS
 from renderer.diff.options import flags
 from renderer.diff.risks import KINDS, floating, restarting
 from renderer.diff.secrets import literal, veiled

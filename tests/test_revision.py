@@ -253,17 +253,18 @@ def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkey
     texts = {"a": b"one\n", "b": b"", "c": b"two\r\n", "d": b"one\n"}
     for name, text in texts.items():
         (place / name).write_bytes(text)
-    blobs = [each.blob for each in git.files(str(place), committed(place))]
+    ground = revision(str(place), committed(place))
     asked: list[str] = []
-    ask = git._asked
+    ask = git.contents
 
     def noted(top: str, blobs: list[str]) -> list[bytes]:
         asked.extend(blobs)
         return ask(top, blobs)
 
-    monkeypatch.setattr(git, "_asked", noted)
-    assert git.contents(str(place), blobs, [b"", b"two\n", b"one\n", b"else"]) == [*texts.values()]
-    assert asked == [blobs[2]]
+    monkeypatch.setattr(git, "contents", noted)
+    ground.expect([b"", b"two\n", b"one\n", b"else"])
+    assert [ground.read(str(place / name)) for name in texts] == [*texts.values()]
+    assert asked == [ground.entries["c"].blob]
 
 
 def test_a_blob_that_the_clone_has_not(repo: Path) -> None:

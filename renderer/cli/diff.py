@@ -63,17 +63,21 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
     if older and (flags["env"] or between or flags["base"]):
         raise click.UsageError("--env-a and --env-b compare the work tree with itself: no BASE, --base or --env")
     with answering():
-        from renderer.diff import FORMS, compare, refused
         from renderer.diff.sides import environments, revisions
 
         options = options_of(context.meta[_PATHS], flags)
         sides = environments(older, newer, options) if older else revisions(between or "", options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
         if form == "markdown":
+            from renderer.diff.markdown import refused
+
             click.echo(refused(sides.problems, sides.environment, flags["strict"]), nl=False)
         say("text", counted(failed, "error"))
         end(INVALID)
     with answering():
+        from renderer.diff.comparing import compare
+        from renderer.diff.forms import FORMS
+
         found = compare(sides.before, sides.after, step=not older)._replace(notes=tuple(sides.notes))
         text = FORMS[form](found, sides.environment)
     click.echo(text, nl=False)

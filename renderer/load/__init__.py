@@ -71,9 +71,11 @@ def scope(options: Options) -> Scope:
     return Scope(options, made, config_path, files, own, part, tuple(problems))
 
 
-def scopes(options: Options) -> tuple[str, list[Scope]]:
-    """The output folder of all, and the scope of each environment that is asked for; without environments just one."""
-    first = scope(options)
+def scopes(options: Options, first: Scope | None = None) -> tuple[str, list[Scope]]:
+    """The output folder of all, and the scope of each environment that is asked for; without environments just one.
+    `first`: what `scope` finds, for who has it.
+    """
+    first = first or scope(options)
     if options.env:
         return os.path.dirname(first.folder), [first]
     return first.folder, [scope(options._replace(env=name)) for name in names(first.config.document)] or [first]
@@ -118,7 +120,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     gathering.problems += [problem("E121", Origin(Rule(link.name)), target=link.target) for link in scope.tree.strayed]
     gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
     gathered = gathering.inputs()
-    if scope.options.records and under is None:
+    if scope.options.spared and under is None:
         gathered = gathered._replace(read=_whole(files, read))
     if failing(scope.problems):  # what follows from the configuration is unknown
         gathered = gathered._replace(apps=(), own=(), traffic=())
@@ -145,7 +147,7 @@ def _crew(under: Environment | None, files: _Files) -> Crew:
 
 def _read(options: Options, files: _Files, under: Environment | None) -> list[Any]:
     """Each file's share; what another run had of the same contents is taken from there."""
-    before = options.known.read if options.known and under is None else {}
+    before = options.read if under is None else {}
     held = [before.get((file.name, outside)) for file, outside in files] if before else []
     known = {i: was for i, was in enumerate(held) if was and was[0] == files[i][0].read()}
     new = [each for i, each in enumerate(files) if i not in known]
