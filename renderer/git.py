@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 
 from renderer.problems import Origin, Path, RenderError, problem
@@ -68,26 +69,31 @@ def merge_base(top: str, one: str, other: str) -> str:
 
 def files(top: str, commit: str) -> list[Entry]:
     """All files of a commit, in the order of their names; submodules aside. Raises RenderError."""
-    return listing(top, commit)()
+    with listing(top, commit) as listed:
+        return listed()
 
 
-def listing(top: str, commit: str) -> Callable[[], list[Entry]]:
-    """What hands over the `files`, which git is looking up from now on. Raises RenderError, both."""
-    ended = cache(partial(_ended, _begun(top, "ls-tree", "-r", "-z", "--full-tree", commit)))
+@contextmanager
+def listing(top: str, commit: str) -> Iterator[Callable[[], list[Entry]]]:
+    """What hands over the `files`, which git looks up while the caller is about other things. Raises RenderError."""
+    with _begun(top, "ls-tree", "-r", "-z", "--full-tree", commit) as asked:
+        ended = cache(partial(_ended, asked))
+        try:
+            yield lambda: _entries(commit, ended())
+        finally:
+            asked.kill()  # where nobody wanted to know
 
-    def answer() -> list[Entry]:
-        done = ended()
-        if done.returncode:
-            raise RenderError([problem("E781", Origin(_Word(commit)), what=_said(done))])
-        made = []
-        for line in done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
-            head, _, path = line.partition("\t")
-            mode, kind, blob = head.split()
-            if kind == "blob":
-                made.append(Entry(path, mode, blob))
-        return made
 
-    return answer
+def _entries(commit: str, done: subprocess.CompletedProcess[bytes]) -> list[Entry]:
+    if done.returncode:
+        raise RenderError([problem("E781", Origin(_Word(commit)), what=_said(done))])
+    made = []
+    for line in done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        head, _, path = line.partition("\t")
+        mode, kind, blob = head.split()
+        if kind == "blob":
+            made.append(Entry(path, mode, blob))
+    return made
 
 
 def named(datas: Iterable[bytes], digits: int) -> dict[str, bytes]:

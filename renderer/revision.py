@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property, partial
 
 from renderer import git
 from renderer.held import Held
 
 
 class Revision(Held):
-    """The files of a commit, as if they lay at `top`. Git is listing them from now on. Raises RenderError, as whatever
-    asks for them first.
-    """
+    """The files of a commit, as if they lay at `top`."""
 
     def __init__(self, top: str, commit: str) -> None:
-        self._answer = git.listing(top, commit)
+        self._entries: Callable[[], list[git.Entry]] = partial(git.files, top, commit)
+        self._ahead = partial(git.listing, top, commit)
         super().__init__(top, self._listed, self.contents)
+
+    @contextmanager
+    def ahead(self) -> Iterator[None]:
+        """Git lists the files from now on, while the caller is about other things. Raises RenderError."""
+        with self._ahead() as entries:
+            self._entries, later = entries, self._entries
+            try:
+                yield
+            finally:
+                self._entries = later
 
     @cached_property
     def entries(self) -> dict[str, git.Entry]:
         """All files, by their paths. Raises RenderError."""
-        return {each.path: each for each in self._answer()}
+        return {each.path: each for each in self._entries()}
 
     def look(self) -> None:
         """Sees to it that the files are listed. Raises RenderError."""

@@ -398,6 +398,8 @@ def test_refusals(words: list[str], code: str, repository: Repository, llmaz: Ll
     assert (done.code, done.out) == (2, ""), done.err
     assert code in done.err
     assert "Traceback" not in done.err
+    with pytest.raises(ChildProcessError):  # git, which was begun early, is gone too
+        os.waitpid(-1, os.WNOHANG)
 
 
 def test_outside_of_a_repository(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:

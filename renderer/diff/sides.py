@@ -11,7 +11,7 @@ from renderer import git, load
 from renderer.api import Options, Scope, Spared
 from renderer.problems import Problem, RenderError, failing
 from renderer.records import NamedTuple
-from renderer.revision import revision
+from renderer.revision import Revision, revision
 
 if TYPE_CHECKING:
     from renderer.emit import Text
@@ -45,14 +45,19 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
     else:
         top, was = git.top_and_commit(_folder(options), older)
     there = revision(top, was)
-    now = options._replace(ground=revision(top, git.commit(top, newer))) if dots else options
-    now = load.alone(now, "llmaz diff")
-    before = now._replace(ground=there, allow_empty=True)
     name = f"{older} ({was[:7]})" if dots != "..." else f"{was[:7]}, where {older} and {newer} parted"
+    with there.ahead():
+        now = options._replace(ground=revision(top, git.commit(top, newer))) if dots else options
+        return _compared(there, load.alone(now, "llmaz diff"), name, base)
+
+
+def _compared(there: Revision, now: Options, name: str, base: str) -> Sides:
+    """What a commit, called `name`, and `now` render to."""
+    before = now._replace(ground=there, allow_empty=True)
     before, gone, said = _environments(now, before, name)
     later = None if gone else _there(now, before)
     # Of what is the same on both sides the same comes; what lies outside of PATHS nobody compares.
-    both = base != "rendered" and not options.paths and before.env == now.env
+    both = base != "rendered" and not now.paths and before.env == now.env
     with load.ahead(later._replace(texts=True)) if later else nullcontext() as found:
         for module in _NEEDED:  # while other processes read
             import_module(module)
@@ -63,7 +68,7 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
         earlier = Earlier(there, _there(before), name, base)
         done = _later(found, earlier.spared if both else None) if found else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
-    wrong = failing(problems, options.strict)
+    wrong = failing(problems, now.strict)
     if wrong and any(each.code != "E123" for each in problems):
         return Sides([], [], problems, [], now.env)
     if done and not both:
