@@ -24,12 +24,13 @@ from renderer.check.objects import service_rules, workload_rules
 from renderer.check.rbac import binding_rules, role_rules
 from renderer.check.targets import too_new
 from renderer.check.together import together
+from renderer.parallel import workers
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path, Problem, RenderError, failing, problem
 from renderer.tree import MARK, File
 from renderer.yamlio import Document
 
-__all__ = ["Outside", "around", "batch", "documents", "folder", "manifests", "outside", "writable"]
+__all__ = ["Outside", "around", "batch", "documents", "folder", "manifests", "outside", "prepare", "writable"]
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
     "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (lws_webhook, lws_pods),
@@ -42,6 +43,27 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
     "output/rbac.authorization.k8s.io/role_v1": (role_rules,),
     "output/rbac.authorization.k8s.io/rolebinding_v1": (binding_rules,),
 }
+
+
+_USUAL = (  # what nearly every app has
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+    ("v1", "Service"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"),
+    ("gateway.envoyproxy.io/v1alpha1", "Backend"),
+    ("aigateway.envoyproxy.io/v1beta1", "AIServiceBackend"),
+    ("aigateway.envoyproxy.io/v1beta1", "AIGatewayRoute"),
+)
+
+
+def prepare(scope: Scope) -> None:
+    """Gets schemas and rules ready before there are objects, where several processes will ask for them: once for all
+    of them, and while the inputs are being read.
+    """
+    if workers(len(scope.tree.files)) > 1:
+        targets = since.targets(scope.config.get("targets") or {})
+        for version, kind in _USUAL:
+            _sound(_schema(version, kind), (), targets)
 
 
 def around(inputs: Inputs) -> Outside:

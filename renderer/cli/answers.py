@@ -95,8 +95,10 @@ def run(options: Options, form: str) -> Rendered:
 
     try:
         with ahead(options) as found:
+            from renderer import check
             from renderer.pipeline import render
 
+            check.prepare(found[1][0])
             return render(options, found)
     except RenderError as error:
         report(error.problems, form)
