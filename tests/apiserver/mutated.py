@@ -99,7 +99,7 @@ def verdicts(judge: Judge, count: int) -> list[Verdict]:
 
 
 def ours(body: Body) -> list[str]:
-    """What `llmaz check` has against one object: `code field: message`."""
+    """Why `llmaz check` would refuse one object: `code field: message`. A warning refuses nothing."""
     version, kind = body.get("apiVersion"), body.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return ["E501"]
@@ -107,9 +107,8 @@ def ours(body: Body) -> list[str]:
     if not schema.exists(f"output/{group or 'core'}/{kind.lower()}_{number}"):
         return [f"no schema of {version} {kind}"]  # an error under --strict
     nowhere = Origin(Rule("manifest"))
-    return [
-        f"{code} {dotted(path)}: {problem(code, nowhere, **words).message}" for code, path, words in check.one(body)
-    ]
+    found = [(path, problem(code, nowhere, **words)) for code, path, words in check.one(body)]
+    return [f"{each.code} {dotted(path)}: {each.message}" for path, each in found if each.forbids()]
 
 
 # ---- spoiling ----
