@@ -84,9 +84,6 @@ def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()
     code = _simple_expression(text, known, path)
     if code is None:
         return _jinja_expression(text, known, path)
-    word = text.strip().removeprefix("not ").strip()
-    if word in known:  # as most are
-        return (lambda words: not words[word]) if text.strip() != word else lambda words: bool(words[word])
 
     def holds(words: Words) -> bool:
         try:

@@ -81,10 +81,10 @@ def drained(
     option: str = (engine.spec.get("drain") or {}).get("option", "")
     if not option or not (patch or option in _named(engine, given)):
         return
-    at = [i for i, token in enumerate(line) if engine.style.name(token) == option]
-    seconds, sleep = _number(line, at[-1]) if at else None, engine.constant["DrainSleep"]
+    asked, sleep = frozenset([option]), engine.constant["DrainSleep"]
+    seconds = _told(engine, line, asked)
     if seconds is not None and sleep <= grace < seconds + sleep:
-        said = _last(engine, given, frozenset([option]))
+        said = _last(engine, given, asked)
         if origin := said[2] if said else patch:
             words = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace}
             found.add("W228", origin, **words, least=seconds + sleep + 10)
@@ -155,8 +155,7 @@ def known(
     heads: int = (facts.get("attention") or {}).get("heads") or 0 if held.number > 1 else 0
     size: int | None = derived
     if heads and not mine.isdisjoint(engine.sharing):
-        last = next((i for i in range(len(line) - 1, -1, -1) if engine.style.name(line[i]) in engine.sizes), None)
-        size = None if last is None else _number(line, last)
+        size = _told(engine, line, engine.sizes)
     if heads and size and heads % size:
         said, fits = _last(engine, given, engine.sizes), max(each for each in range(1, size) if heads % each == 0)
         flavor = (params and "TP" in place.params and params.at("TP")) or (limits and limits.at(held.resource))
@@ -185,8 +184,7 @@ def _used(engine: Engine, line: Sequence[str]) -> int | None:
     for factor in (engine.sizes, *(frozenset([each]) for each in engine.shares)):
         beside = frozenset().union(*(engine.shares.get(each, ()) for each in factor))
         if said & factor and not said & beside:
-            last = max(i for i, token in enumerate(line) if engine.style.name(token) in factor)
-            number = _number(line, last)
+            number = _told(engine, line, factor)
             if number is None:
                 return None
             size *= number
@@ -200,6 +198,12 @@ def _last(engine: Engine, given: Sequence[Given], wanted: frozenset[str]) -> tup
             if engine.style.name(each.args[i]) in wanted and (number := _number(each.args, i)) is not None:
                 return number, each.args[i].partition("=")[0], each.origin.at(i)
     return None
+
+
+def _told(engine: Engine, line: Sequence[str], wanted: frozenset[str]) -> int | None:
+    """The number that the last of these options in a command line is given; None without one of them, or a number."""
+    last = next((i for i in range(len(line) - 1, -1, -1) if engine.style.name(line[i]) in wanted), None)
+    return None if last is None else _number(line, last)
 
 
 def _number(args: Sequence[str], i: int) -> int | None:
