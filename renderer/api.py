@@ -191,7 +191,7 @@ class Scope(NamedTuple):
     folder: str
     prunes: tuple[str, ...]
     problems: tuple[Problem, ...] = ()
-    reading: Callable[[], list[Any]] | None = None
+    reading: Callable[[], Iterator[Any]] | None = None
 
     @property
     def layout(self) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import gc
-import itertools
 import marshal
 import os
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
 
 from renderer.problems import Fault, Problem, RenderError
 
 T = TypeVar("T")
+Work = tuple[Callable[[Sequence[T]], Any], Callable[[Any], Any] | None]
 WORTH = 200  # below that many items a fork costs more than it brings
+FEW = 24  # items that go through all stages together: code and tables stay in the processor's cache
+_TURNS = 8_000  # whose numbers every system's pipe holds
 
 
 def workers(items: int) -> int:
@@ -25,8 +27,171 @@ def workers(items: int) -> int:
     return min(cores, 8)
 
 
-def _start(talk: Callable[[int, int], None], inherited: Sequence[int] = ()) -> tuple[int, int, int]:
-    """A child, and the pipes from and to it, over which it talks: it reads from one and writes to the other.
+class Team(Generic[T]):
+    """Children that are at the items from now on; the parent joins them in `results`, so it may begin something else.
+    Whoever is free takes the next few items.
+
+    `begin()` is called once in each process, and returns what answers for a few items with plain values (what `marshal`
+    takes), and what acts on each word that `tell` sends and answers too; None: nothing is told.
+    """
+
+    def __init__(self, begin: Callable[[], Work[T]], items: Sequence[T], few: int = FEW) -> None:
+        self._begin = begin
+        self._turns = _Turns(items, few)
+        self._children: list[_Child] = []
+        self._told: Callable[[Any], Any] | None = None
+        if others := workers(len(items)) - 1:
+            gc.freeze()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for _ in range(others):
+                self._children.append(_child(self._talk, [pipe for each in self._children for pipe in each.pipes]))
+
+    def _talk(self, told: int, out: _Out) -> None:
+        """What a child does."""
+        work, rest = self._begin()
+        for number, few in self._turns:
+            out.say(("turn", number, work(few)))
+        out.say(("end",))
+        out.send()
+        while rest and (word := _receive(told)):
+            out.say(("told", rest(word[0])))
+            out.send()
+
+    def results(self) -> Iterator[Any]:
+        """The answers for a few items each, in the order of the items; once. Between two of them the children go on."""
+        work, self._told = self._begin()
+        done: dict[int, Any] = {}
+        due = 0
+        for number, few in self._turns:
+            done[number] = work(few)
+            for child in self._children:  # what they say meanwhile, so that they never wait
+                done |= child.turns(wait=False)
+            while due in done:
+                yield done.pop(due)
+                due += 1
+        for child in self._children:
+            done |= child.turns(wait=True)
+        for number in sorted(done):
+            yield done[number]
+
+    def tell(self, word: str) -> list[Any]:
+        """Everybody acts on this word; what each answers. May be called again, after `results`."""
+        for child in self._children:
+            _send(child.tell, (word,))
+        return [self._told(word) if self._told else None, *(child.said()[0] for child in self._children)]
+
+    def __enter__(self) -> Team[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leaves nothing to take, and ends the children: they go home when nobody tells them anything, nor listens."""
+        self._turns.close()
+        children, self._children = self._children, []
+        for child in children:
+            for pipe in child.pipes:
+                os.close(pipe)
+            os.waitpid(child.pid, 0)
+
+
+class _Turns(Generic[T]):
+    """A few items each, with their number. All processes take from the same ones."""
+
+    def __init__(self, items: Sequence[T], few: int) -> None:
+        self._items, self._few = items, max(few, len(items) // _TURNS + 1)
+        self._left, numbers = os.pipe()
+        os.write(numbers, b"".join(number.to_bytes(2) for number in range(len(items[:: self._few]))))
+        os.close(numbers)
+
+    def __iter__(self) -> Iterator[tuple[int, Sequence[T]]]:
+        while taken := os.read(self._left, 2):
+            number = int.from_bytes(taken)
+            yield number, self._items[number * self._few : (number + 1) * self._few]
+
+    def close(self) -> None:
+        """Nothing is left to take."""
+        os.read(self._left, 2 * _TURNS)
+        os.close(self._left)
+
+
+class _Child:
+    """A child as its parent sees it."""
+
+    def __init__(self, pid: int, read: int, tell: int) -> None:
+        self.pid, self.tell, self.pipes = pid, tell, (read, tell)
+        self._read, self._heard, self._ended = read, bytearray(), False
+        os.set_blocking(read, False)
+
+    def turns(self, *, wait: bool) -> dict[int, Any]:
+        """What it answered for which turns since the last call, and with `wait` until its last one."""
+        made = {}
+        if wait:
+            os.set_blocking(self._read, True)
+        elif not self._ended:
+            self._listen()
+        while not self._ended and (wait or self._whole()):
+            said = self.said()
+            if len(said) == 2:
+                made[said[0]] = said[1]
+            self._ended = not said
+        return made
+
+    def said(self) -> list[Any]:
+        """The next that it says. Raises its Fault, RenderError or OSError."""
+        while not (end := self._whole()):
+            self._listen()
+        said: list[Any]
+        with memoryview(self._heard)[8:end] as data:
+            kind, *said = marshal.loads(data)
+        del self._heard[:end]
+        if kind == "os":
+            raise OSError(*said)
+        if kind == "wrong":
+            raise RenderError(Problem(*each) for each in said[0])
+        if kind == "fault":
+            raise Fault(*said)
+        return said
+
+    def _whole(self) -> int:
+        """Where a message ends that is all there; 0: none is."""
+        end = 8 + int.from_bytes(self._heard[:8])
+        return end if 8 < end <= len(self._heard) else 0
+
+    def _listen(self) -> None:
+        """Takes what is in the pipe. Raises Fault when it is gone without having said all."""
+        try:
+            part = os.read(self._read, 1 << 20)
+        except BlockingIOError:
+            return
+        if not part:
+            raise Fault("llmaz", "a worker process died")
+        self._heard += part
+
+
+class _Out:
+    """What a child says: it goes as far as the pipe takes it, and the rest with what comes next."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe, self._left = pipe, bytearray()
+        os.set_blocking(pipe, False)
+
+    def say(self, value: Any) -> None:
+        """Does not wait."""
+        self._left += _framed(value)
+        try:
+            del self._left[: os.write(self._pipe, self._left)]
+        except BlockingIOError:
+            return
+
+    def send(self) -> None:
+        """Waits until all is said."""
+        os.set_blocking(self._pipe, True)
+        while self._left:
+            del self._left[: os.write(self._pipe, self._left)]
+
+
+def _child(talk: Callable[[int, _Out], None], inherited: Sequence[int]) -> _Child:
+    """A child that talks: what it is told comes from the one, what it says goes to the other.
 
     `inherited`: what it must not hold open.
     """
@@ -35,159 +200,45 @@ def _start(talk: Callable[[int, int], None], inherited: Sequence[int] = ()) -> t
     if pid := os.fork():
         os.close(told)
         os.close(write)
-        return pid, read, tell
+        return _Child(pid, read, tell)
     status = 1
+    out = _Out(write)
     try:
         for pipe in (tell, read, *inherited):
             os.close(pipe)
-        talk(told, write)
+        talk(told, out)
         status = 0
     except KeyboardInterrupt:
         status = 130
     except Fault as fault:
-        _send(write, ("fault", fault.at_hand, fault.what))
+        out.say(("fault", fault.at_hand, fault.what))
     except RenderError as fault:
-        _send(write, ("wrong", [tuple(each) for each in fault.problems]))
+        out.say(("wrong", [tuple(each) for each in fault.problems]))
     except OSError as fault:
-        _send(write, ("os", fault.errno, fault.strerror, fault.filename))
+        out.say(("os", fault.errno, fault.strerror, fault.filename))
     except BaseException as fault:  # noqa: BLE001 - the parent prints it
-        _send(write, ("fault", "llmaz", f"{type(fault).__name__}: {fault}"))
+        out.say(("fault", "llmaz", f"{type(fault).__name__}: {fault}"))
     finally:
+        with suppress(BrokenPipeError):
+            out.send()
         os._exit(status)
 
 
-class _Children:
-    """Processes that answer. A fault in one of them, and an OSError, is raised here."""
-
-    def __init__(self) -> None:
-        self._children: list[tuple[int, int, int]] = []
-
-    def _begin(self, talks: Sequence[Callable[[int, int], None]]) -> None:
-        """One child each."""
-        if talks:
-            gc.freeze()
-            sys.stdout.flush()
-            sys.stderr.flush()
-        for talk in talks:
-            others = [pipe for _, *pipes in self._children for pipe in pipes]
-            self._children.append(_start(talk, others))
-
-    def _answers(self) -> list[Any]:
-        """What each says next."""
-        return [_answer(read) for _, read, _ in self._children]
-
-    def __exit__(self, *_: object) -> None:
-        """Ends the children: they go home when nobody tells them anything any more, nor listens."""
-        children, self._children = self._children, []
-        for pid, read, tell in children:
-            os.close(tell)
-            os.close(read)
-            os.waitpid(pid, 0)
-
-
-class Team(_Children):
-    """Children, each at its own part of the items; the parent does the first part itself.
-
-    `work(part)` answers with plain values (what `marshal` takes), and with a function that acts on each word that
-    `tell` sends and answers too.
-    """
-
-    def __init__(self, work: Callable[[Sequence[T]], tuple[Any, Callable[[Any], Any]]], items: Sequence[T]) -> None:
-        super().__init__()
-        count = workers(len(items))
-        bounds = [len(items) * i // count for i in range(count + 1)]
-
-        def talk(part: Sequence[T], told: int, write: int) -> None:
-            answer, rest = work(part)
-            _send(write, ("ok", answer))
-            while word := _receive(told):
-                _send(write, ("ok", rest(word[0])))
-
-        self._begin([partial(talk, items[start:end]) for start, end in itertools.pairwise(bounds[1:])])
-        try:
-            self._own, self._rest = work(items[: bounds[1]])
-        except BaseException:
-            self.__exit__()
-            raise
-
-    def results(self) -> list[Any]:
-        """The first answers, in the order of the items."""
-        return [self._own, *self._answers()]
-
-    def tell(self, word: str) -> list[Any]:
-        """Everybody acts on this word; the answers, in the order of the items. May be called again."""
-        for _, _, tell in self._children:
-            _send(tell, (word,))
-        return [self._rest(word), *self._answers()]
-
-    def __enter__(self) -> Team:
-        return self
-
-
-class Crew(_Children):
-    """Children that are at the items from now on; the parent joins them in `results`, so it may begin something else.
-
-    `work(item)` answers with plain values (what `marshal` takes). Whoever is free takes the next few items.
-    """
-
-    def __init__(self, work: Callable[[T], Any], items: Sequence[T]) -> None:
-        super().__init__()
-        self._work, self._items = work, items
-        self._step = len(items) // 256 + 1
-        self._turns, turns = os.pipe()  # a byte for each few, which the one who takes them reads
-        os.write(turns, bytes(range(len(items[:: self._step]))))
-        os.close(turns)
-        self._begin([self._talk] * (workers(len(items)) - 1))
-
-    def _talk(self, _: int, write: int) -> None:
-        _send(write, ("ok", self._done()))
-
-    def _done(self) -> dict[int, list[Any]]:
-        """What came of the items that were taken here, by turns."""
-        done = {}
-        while turn := os.read(self._turns, 1):
-            start = turn[0] * self._step
-            done[turn[0]] = [self._work(each) for each in self._items[start : start + self._step]]
-        return done
-
-    def results(self) -> list[Any]:
-        """What came of the items, in their order, once. Nobody waits here for the children to be gone."""
-        done = self._done()
-        for more in self._answers():
-            done |= more
-        return [each for _, few in sorted(done.items()) for each in few]
-
-    def __enter__(self) -> Crew:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leaves nothing to take, and ends the children."""
-        os.read(self._turns, 256)
-        os.close(self._turns)
-        super().__exit__()
-
-
-def _answer(read: int) -> Any:
-    received = _receive(read) or ("fault", "llmaz", "a worker process died")
-    if received[0] == "os":
-        raise OSError(*received[1:])
-    if received[0] == "wrong":
-        raise RenderError(Problem(*each) for each in received[1])
-    if received[0] == "fault":
-        raise Fault(*received[1:])
-    return received[1]
+def _framed(value: Any) -> bytes:
+    """What goes over a pipe: the length, and the value."""
+    data = marshal.dumps(value)
+    return len(data).to_bytes(8) + data
 
 
 def _send(pipe: int, value: Any) -> None:
-    data = marshal.dumps(value)
-    view = memoryview(len(data).to_bytes(8, "big") + data)
+    view = memoryview(_framed(value))
     while view:
         view = view[os.write(pipe, view) :]
 
 
 def _receive(pipe: int) -> Any:
     head = _exactly(pipe, 8)
-    return marshal.loads(_exactly(pipe, int.from_bytes(head, "big"))) if head else None
+    return marshal.loads(_exactly(pipe, int.from_bytes(head))) if head else None
 
 
 def _exactly(pipe: int, size: int) -> bytes:

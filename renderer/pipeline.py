@@ -51,7 +51,7 @@ def made(scope: Scope, read: Read) -> Generator[Rendered]:
     memo, outside = resolve.memo(inputs), check.around(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
     items, spared, known = parted(inputs, options)
-    with Team(partial(share, partial(apps, outside), inputs, scope, spared), items) as team:
+    with Team(partial(share, partial(apps, outside), memo, scope, spared), items) as team:
         shares, aside = gathered(team.results(), known)
         problems += [Problem(*each) for made in shares for each in made["problems"]]
         states = {path: state for made in shares for path, state in made["states"]}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from renderer import load, resolve
-from renderer.api import App, Inputs, Options, Scope, Traffic
+from renderer.api import App, Options, Scope, Traffic
 from renderer.parallel import Team
 from renderer.plan import Plan, Wanted, Way
 from renderer.problems import Problem, at_hand
@@ -33,8 +33,8 @@ def planned(options: Options, ask: Ask) -> tuple[Planned, list[Problem]]:
     inputs, problems = load.inputs(scope)
     memo = resolve.memo(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
-    with Team(partial(_share, ask, inputs), mixed(inputs)) as team:
-        shares = team.results()
+    with Team(lambda: (partial(_share, ask, memo), None), mixed(inputs)) as team:
+        shares = list(team.results())
     problems += [Problem(*each) for made in shares for each in made["problems"]]
     wanted = {Wanted(*each) for made in shares for each in made["wanted"]}
     problems += resolve.crossed(inputs, wanted) + resolve.joints(memo, wanted)[1]
@@ -42,9 +42,8 @@ def planned(options: Options, ask: Ask) -> tuple[Planned, list[Problem]]:
     return Planned(scope, memo, [each for made in shares for each in made["answers"]]), problems
 
 
-def _share(ask: Ask, inputs: Inputs, items: Sequence[Item]) -> tuple[Any, Callable[[str], Any]]:
-    """One process's part of the items, as plain values: answers, what all must know, problems."""
-    memo = resolve.memo(inputs)
+def _share(ask: Ask, memo: resolve.Memo, items: Sequence[Item]) -> dict[str, Any]:
+    """What came of some items, as plain values: answers, what all must know, problems."""
     answers: list[Any] = []
     problems: list[Problem] = []
     wanted: set[Wanted] = set()
@@ -59,4 +58,4 @@ def _share(ask: Ask, inputs: Inputs, items: Sequence[Item]) -> tuple[Any, Callab
             if plans:
                 answers.append(ask(memo, item, plans))
     said = {"answers": answers, "wanted": [tuple(each) for each in wanted]}
-    return {**said, "problems": [tuple(each) for each in problems]}, lambda word: None
+    return {**said, "problems": [tuple(each) for each in problems]}

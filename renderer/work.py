@@ -87,7 +87,6 @@ def _elsewhere(wrong: Problem, where: Sequence[str], names: Sequence[str]) -> bo
 Item = App | Traffic | OpenModel | BackendRuntime
 Items = Sequence[App | Traffic]
 Read = Callable[[Scope], tuple[Inputs, list[Problem]]]  # `load.inputs`, or who has read them already
-BATCH = 24  # apps that go through a stage together: its code and tables stay in the processor's cache
 T = TypeVar("T")
 
 
@@ -128,74 +127,88 @@ def parted(inputs: Inputs, options: Options) -> tuple[list[Item], Set[alike.Key]
     return items, spared, shares
 
 
+Make = Callable[[resolve.Memo, Scope, Items, bool], list[Made]]
+
+
 def share(
-    make: Callable[[resolve.Memo, Scope, Items, bool], list[Made]],
-    inputs: Inputs,
-    scope: Scope,
-    spared: Set[alike.Key],
-    items: Sequence[Item],
-) -> tuple[Share, Callable[[str], Any]]:
-    """Works on the items: `make` renders apps and what leads to apps; models and runtimes are only checked. Nobody
-    wants the texts of the `spared`, so theirs have nothing in them.
+    make: Make, memo: resolve.Memo, scope: Scope, spared: Set[alike.Key]
+) -> tuple[Callable[[Sequence[Item]], Share], Callable[[str], Any]]:
+    """What works on items in one process, and what it does then at a word: `write` what differs, hand over the `texts`,
+    run `kubeconform` over them.
 
-    Answers with plain values: problems, states (path, state), the number of objects, what apps need together with
-    others, and the same of the spared; and with what to do at a word: `write` what differs, hand over the `texts`, run
-    `kubeconform` over them.
+    `make` renders apps and what leads to apps; models and runtimes are only checked. What comes of items are plain
+    values: problems, states (path, state), the number of objects, what apps need together with others; and the same of
+    the `spared`, whose texts nobody wants, so theirs have nothing in them.
     """
-    memo = resolve.memo(inputs)
-    options = scope.options
-    problems: list[Problem] = []
-    kept: list[Text] = []
-    objects: list[Made] = []
-    bare: dict[str, bool] = {}
-    models = [item for item in items if not isinstance(item, (App, Traffic))]
-    for wrong in each(models, partial(resolve.checked, memo)):
-        problems += wrong
-    apps = [item for item in items if isinstance(item, (App, Traffic))]
+    process = _Process(make, memo, scope, spared)
+    return process.worked, process.told
 
-    def of(apps: Items, problems: list[Problem], *, texts: bool = True) -> Share:
+
+class _Process:
+    """What one process has at hand, and what it keeps of its items until it is told what to do with it."""
+
+    def __init__(self, make: Make, memo: resolve.Memo, scope: Scope, spared: Set[alike.Key]) -> None:
+        self._make, self._memo, self._scope, self._spared = make, memo, scope, spared
+        self._texts: list[Text] = []
+        self._objects: list[Made] = []
+        self._bare: dict[str, bool] = {}
+        self._wanted: dict[bool, set[Wanted]] = {True: set(), False: set()}  # said already, with texts and without
+
+    def worked(self, items: Sequence[Item]) -> Share:
+        """What came of them."""
+        problems: list[Problem] = []
+        models = [item for item in items if not isinstance(item, (App, Traffic))]
+        for wrong in each(models, partial(resolve.checked, self._memo)):
+            problems += wrong
+        apps = [item for item in items if isinstance(item, (App, Traffic))]
+        if not self._spared:
+            return self._rendered(apps, problems)
+        own = self._rendered([app for app in apps if alike.key(app) not in self._spared], problems)
+        spared = [app for app in apps if alike.key(app) in self._spared]
+        return {**own, "spared": self._rendered(spared, [], texts=False)}
+
+    def _rendered(self, apps: Items, problems: list[Problem], *, texts: bool = True) -> Share:
+        options = self._scope.options
         states: list[tuple[str, str]] = []
-        shared: set[Wanted] = set()
+        wanted: set[Wanted] = set()
         count = 0
-        for start in range(0, len(apps), BATCH):
-            for made in make(memo, scope, apps[start : start + BATCH], texts):
-                problems += made.problems
-                shared.update(made.shared)
-                if not made.texts:
-                    continue
-                count += len(made.manifests)
-                compared = emit.compare(scope, made.texts, bare)
-                states += compared
-                if texts:
-                    pairs = zip(made.texts, compared, strict=True)
-                    kept.extend([text for text, (_, state) in pairs if options.texts or state != "same"])
-                if options.kubeconform:
-                    objects.append(made)
+        for made in self._make(self._memo, self._scope, apps, texts) if apps else ():
+            problems += made.problems
+            wanted.update(made.shared)
+            if not made.texts:
+                continue
+            count += len(made.manifests)
+            compared = emit.compare(self._scope, made.texts, self._bare)
+            states += compared
+            if texts:
+                pairs = zip(made.texts, compared, strict=True)
+                self._texts.extend([text for text, (_, state) in pairs if options.texts or state != "same"])
+            if options.kubeconform:
+                self._objects.append(made)
+        new = wanted - self._wanted[texts]
+        self._wanted[texts] |= new
         said = {"problems": [tuple(each) for each in problems], "states": states, "objects": count}
-        return {**said, "shared": [tuple(each) for each in shared]}
+        return {**said, "shared": [tuple(each) for each in new]}
 
-    def told(word: str) -> Any:
+    def told(self, word: str) -> Any:
+        """What is answered to a word, after doing it."""
         if word == "write":
-            return emit.write(scope, kept)
+            return emit.write(self._scope, self._texts)
         if word == "kubeconform":
-            return [tuple(each) for each in judged(options, objects)]
-        return [tuple(each) for each in kept]
-
-    if not spared:
-        return of(apps, problems), told
-    own = of([each for each in apps if alike.key(each) not in spared], problems)
-    return {**own, "spared": of([each for each in apps if alike.key(each) in spared], [], texts=False)}, told
+            return [tuple(each) for each in judged(self._scope.options, self._objects)]
+        return [tuple(each) for each in self._texts]
 
 
-def gathered(results: Sequence[Share], known: Sequence[Share]) -> tuple[list[Share], list[Share]]:
+def gathered(results: Iterable[Share], known: Sequence[Share]) -> tuple[list[Share], list[Share]]:
     """The shares of all items, and those of the spared alone."""
-    aside = [each["spared"] for each in results if "spared" in each]
-    return [*results, *aside, *known], aside
+    shares = list(results)
+    aside = [each["spared"] for each in shares if "spared" in each]
+    return [*shares, *aside, *known], aside
 
 
 def files(parts: Iterable[Iterable[tuple[str, str]]]) -> list[Text]:
-    """The texts of all shares."""
-    return [Text(*each) for part in parts for each in part]
+    """The texts of all processes, by path: who made which is not the same in every run."""
+    return sorted(Text(*each) for part in parts for each in part)
 
 
 def together(

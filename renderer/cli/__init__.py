@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from renderer import __version__
 from renderer.cli.answers import INTERRUPT, INTERRUPTED
@@ -65,18 +65,22 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """The console script. It ends at once: freeing all that was read takes longer than reading it."""
-    code: Any = 0
     gc.disable()  # what is read is needed until the end, and what is made is freed by counting
     try:
         cli.main(args=args, prog_name="llmaz", standalone_mode=False)
-    except SystemExit as end:
-        code = end.code
+    except SystemExit as end:  # which holds what the command had, until we are gone
+        _exit(end.code)
     except click.ClickException as wrong:
         wrong.show()
-        code = wrong.exit_code
+        _exit(wrong.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(INTERRUPT, err=True)
-        code = INTERRUPTED
+        _exit(INTERRUPTED)
+    _exit(0)
+
+
+def _exit(code: Any) -> NoReturn:
+    """Leaves with this code, as `sys.exit` takes it."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)

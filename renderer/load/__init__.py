@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from renderer.load.presets import PRESETS, Refused, named, preset, preset_names,
 from renderer.load.reading import plain
 from renderer.load.rule import Rule
 from renderer.load.settings import config, override
-from renderer.parallel import Crew
+from renderer.parallel import Team
 from renderer.problems import Origin, Problem, RenderError, Source, at_hand, failing, problem
 from renderer.yamlio import Document
 
@@ -85,8 +85,8 @@ def scopes(options: Options, first: Scope | None = None) -> tuple[str, list[Scop
 def ahead(options: Options) -> Iterator[tuple[str, list[Scope]]]:
     """What `scopes` finds; other processes read the files of the first scope while the caller is about other things."""
     folder, found = scopes(options)
-    with _crew(_under(found[0]), _files(found[0])) as crew:
-        yield folder, [found[0]._replace(reading=crew.results), *found[1:]]
+    with _readers(_under(found[0]), _files(found[0])) as readers:
+        yield folder, [found[0]._replace(reading=lambda: _each(readers)), *found[1:]]
 
 
 def environment_names(options: Options) -> tuple[str, ...]:
@@ -112,7 +112,9 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     nothing else.
     """
     files, under = _files(scope), _under(scope)
-    read = scope.reading() if scope.reading else _read(scope.options, files, under)
+    read: Iterable[Any] = scope.reading() if scope.reading else _read(scope.options, files, under)
+    keeps = scope.options.spared and under is None
+    read = list(read) if keeps else read
     gathering = Gathering(scope.config, scope.config_path, scope.options.ground, under)
     for (file, out), (data, foreign, values, problems, unreadable) in zip(files, read, strict=True):
         found = [Problem(*each) for each in problems]
@@ -120,7 +122,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
     gathering.problems += [problem("E121", Origin(Rule(link.name)), target=link.target) for link in scope.tree.strayed]
     gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
     gathered = gathering.inputs()
-    if scope.options.spared and under is None:
+    if keeps:
         gathered = gathered._replace(read=_whole(files, read))
     if failing(scope.problems):  # what follows from the configuration is unknown
         gathered = gathered._replace(apps=(), own=(), traffic=())
@@ -140,23 +142,32 @@ def _under(scope: Scope) -> Environment | None:
     return environment(scope.config.document, scope.options.env, namespace)
 
 
-def _crew(under: Environment | None, files: _Files) -> Crew:
+_Readers = Team[tuple[tree.Readable, bool]]
+
+
+def _readers(under: Environment | None, files: _Files) -> _Readers:
     """Who reads the files, from now on."""
-    return Crew(lambda each: plain(*each, under), files)
+    return Team(lambda: (lambda few: [plain(*each, under) for each in few], None), files, few=8)
 
 
-def _read(options: Options, files: _Files, under: Environment | None) -> list[Any]:
+def _each(readers: _Readers) -> Iterator[Any]:
+    """Each file's share, as soon as it is there."""
+    return (each for few in readers.results() for each in few)
+
+
+def _read(options: Options, files: _Files, under: Environment | None) -> Iterator[Any]:
     """Each file's share; what another run had of the same contents is taken from there."""
     before = options.read if under is None else {}
     held = [before.get((file.name, outside)) for file, outside in files] if before else []
     known = {i: was for i, was in enumerate(held) if was and was[0] == files[i][0].read()}
     new = [each for i, each in enumerate(files) if i not in known]
-    with _crew(under, new) as crew:
-        made = iter(crew.results())
-    return [known[i] if i in known else next(made) for i in range(len(files))]
+    with _readers(under, new) as readers:
+        made = _each(readers)
+        for i in range(len(files)):
+            yield known[i] if i in known else next(made)
 
 
-def _whole(files: _Files, read: Sequence[Any]) -> dict[tuple[str, bool], Any]:
+def _whole(files: _Files, read: Iterable[Any]) -> dict[tuple[str, bool], Any]:
     """What was read of files of ours that nothing was wrong with: a finding says where it is, so it is found anew."""
     return {
         (file.name, outside): each for (file, outside), each in zip(files, read, strict=True) if each[0] and not each[3]
