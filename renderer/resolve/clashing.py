@@ -22,16 +22,17 @@ def clashes(inputs: Inputs) -> list[Problem]:
         other = taken.setdefault((each.namespace, each.name), each)
         if other is not each:
             _said("E627", each, other, each.name, found)
-    for each in (*inputs.apps, *split):
+    beside = [place for place in taken if place[1].endswith((*_SUFFIXES, pools.SUFFIX))]  # hardly ever any
+    for each in (*inputs.apps, *split) if beside else ():
         for suffix in _SUFFIXES:
             needed = each.name + suffix
             if clash := taken.get((each.namespace, needed)):
                 first, second = (each, clash) if each.of else (clash, each)
                 _said("E627" if each.of or clash.of else "E288", first, second, needed, found)
-    for (namespace, name), clash in taken.items():
+    for namespace, name in beside:
         each_pool = taken.get((namespace, name.removesuffix(pools.SUFFIX))) if name.endswith(pools.SUFFIX) else None
         if each_pool and routing.mode(each_pool, gateways.door(inputs.config, namespace)) == "pool":
-            _said("E288", clash, each_pool, name, found)
+            _said("E288", taken[namespace, name], each_pool, name, found)
     _provided(inputs, {(each.namespace, each.name) for each in split}, found)
     streams.missed(inputs, found)
     return found.problems

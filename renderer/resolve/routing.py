@@ -252,13 +252,14 @@ def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:
 
 def _several(claims: Iterable[Wanted]) -> list[Fact]:
     """The claims of a name, or of an object, that others claim too: hardly ever any of thousands."""
-    groups: dict[tuple[str, ...], list[Wanted]] = {}
+    first: dict[tuple[str, ...], Wanted] = {}
+    shared: set[Wanted] = set()
     for each in claims:
         namespace, _, _, made, _, model = each.fact.split(_SEPARATOR, 5)
-        groups.setdefault((each.namespace, each.name, model), []).append(each)
-        if made:
-            groups.setdefault((namespace, made), []).append(each)
-    shared = {each for group in groups.values() if len(group) > 1 for each in group}
+        other = first.setdefault((each.namespace, each.name, model), each)
+        same = first.setdefault((namespace, made), each) if made else each
+        if other is not each or same is not each:
+            shared |= {each, other, same}
     return sorted(Fact((each.namespace, each.name), *each.fact.split(_SEPARATOR, 5)) for each in shared)
 
 
