@@ -110,6 +110,22 @@ def test_click_is_imported_without_what_it_hardly_uses(name: str) -> None:
     assert run.stdout == "False a\nb\n c\n", run.stderr
 
 
+def test_what_is_spelt_nearly_like_a_short_option_is_nobodys_question(here: Path) -> None:
+    code = (
+        "import sys; from renderer.cli import cli\n"
+        "try: cli.main(['validate', '-v', '--allow-empty', sys.argv[1]], standalone_mode=False)\n"
+        "except SystemExit as end: print(end.code, 'difflib' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code, here], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == "0 False\n"
+
+
+def test_an_option_that_is_misspelt_is_near_to_others(llmaz: Llmaz) -> None:
+    assert llmaz("render", "--outpt", "x").err.endswith(
+        "No such option '--outpt'. (Did you mean one of: '--output', '--stdout'?)\n"
+    )
+
+
 @pytest.mark.parametrize(
     "args",
     [

@@ -1,11 +1,12 @@
 """click, imported without modules that take more than half of its time and that hardly a run needs, and without
-looking for garbage.
+looking for garbage; and without looking for what a short option may be meant for.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -56,8 +57,32 @@ try:
     for each in _STAND_INS:
         sys.modules.setdefault(each.__name__, each)
     import click as click
+    import click.parser
 finally:
     for each in _STAND_INS:
         each.gone()
     if _COLLECTS:
         gc.enable()
+
+
+class _NoSuchOption(click.NoSuchOption):
+    """The same, which looks for options that are spelt nearly like it when it is printed. click takes every short
+    option for a long one first, and has one of these each time.
+    """
+
+    def __init__(
+        self,
+        option_name: str,
+        message: str | None = None,
+        possibilities: Iterable[str] | None = None,
+        ctx: click.Context | None = None,
+    ) -> None:
+        super().__init__(option_name, message, ctx=ctx)
+        self.known = possibilities
+
+    def format_message(self) -> str:
+        near = click.NoSuchOption(self.option_name, self.message, self.known, self.ctx)
+        return near.format_message()
+
+
+click.parser.NoSuchOption = _NoSuchOption  # type: ignore[attr-defined]
