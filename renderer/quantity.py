@@ -25,7 +25,7 @@ _FAST_DIGITS: Final = 18  # with so many digits apimachinery never leaves int64
 _LONGEST: Final = 100  # characters, and powers of ten: far beyond what any resource has
 
 _PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL)
-_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
+_EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re keeps what it has compiled
 
 
 class _Quantity(NamedTuple):
@@ -130,7 +130,7 @@ def _suffix(suffix: str) -> tuple[str, int, int]:
         return "decimal", 0, _DECIMAL[suffix]
     if suffix in _BINARY:
         return "binary", _BINARY[suffix], 0
-    found = _EXPONENT.fullmatch(suffix)
+    found = re.fullmatch(_EXPONENT, suffix)
     if found is None:
         raise ValueError(f"unknown suffix '{suffix}', known: {' '.join([*_DECIMAL, *_BINARY]).replace('  ', ' ')}")
     power = int(found[1])

@@ -8,8 +8,9 @@ from typing import Any
 
 from renderer.problems import Path
 
-_QUALIFIED = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
-_URI = re.compile(r"/|[A-Za-z][-+.A-Za-z0-9]*:(?!//[^/?#]*\s)")  # or a path, as Go reads one of a request
+# Both as text: few runs need them, and re keeps what it has compiled.
+_QUALIFIED = r"(?a)([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?"
+_URI = r"/|[A-Za-z][-+.A-Za-z0-9]*:(?!//[^/?#]*\s)"  # or a path, as Go reads one of a request
 
 
 def refused(providers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Path, str, str]]:
@@ -20,7 +21,7 @@ def refused(providers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Path, str,
         keys = (each.get("remoteJWKS") or {}).get("uri")
         if name in known:
             yield (i, "name"), f"two providers are called '{name}'", "give one of them another name"
-        elif not _QUALIFIED.fullmatch(name):
+        elif not re.fullmatch(_QUALIFIED, name):
             hint = "write letters, digits, '-', '_' and '.', at most 63"
             yield (i, "name"), f"no provider may be called '{name}'", hint
         if ":" in issuer and not _asked(issuer):
@@ -32,4 +33,4 @@ def refused(providers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Path, str,
 
 
 def _asked(uri: str) -> bool:
-    return _URI.match(uri) is not None and uri.isprintable()
+    return re.match(_URI, uri) is not None and uri.isprintable()

@@ -35,10 +35,11 @@ from renderer.template import Filler, TemplateError, Words
 
 _TEXTS = frozenset({"command", "value"})  # of hooks, probes and variables: text, though a word of theirs is a number
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
-_PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 _CONFIG = "config"  # the volume of its files
 _GRACE = 130  # seconds that a pod has to end where its preset says nothing of a drain
-_OPEN = re.compile(r"\{\{\s*\.\w(?!.*\}\})", re.DOTALL)
+# Both as text: few runs need them, and re keeps what it has compiled.
+_PLACEHOLDER = r"\{\{\s*\.(\w+)\s*\}\}"
+_OPEN = r"(?s)\{\{\s*\.\w(?!.*\}\})"
 
 
 class _Preset:
@@ -222,8 +223,9 @@ def _files(preset: _Preset) -> tuple[File, ...]:
     return tuple(files)
 
 
-_VOLUMES = re.compile(r"model-volume|dshm|(?:model-host|model-image|writable)(?:-\d+)?|[a-z]+-credentials")
-_CONTAINERS = re.compile(r"model-runner|model-loader(?:-\d+)?")
+# Both as text: few runs need them, and re keeps what it has compiled.
+_VOLUMES = r"model-volume|dshm|(?:model-host|model-image|writable)(?:-\d+)?|[a-z]+-credentials"
+_CONTAINERS = r"model-runner|model-loader(?:-\d+)?"
 
 
 def _volumes(preset: _Preset) -> tuple[tuple[str, str], ...]:
@@ -239,14 +241,14 @@ def _volumes(preset: _Preset) -> tuple[tuple[str, str], ...]:
     return tuple((name, each["mountPath"]) for name, each in zip(names, entries, strict=True))
 
 
-def _names(preset: _Preset, field: str, ours: re.Pattern[str], more: set[str]) -> list[str]:
+def _names(preset: _Preset, field: str, ours: str, more: set[str]) -> list[str]:
     """The names in a list of `spec.engine`; an error for one that is there twice, or the renderer's own."""
     names: list[str] = []
     for i, entry in enumerate(preset.own.get(field) or ()):
         name, at = entry["name"], preset.at.at("engine", field, i, "name")
         if name in names:
             preset.found.add("E294", at, name=name)
-        elif ours.fullmatch(name) or name in more:
+        elif re.fullmatch(ours, name) or name in more:
             preset.found.add("E299", at, what=f"'{name}' is a name of the renderer's own", hint="take another name")
         names.append(name)
     return names
@@ -359,8 +361,8 @@ def _upstream(args: Sequence[str], at: Origin) -> Filler:
     """Upstream's placeholders only; what it would stop at is a TemplateError when that config is filled."""
     parts: list[tuple[str, Filler | None]] = []
     for arg in args:
-        pieces = _PLACEHOLDER.split(arg) if "{{" in arg else [arg]
-        unclosed = any(_OPEN.search(piece) for piece in pieces[::2])
+        pieces = re.split(_PLACEHOLDER, arg) if "{{" in arg else [arg]
+        unclosed = any(re.search(_OPEN, piece) for piece in pieces[::2])
         parts.append(
             (arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None)
         )

@@ -41,7 +41,7 @@ WORDS = frozenset(
     ]
 )
 _MOST_FAILURES = 2**31 - 1
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_PLACEHOLDER = r"(?s)\{\{.*?\}\}"  # as text: few runs need it, and re keeps what it has compiled
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
 
 
@@ -321,7 +321,7 @@ def judge_own(files: OptionFiles, engine: Engine, found: Findings) -> None:
         for i, entry in enumerate(entries.get(path[-1]) or ())
     ]
     for args, origin in lines:
-        filled = [_PLACEHOLDER.sub("value", arg) for arg in args]
+        filled = [re.sub(_PLACEHOLDER, "value", arg) for arg in args]
         for index, code, words in judged(made, filled, len(args)):
             found.add(code, origin.at(index), **words)
 

@@ -86,12 +86,13 @@ def _is_value(text: str) -> bool:
 
 
 # host/namespace/name:tag, in parts that begin with a letter or digit, so that no program takes one for an option
-_PULLED = re.compile(r"[A-Za-z0-9_][\w.:@-]*(?:/[A-Za-z0-9_][\w.:@-]*){0,3}", re.ASCII)
+# As text: few runs need it, and re keeps what it has compiled.
+_PULLED = r"(?a)[A-Za-z0-9_][\w.:@-]*(?:/[A-Za-z0-9_][\w.:@-]*){0,3}"
 
 
 def pullable(name: str) -> bool:
     """Whether an engine that pulls and keeps models by name can call one so."""
-    return bool(_PULLED.fullmatch(name))
+    return bool(re.fullmatch(_PULLED, name))
 
 
 def unserved(engine: Spec, name: str) -> str:

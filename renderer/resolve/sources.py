@@ -20,10 +20,11 @@ HOME = "/workspace/models/"
 PULLED = "ollama"  # the one scheme, and kind of source, that is named after an engine: it pulls the weights itself
 _DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own default is its business (bug 15)
 _GGUF = ".gguf"
-_IMAGE = re.compile(  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
+# The first two as text: few runs need them, and re keeps what it has compiled.
+_IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
 )
-_ODD = re.compile(r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)")
+_ODD = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
@@ -176,7 +177,7 @@ def _store(
         found.stop(
             "E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH")
         )
-    odd = _ODD.search(rest)
+    odd = re.search(_ODD, rest)
     if not last or odd:
         part = odd[0].strip("/") if odd else ""
         what = "ends in '/'" if not last else f"has {'a blank' if part.isspace() else repr(part)} in its path"
@@ -221,7 +222,7 @@ def _secret_as(inputs: Inputs, entry: Spec) -> str:
 
 
 def _oci(inputs: Inputs, model: OpenModel, uri: str, rest: str, at: Origin, found: Findings) -> Weights:
-    image = _IMAGE.fullmatch(rest)
+    image = re.fullmatch(_IMAGE, rest)
     if image is None:
         found.stop("E247", at, value=uri)
     last, tag, digest = image.groups()

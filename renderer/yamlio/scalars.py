@@ -15,7 +15,8 @@ _NO_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _INT = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))")
 _SIGNED_BINARY = re.compile(r"0b([-+][01]*1[01]*|\+0+)")  # what Go makes of it, though no YAML says so
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_GO_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
+# As text: few runs need it, and re keeps what it has compiled.
+_GO_FLOAT = r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?"
 _SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so that it is no integer any more
 
 
@@ -31,7 +32,7 @@ def resolved(text: str) -> str | int | float | bool | None:
         return text
     if _NO_JSON.fullmatch(text):
         raise Odd(text)
-    if text[0] == "." and not _GO_FLOAT.fullmatch(text):
+    if text[0] == "." and not re.fullmatch(_GO_FLOAT, text):
         return text
     digits = text.replace("_", "")
     if found := _INT.fullmatch(digits):

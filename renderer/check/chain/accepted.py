@@ -12,8 +12,9 @@ from renderer.check.chain.view import Place, View, kind_in
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 
-_ADDRESS = re.compile(r"\d+(\.\d+){3}")
-_LOOPBACK = re.compile(r"127\.|(0{1,4}:){7}0{0,3}1$")
+# Both as text: few runs need them, and re keeps what it has compiled.
+_ADDRESS = r"\d+(\.\d+){3}"
+_LOOPBACK = r"127\.|(0{1,4}:){7}0{0,3}1$"
 _ENCRYPTED = ("HTTPS", "TLS")  # may stand on one port
 _UNANSWERED = "every request to it is answered with 500"
 
@@ -27,10 +28,10 @@ def addressed(view: View, body: Body, namespace: str, name: str) -> Iterator[Fin
             if "." not in host:
                 hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.outside.domain}"
                 yield _refused(name, f"the host '{host}' has one part", hint, (*at, "fqdn", "hostname"))
-            elif host[-1].isdigit() and _ADDRESS.fullmatch(host):
+            elif host[-1].isdigit() and re.fullmatch(_ADDRESS, host):
                 hint = f"write ip: {{address: {host}, port: {fqdn['port']}}}"
                 yield _refused(name, f"the host '{host}' is an address", hint, (*at, "fqdn", "hostname"))
-        elif (ip := endpoint.get("ip")) and _LOOPBACK.match(ip["address"]):
+        elif (ip := endpoint.get("ip")) and re.match(_LOOPBACK, ip["address"]):
             why = f"the address {ip['address']} is the proxy's own machine"
             yield _refused(name, why, "name the host of a Service", (*at, "ip", "address"))
     tls = body["spec"].get("tls")
