@@ -15,6 +15,7 @@ import pytest
 from renderer import check, yamlio
 from renderer.check.chain import Outside
 from renderer.check.finding import placed
+from renderer.check.pods import pod
 from renderer.check.together import together
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path
@@ -164,6 +165,21 @@ def test_good_objects_pass() -> None:
     problems, unknown = check.documents(READ, Outside(external=("LeaderWorkerSet/llm/other",)))
     assert (problems, unknown) == ([], [])
     assert len(BODIES) == 5
+
+
+def test_what_many_pods_share_is_judged_in_each_of_them() -> None:
+    """A part with something wrong is wrong wherever it stands; whether its words fit is for each pod to say."""
+    probe = yamlio.Shared({"httpGet": {"path": "/", "port": "http"}})
+    sides = yamlio.Shared({"limits": {"memory": "1Gi"}, "requests": {"memory": "2Gi"}})
+    hooks = yamlio.Shared({"preStop": {"sleep": {"seconds": 40}}})
+    told = []
+    for name, grace in (("http", 60), ("web", 60), ("http", 30), ("web", 30)):
+        runner: dict[str, Any] = {"name": "runner", "livenessProbe": probe, "resources": sides, "lifecycle": hooks}
+        runner["ports"] = [{"name": name, "containerPort": 8080}]
+        spec = {"terminationGracePeriodSeconds": grace, "containers": [runner]}
+        told.append([code for code, *_ in pod(spec)])
+        assert told[-1] == [code for code, *_ in pod(copy.deepcopy(spec))]  # a copy is not shared
+    assert told == [["E523"], ["E522", "E523"], ["E523", "E527"], ["E522", "E523", "E527"]]
 
 
 # --- LeaderWorkerSet

@@ -5,17 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from renderer import quantity
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
+from renderer.yamlio import Shared
 
 _NAME: Callable[[Body], Any] = itemgetter("name")
 _PATH: Callable[[Body], Any] = itemgetter("mountPath")
 
 _BYTES = frozenset(("memory", "ephemeral-storage"))
 _MEBI = 2**20 * 10**9  # in billionths, as quantities are counted
+_KEPT = 1_000
+T = TypeVar("T")
+
+
+def _once(said: Callable[[Body], T]) -> Callable[[Body], T]:
+    """What is said of a part of a pod; of one that many pods share, once: nobody changes that any more."""
+    known: dict[int, tuple[Body, T]] = {}  # by its id, which no other gets while it is in here
+
+    def once(part: Body) -> T:
+        if part.__class__ is not Shared:
+            return said(part)
+        found = known.get(id(part))
+        if found is None:
+            if len(known) >= _KEPT:
+                known.clear()
+            found = known[id(part)] = part, said(part)
+        return found[1]
+
+    return once
 
 
 def pod(spec: Body) -> Iterator[Finding]:
@@ -47,13 +67,18 @@ def pod(spec: Body) -> Iterator[Finding]:
 def _sleeps(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:
     """A hook may sleep as long as the pod's grace period, even the one after the start."""
     grace = spec.get("terminationGracePeriodSeconds", 30)
-    for hook in ("postStart", "preStop"):
-        handler = lifecycle.get(hook)
-        sleep = handler and handler.get("sleep")
-        if sleep and (seconds := sleep.get("seconds", 0)) > grace:
+    for hook, seconds in _slept(lifecycle):
+        if seconds > grace:
             said: Path = ("terminationGracePeriodSeconds",)
             where = said if said[0] in spec else (*path, "lifecycle", hook, "sleep", "seconds")
             yield "E527", where, {"hook": hook, "seconds": seconds, "grace": grace}
+
+
+@_once
+def _slept(lifecycle: Body) -> list[tuple[str, float]]:
+    """The hooks that sleep, and how long."""
+    handlers = [(hook, lifecycle.get(hook) or {}) for hook in ("postStart", "preStop")]
+    return [(hook, sleep.get("seconds", 0)) for hook, handler in handlers if (sleep := handler.get("sleep"))]
 
 
 def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
@@ -82,16 +107,29 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
             if mount["name"] not in volumes:
                 yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
     for key in ("startupProbe", "readinessProbe", "livenessProbe"):
-        if not (probe := container.get(key)):
-            continue
-        for action in ("httpGet", "tcpSocket"):
-            if (asked := probe.get(action)) and isinstance(port := asked.get("port"), str) and port not in ports:
-                yield "E522", (key, action, "port"), {"name": port}
+        for action, name in _asked(probe) if (probe := container.get(key)) else ():
+            if name not in ports:
+                yield "E522", (key, action, "port"), {"name": name}
     if sides := container.get("resources"):
-        try:
-            yield from _resources(sides)
-        except ValueError:
-            yield from _unreadable(sides)
+        yield from _amounts(sides)
+
+
+@_once
+def _asked(probe: Body) -> list[tuple[str, str]]:
+    """What a probe does, and the name of the port that it does it to."""
+    actions = [(action, probe.get(action) or {}) for action in ("httpGet", "tcpSocket")]
+    return [(action, port) for action, asked in actions if isinstance(port := asked.get("port"), str)]
+
+
+@_once
+def _amounts(sides: Body) -> list[Finding]:
+    """What is wrong with requests and limits."""
+    found: list[Finding] = []
+    try:
+        found.extend(_resources(sides))
+    except ValueError:
+        found.extend(_unreadable(sides))
+    return found
 
 
 def _resources(sides: Body) -> Iterator[Finding]:
