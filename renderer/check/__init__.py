@@ -7,7 +7,8 @@ manifests, and points at their own lines.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any
@@ -93,15 +94,19 @@ def batch(
     """`manifests` for the apps of a batch. What is wrong with an object alone is asked for all of one kind in a row:
     schema and rules stay in the processor's cache.
     """
-    kinds: dict[tuple[str, str], list[Body]] = {}
+    kinds: dict[tuple[str, str], list[Body]] = defaultdict(list)
     for app in made:
         for body, _ in app:
-            kinds.setdefault((body["apiVersion"], body["kind"]), []).append(body)
-    sound: set[int] = set()
+            kinds[body["apiVersion"], body["kind"]].append(body)
+    doubtful: set[int] = set()
     for (version, kind), bodies in kinds.items():
+        sound: Sequence[Body] = ()
         with suppress(Exception):  # met again where a body is asked alone, with its file at hand
-            sound.update(map(id, _sound(_schema(version, kind), bodies, outside.targets)))
-    return partial(manifests, outside=outside, sound=sound)
+            sound = _sound(_schema(version, kind), bodies, outside.targets)
+        if len(sound) < len(bodies):
+            doubtful.update(map(id, bodies))
+            doubtful.difference_update(map(id, sound))
+    return partial(manifests, outside=outside, doubtful=doubtful)
 
 
 def _sound(name: str, bodies: Sequence[Body], targets: since.Targets | None) -> list[Body]:
@@ -118,19 +123,20 @@ def manifests(
     others: frozenset[Key] = frozenset(),
     outside: Outside | None = None,
     targets: since.Targets | None = None,
-    sound: set[int] | frozenset[int] = frozenset(),
+    doubtful: Set[int] | None = None,
 ) -> list[Problem]:
     """Everything that is wrong with one app's objects, at the input's places; the chain from Gateway to pod too, where
     somebody knows what is `outside`. `others`: objects of other apps that these name; `targets`: where nobody knows
-    what is outside, and somebody knows at least these; `sound`: ids of bodies with which nothing is wrong alone.
+    what is outside, and somebody knows at least these; `doubtful`: where somebody has looked at all bodies alone, the
+    ids of those with which something may be wrong.
     """
     if outside and others:
         outside = outside._replace(present=outside.present | others)
     problems = []
     bodies = [manifest.body for manifest in made]
-    if not sound.issuperset(map(id, bodies)):
+    if doubtful is None or doubtful:
         for manifest in made:
-            if id(manifest.body) not in sound:
+            if doubtful is None or id(manifest.body) in doubtful:
                 for code, path, words in one(manifest.body, targets=outside.targets if outside else targets):
                     problems.append(placed(manifest, code, path, words))
     for index, code, path, words in together(bodies):
