@@ -43,8 +43,8 @@ def texts(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: st
     bodies = [manifest.body for manifest in manifests]
     paths = _paths(plans[0], bodies, layout)
     if layout == "object":
-        return [Text(path, line + yamlio.dump(body)) for path, body in zip(paths, bodies, strict=True)]
-    return [Text(paths[0], line + yamlio.dump(*bodies))]
+        return [Text(path, yamlio.dump(body, head=line)) for path, body in zip(paths, bodies, strict=True)]
+    return [Text(paths[0], yamlio.dump(*bodies, head=line))]
 
 
 def bare(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
@@ -63,7 +63,7 @@ def _paths(plan: Plan | Way, bodies: Sequence[Body], layout: str) -> list[str]:
 
 def shared(joint: Joint, manifests: Sequence[Manifest]) -> list[Text]:
     """The file of what apps share of a namespace, or of the cluster: one, whatever the layout; none without objects."""
-    text = header(CONFIG) + yamlio.dump(*(manifest.body for manifest in manifests))
+    text = yamlio.dump(*(manifest.body for manifest in manifests), head=header(CONFIG))
     return [Text(shared_path(joint.namespace, joint.part), text)] if manifests else []
 
 
@@ -91,7 +91,7 @@ def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> 
     if scope.config.get("output", "kustomization") and not scope.prunes:
         resources = sorted([*states, *(text.path for text in made)])
         body = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
-        made.append(Text("kustomization.yaml", header(CONFIG) + yamlio.dump(body)))
+        made.append(Text("kustomization.yaml", yamlio.dump(body, head=header(CONFIG))))
     states.update(compare(scope, made))
     return made, problems
 

@@ -961,6 +961,62 @@ def test_a_copy_of_a_shared_mapping_is_plain() -> None:
     assert yamlio.dump({"k": deep}) == before.replace("1", "2")
 
 
+@yamlio.form
+def _filled(name: object, labels: object, rest: object = None, more: object = None) -> dict[str, Any]:
+    spec: dict[str, Any] = {"kind": "None", "on": name, "list": [{"first": labels, "name": name}, ["0"]]}
+    if rest is not None:
+        spec["rest"] = rest
+    if more is not None:
+        spec["more"] = {"more": more}
+    return {"name": name, "metadata": {"labels": labels}, "spec": spec}
+
+
+GIVEN: list[Any] = [
+    *("a", "a", "b", "", "no", "a: b", "a\nb\n", " a\nb", "\n", "a\tb", 0, 1, True, False, 1.0, -1, 1e30),
+    *({}, {"a": "b"}, {"a": {"b": ["c"]}}, [], ["a", "b\nc"], [{"a": 1}], [[]]),
+    *(yamlio.Shared({}), yamlio.Shared({"a": {"b": "c\nd"}})),
+]
+
+
+@pytest.mark.parametrize("value", GIVEN)
+def test_filled_forms_are_written_like_other_mappings(value: Any) -> None:
+    for given in [(value, "a"), ("a", value), ("a", {}, value), ("a", {}, None, value), ("a", {}, value, value)]:
+        body = _filled(*given)
+        plain = dict(body)
+        for made in ([body], [{"a": body}], [[body, [body]]], ["a", body, body]):
+            like: Any = eval(repr(made))  # noqa: S307 - our own
+            assert yamlio.dump(*made) == yamlio.dump(*like)
+            assert yamlio.dump(*made, head="# a\n") == "# a\n" + yamlio.dump(*like)
+        assert body == plain
+
+
+def test_what_a_form_leaves_out_is_not_mixed_up() -> None:
+    made = [("a", "b"), ("a", "b", "c"), ("a", "b", None, "c"), ("a", "b", "c", "d"), ("a", "b", None, None)]
+    texts = [yamlio.dump(_filled(*given)) for given in made]
+    assert [text.count("rest: c") for text in texts] == [0, 1, 0, 1, 0]
+    assert [text.count("more: ") for text in texts] == [0, 0, 1, 1, 0]
+    assert texts[0] == texts[-1]
+
+
+def test_a_copy_of_a_filled_form_is_plain() -> None:
+    body = _filled("a", {"b": "c"})
+    for made in (copy.copy(body), copy.deepcopy(body), body.copy(), pickle.loads(pickle.dumps(body)), {**body}):  # noqa: S301
+        assert type(made) is dict
+        assert made == body
+    changed = copy.deepcopy(body)
+    changed["metadata"]["labels"]["b"] = "d"
+    assert yamlio.dump(changed) == yamlio.dump(body).replace("b: c", "b: d")
+
+
+def test_a_form_has_no_blanks_in_lists() -> None:
+    @yamlio.form
+    def wrong(name: str) -> dict[str, Any]:
+        return {"names": [name]}
+
+    with pytest.raises(TypeError, match="Blank is not for YAML"):
+        yamlio.dump(wrong("a"))
+
+
 BITS = [
     *words("a b y no null ~ 1 0 e3 0x 0o _ . - + : # ' \" \\ { } [ ] , & * ! | > % @ ` ? = << é 中 😀 --- ... 1:20"),
     *words("\xa0 \x85 \u2028 \u2029 \ufeff \x00 \x07 \x1b \x7f \u200b \u3000 \ufffe \uffff \ue000 \U000e0001 --flag"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, named, of_route
-from renderer.yamlio import Shared
+from typing import Any
+
+from renderer.plan import Body, Manifest, Plan, named, of_route
+from renderer.yamlio import Shared, form
 
 _SCHEMA = Shared({"name": "OpenAI"})
 
@@ -14,19 +16,30 @@ def backends(plan: Plan) -> list[Manifest]:
     """
     if not plan.host:
         return []
-    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": of_route(plan)}
-    endpoint = {"fqdn": {"hostname": plan.host, "port": plan.port.number}}
-    leaders = {
+    labels = of_route(plan)
+    leaders = _leaders(plan.name, plan.namespace, labels, plan.host, plan.port.number)
+    return [
+        Manifest(leaders, lambda: named(plan)),
+        Manifest(_speaking(plan.name, plan.namespace, labels), lambda: named(plan)),
+    ]
+
+
+@form
+def _leaders(name: str, namespace: str, labels: Body, host: str, port: int) -> dict[str, Any]:
+    return {
         "apiVersion": "gateway.envoyproxy.io/v1alpha1",
         "kind": "Backend",
-        "metadata": metadata,
-        "spec": {"type": "Endpoints", "endpoints": [endpoint]},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {"type": "Endpoints", "endpoints": [{"fqdn": {"hostname": host, "port": port}}]},
     }
-    reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": plan.name}
-    speaking = {
+
+
+@form
+def _speaking(name: str, namespace: str, labels: Body) -> dict[str, Any]:
+    reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": name}
+    return {
         "apiVersion": "aigateway.envoyproxy.io/v1beta1",
         "kind": "AIServiceBackend",
-        "metadata": {**metadata},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
         "spec": {"schema": _SCHEMA, "backendRef": reference},
     }
-    return [Manifest(leaders, lambda: named(plan)), Manifest(speaking, lambda: named(plan))]

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from renderer.plan import Manifest, Plan, named
+from renderer.plan import Body, Manifest, Plan, named
 from renderer.problems import Origin, Path
+from renderer.yamlio import form
 
 
 def hpa(plan: Plan) -> list[Manifest]:
     """One when the Playground is elastic, none otherwise."""
     if not plan.scaler:
         return []
+    labels = {**plan.labels, "app.kubernetes.io/component": "autoscaler"}
+    low, high, metrics, behavior = plan.scaler
+    body = _scaling(plan.name, plan.namespace, labels, low, high, list(metrics), behavior or None)
+    return [Manifest(body, lambda: _origins(plan))]
+
+
+@form
+def _scaling(
+    name: str, namespace: str, labels: Body, low: int, high: int, metrics: list[Body], behavior: Body | None = None
+) -> dict[str, Any]:
     spec: dict[str, Any] = {
-        "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
-        "minReplicas": plan.scaler.min_replicas,
-        "maxReplicas": plan.scaler.max_replicas,
-        "metrics": list(plan.scaler.metrics),
+        "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": name},
+        "minReplicas": low,
+        "maxReplicas": high,
+        "metrics": metrics,
     }
-    if plan.scaler.behavior:
-        spec["behavior"] = plan.scaler.behavior
-    body = {
+    if behavior is not None:
+        spec["behavior"] = behavior
+    return {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
-        "metadata": {
-            "name": plan.name,
-            "namespace": plan.namespace,
-            "labels": {**plan.labels, "app.kubernetes.io/component": "autoscaler"},
-        },
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
         "spec": spec,
     }
-    return [Manifest(body, lambda: _origins(plan))]
 
 
 def _origins(plan: Plan) -> dict[Path, Origin]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, named
+from typing import Any
+
+from renderer.plan import Body, Manifest, Plan, named
+from renderer.yamlio import form
 
 
 def pdb(plan: Plan) -> list[Manifest]:
     """One when at least two groups always run (contract, section 5); below that it could only block a drain."""
     if not plan.disruptable:
         return []
-    selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
-    body = {
+    return [Manifest(_one_at_a_time(plan.name, plan.namespace, plan.labels), lambda: named(plan))]
+
+
+@form
+def _one_at_a_time(name: str, namespace: str, labels: Body) -> dict[str, Any]:
+    selector = {"leaderworkerset.sigs.k8s.io/name": name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+    return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
-        "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
         "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
     }
-    return [Manifest(body, lambda: named(plan))]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from renderer.plan import Body, Joint, Limit, Manifest, Plan, Route, Target, Way
 from renderer.problems import Origin, Path
-from renderer.yamlio import Shared
+from renderer.yamlio import Shared, form
 
 _PACKED = {
     "app.kubernetes.io/name": "",
@@ -34,35 +34,69 @@ def ai_gateway_route(plan: Plan | Way) -> list[Manifest]:
     route = plan.route
     if not route or route.packed:
         return []
-    made = rule(route.model, route.targets, route.request, route.owned_by, route.created_at)
-    body = routed(route.name, route.namespace, route.labels, route.gateway, route.hostnames, [made])
-    if kinds := dict.fromkeys([each.kind for each in route.limits]):
-        costs = [{"metadataKey": _COUNTS[each], "type": each} for each in kinds]
-        spec = body["spec"]
-        body["spec"] = {**{key: spec[key] for key in spec if key != "rules"}, "llmRequestCosts": costs}
-        body["spec"]["rules"] = spec["rules"]
+    kinds = dict.fromkeys([each.kind for each in route.limits])
+    body = _routed(
+        route.name,
+        route.namespace,
+        route.labels,
+        _parents(*route.gateway),
+        route.model,
+        [_reference(each) for each in route.targets],
+        _timeouts(route.request),
+        route.owned_by,
+        route.created_at or None,
+        list(route.hostnames) or None,
+        [{"metadataKey": _COUNTS[each], "type": each} for each in kinds] or None,
+    )
     return [Manifest(body, lambda: _origins(route))]
+
+
+@form
+def _routed(
+    name: str,
+    namespace: str,
+    labels: Body,
+    parents: list[Body],
+    model: str,
+    references: list[Body],
+    timeouts: Body,
+    owned_by: str,
+    created_at: str | None = None,
+    hostnames: list[str] | None = None,
+    costs: list[Body] | None = None,
+) -> dict[str, Any]:
+    rules = [_rule(model, references, timeouts, owned_by, created_at)]
+    return _route(name, namespace, labels, parents, hostnames, costs, rules)
 
 
 def packed_routes(joint: Joint) -> Iterator[Manifest]:
     """One for up to fifteen public names of a namespace, where RenderConfig packs them."""
     if made := joint.routes:
         labels = {**_PACKED, "app.kubernetes.io/name": made.name}
-        yield Manifest(
-            routed(
-                made.name, made.namespace, labels, made.gateway, made.hostnames, [rule(*each) for each in made.rules]
-            ),
-            made.origins,
-        )
+        rules = [
+            _rule(model, [_reference(each) for each in targets], _timeouts(request), owned_by, created_at or None)
+            for model, targets, request, owned_by, created_at in made.rules
+        ]
+        hostnames = list(made.hostnames) or None
+        body = _route(made.name, made.namespace, labels, _parents(*made.gateway), hostnames, None, rules)
+        yield Manifest(body, made.origins)
 
 
-def routed(
-    name: str, namespace: str, labels: Body, gateway: tuple[str, str], hostnames: Sequence[str], rules: list[Body]
+def _route(
+    name: str,
+    namespace: str,
+    labels: Body,
+    parents: list[Body],
+    hostnames: list[str] | None,
+    costs: list[Body] | None,
+    rules: list[Body],
 ) -> dict[str, Any]:
     """An AIGatewayRoute; the defaults of what stands in lists are written out (drift.md)."""
-    spec: dict[str, Any] = {"parentRefs": [_parent(*gateway)]}
-    if hostnames:
-        spec["hostnames"] = list(hostnames)
+    spec: dict[str, Any] = {"parentRefs": parents}
+    if hostnames is not None:
+        spec["hostnames"] = hostnames
+    if costs is not None:
+        spec["llmRequestCosts"] = costs
     spec["rules"] = rules
     return {
         "apiVersion": "aigateway.envoyproxy.io/v1beta1",
@@ -73,8 +107,8 @@ def routed(
 
 
 @lru_cache(maxsize=256)
-def _parent(namespace: str, name: str) -> Shared:
-    return Shared({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name, "namespace": namespace})
+def _parents(namespace: str, name: str) -> list[Body]:
+    return [Shared({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name, "namespace": namespace})]
 
 
 @lru_cache(maxsize=256)
@@ -82,17 +116,17 @@ def _timeouts(request: str) -> Shared:
     return Shared({"request": request})
 
 
-def rule(model: str, targets: Sequence[Target], request: str, owned_by: str, created_at: str) -> Body:
+def _rule(model: str, references: list[Body], timeouts: Body, owned_by: str, created_at: str | None) -> Body:
     """The rule of a public name. Each backend gets the name that its engine knows, whatever the client wrote; a pool
     gets the public one.
     """
     made: dict[str, Any] = {
         "matches": [{"headers": [{"type": "Exact", "name": _MODEL, "value": model}]}],
-        "backendRefs": [_reference(each) for each in targets],
-        "timeouts": _timeouts(request),
+        "backendRefs": references,
+        "timeouts": timeouts,
         "modelsOwnedBy": owned_by,
     }
-    if created_at:
+    if created_at is not None:
         made["modelsCreatedAt"] = created_at
     return made
 

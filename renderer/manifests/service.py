@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, named
-from renderer.yamlio import Shared
+from functools import lru_cache
+from typing import Any
+
+from renderer.plan import Body, Manifest, Plan, Port, named
+from renderer.yamlio import Shared, form
 
 
 def lb_service(plan: Plan) -> list[Manifest]:
@@ -11,18 +14,7 @@ def lb_service(plan: Plan) -> list[Manifest]:
 
     The port is the runner's, by its own name, on both sides (bug 32).
     """
-    body = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": f"{plan.name}-lb", "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {
-            "selector": {
-                "leaderworkerset.sigs.k8s.io/name": plan.name,
-                "leaderworkerset.sigs.k8s.io/worker-index": "0",
-            },
-            "ports": [_port(plan.port.name, plan.port.number)],
-        },
-    }
+    body = _over_leaders(f"{plan.name}-lb", plan.namespace, plan.labels, plan.name, _ports(plan.port))
     return [Manifest(body, lambda: named(plan))]
 
 
@@ -30,26 +22,43 @@ def leaders_service(plan: Plan) -> list[Manifest]:
     """One where a route leads to the workload: headless, so that the DNS knows every leader that is ready."""
     if not plan.host:
         return []
-    body = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": f"{plan.name}-leaders", "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {
-            "clusterIP": "None",
-            "selector": {
-                "leaderworkerset.sigs.k8s.io/name": plan.name,
-                "leaderworkerset.sigs.k8s.io/worker-index": "0",
-            },
-            "ports": [_port(plan.port.name, plan.port.number)],
-        },
-    }
+    body = _headless(f"{plan.name}-leaders", plan.namespace, plan.labels, plan.name, _ports(plan.port))
     return [Manifest(body, lambda: named(plan))]
 
 
-_PORTS: dict[tuple[str, int], Shared] = {}
+@form
+def _over_leaders(name: str, namespace: str, labels: Body, leaders: str, ports: list[Body]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {
+            "selector": {
+                "leaderworkerset.sigs.k8s.io/name": leaders,
+                "leaderworkerset.sigs.k8s.io/worker-index": "0",
+            },
+            "ports": ports,
+        },
+    }
 
 
-def _port(name: str, number: int) -> Shared:
-    if (name, number) not in _PORTS:
-        _PORTS[name, number] = Shared({"name": name, "port": number, "targetPort": number, "protocol": "TCP"})
-    return _PORTS[name, number]
+@form
+def _headless(name: str, namespace: str, labels: Body, leaders: str, ports: list[Body]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {
+            "clusterIP": "None",
+            "selector": {
+                "leaderworkerset.sigs.k8s.io/name": leaders,
+                "leaderworkerset.sigs.k8s.io/worker-index": "0",
+            },
+            "ports": ports,
+        },
+    }
+
+
+@lru_cache(maxsize=256)
+def _ports(port: Port) -> list[Body]:
+    return [Shared({"name": port.name, "port": port.number, "targetPort": port.number, "protocol": "TCP"})]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from renderer.yamlio.forms import Blank, Filled, Form
 from renderer.yamlio.scalars import Memo
 
 # Strings that YAML 1.1, YAML 1.2, PyYAML, go-yaml or Psych reads, or once read, as something else. Three numbers with
@@ -134,8 +135,9 @@ TOP = _Level("")
 SCALARS = Memo(_scalar_text)
 
 
-def dump(*bodies: object) -> str:
-    """YAML documents in block style, with two blanks a level and an end of line; with `---` between them only.
+def dump(*bodies: object, head: str = "") -> str:
+    """YAML documents in block style, with two blanks a level and an end of line; with `---` between them only, and
+    `head` before the first.
 
     Takes dict, list, str, int, float, bool and None; another type is a TypeError, an infinity a ValueError.
     """
@@ -143,7 +145,9 @@ def dump(*bodies: object) -> str:
     for body in bodies:
         if parts:
             parts.append("\n---")
-        if isinstance(body, dict) and body:
+        if isinstance(body, Filled):
+            _put_filled(body, parts)
+        elif isinstance(body, dict) and body:
             _put_mapping(body, TOP, parts)
         elif isinstance(body, list) and body:
             _put_list(body, TOP, parts)
@@ -151,14 +155,15 @@ def dump(*bodies: object) -> str:
             text = _new_scalar(body, "  ") if body.__class__ in (str, int) else _other_text(body)
             parts.append(f"\n{text[1:]}")
     parts.append("\n")
-    return "".join(parts)[1:]
+    parts[0] = f"{head}{parts[0][1:]}"
+    return "".join(parts)
 
 
-# Nearly all that a run writes goes through the next two, so they look into the memos themselves.
+# Nearly all that a run writes goes through the next three, so they look into the memos themselves.
 
 
-def _put_mapping(body: dict[str, Any], level: _Level, parts: list[str]) -> None:
-    """Puts the lines of a mapping that is not empty."""
+def _put_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> None:
+    """Puts the lines of a mapping that is not empty; of what is blank in it, where it stands."""
     scalars, heads, below = SCALARS.known, level.heads.known, level.below or level.deeper()
     for key, value in body.items():
         try:
@@ -177,11 +182,51 @@ def _put_mapping(body: dict[str, Any], level: _Level, parts: list[str]) -> None:
             _put_list(value, below, parts)
         elif kind is Shared and value:
             parts.append(value.texts.get(below.pad) or _shared_text(value, below, below.pad))
+        elif kind is Filled:
+            _put_mapping(value, below, parts)
+        elif kind is Blank:
+            parts.append((value.index, below))
         else:
             parts.append(_other_text(value))
 
 
-def _put_list(body: list[Any], level: _Level, parts: list[str]) -> None:
+def _put_filled(body: Filled, parts: list[str]) -> None:
+    """Puts the lines of a form, and in its blanks what it was given."""
+    scalars, given, form = SCALARS.known, body.given, body.form
+    for before, index, level in form.blanks or _read(form):
+        parts.append(before)
+        value = given[index]
+        kind = value.__class__
+        if kind is str or kind is int:
+            try:
+                parts.append(scalars[value])
+            except KeyError:
+                parts.append(_new_scalar(value, level.pad))
+        elif kind is Shared and value:
+            parts.append(value.texts.get(level.pad) or _shared_text(value, level, level.pad))
+        elif kind is dict and value:
+            _put_mapping(value, level, parts)
+        elif kind is list and value:
+            _put_list(value, level, parts)
+        else:
+            parts.append(_other_text(value))
+    parts.append(form.end)
+
+
+def _read(form: Form) -> list[tuple[str, int, _Level]]:
+    """The blanks of a form that is put into words for the first time."""
+    parts: list[Any] = []
+    _put_mapping(form.body, TOP, parts)
+    start = 0
+    for at, part in enumerate(parts):
+        if isinstance(part, tuple):
+            form.blanks.append(("".join(parts[start:at]), *part))
+            start = at + 1
+    form.end = "".join(parts[start:])
+    return form.blanks
+
+
+def _put_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
     """Puts the lines of a list that is not empty."""
     scalars, dash, below = SCALARS.known, level.dash, level.below or level.deeper()
     behind_dash = below.items.known
@@ -195,7 +240,7 @@ def _put_list(body: list[Any], level: _Level, parts: list[str]) -> None:
                 parts.append(_new_scalar(item, below.pad))
         elif kind is Shared and item:
             parts.append(item.texts.get(dash) or _shared_text(item, below, dash))
-        elif kind is dict and item:
+        elif (kind is dict or kind is Filled) and item:
             first = len(parts)
             _put_mapping(item, below, parts)
             head = parts[first]
