@@ -37,7 +37,7 @@ _PLAIN = re.compile(_PLAIN_BUT.format(""), re.VERBOSE)  # of ASCII that can be s
 _PLAIN_OTHER = rf"(?x){_PLAIN_BUT.format(_INVISIBLE)}"
 _ESCAPED = rf"""[\\"\t\n{_INVISIBLE}]"""
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_SIMPLE = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
+_SIMPLE = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*").fullmatch
 _SIMPLE_BUT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _NO_BLOCK = rf"(?m)^\t|\A\s*\Z|[{_INVISIBLE}]"
 
@@ -47,33 +47,29 @@ def _escape(found: re.Match[str]) -> str:
     return _ESCAPES.get(char) or (f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}")
 
 
-def _on_one_line(text: str) -> str:
-    """The string as YAML, plain if every reader takes it for this string, else in double quotes."""
-    if _SIMPLE.fullmatch(text):
-        return text if text.lower() not in _SIMPLE_BUT else f'"{text}"'
-    seen = text.isascii() and text.isprintable()
-    if (_PLAIN.fullmatch(text) if seen else re.fullmatch(_PLAIN_OTHER, text)) and not _NO_STRING.fullmatch(text):
-        return text
-    if seen:
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return f'"{re.sub(_ESCAPED, _escape, text)}"'
-
-
 # Every text below begins with the character that parts it from what stands before (an end of line, or the blank behind
 # a key or dash), and ends with its last visible character.
+
+
+def _string_text(text: str) -> str:
+    """The string on one line, plain if every reader takes it for this string, else in double quotes."""
+    if _SIMPLE(text):
+        return f" {text}" if len(text) > 5 or text.lower() not in _SIMPLE_BUT else f' "{text}"'
+    seen = text.isascii() and text.isprintable()
+    if (_PLAIN.fullmatch(text) if seen else re.fullmatch(_PLAIN_OTHER, text)) and not _NO_STRING.fullmatch(text):
+        return f" {text}"
+    if seen:
+        return ' "' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f' "{re.sub(_ESCAPED, _escape, text)}"'
 
 
 def _key_text(lead: str, key: object) -> str:
     if not isinstance(key, str):
         raise TypeError(f"the key {key!r} is not a string")
-    text = _on_one_line(key)
+    text = _string_text(key)[1:]
     if len(text) > 1000:  # readers look no further for the colon
         return f"\n{lead}? {text}\n{' ' * len(lead)}:"
     return f"\n{lead}{text}:"
-
-
-def _scalar_text(value: str | int) -> str:
-    return f" {value}" if isinstance(value, int) else f" {_on_one_line(value)}"
 
 
 def _block_text(text: str, pad: str) -> str:
@@ -86,11 +82,13 @@ def _block_text(text: str, pad: str) -> str:
 
 
 def _other_text(value: object) -> str:
-    """What is neither str nor int nor filled."""
+    """What is neither a string nor filled."""
     if value is None:
         return " null"
     if isinstance(value, bool):
         return " true" if value else " false"
+    if value.__class__ is int:
+        return f" {value}"
     if isinstance(value, float):
         if value - value != 0:
             raise ValueError(f"{value} is not a number that JSON knows")
@@ -132,7 +130,7 @@ class Shared(dict[str, Any]):
 
 
 TOP = _Level("")
-SCALARS = Memo(_scalar_text)
+STRINGS = Memo(_string_text)
 
 
 def dump(*bodies: object, head: str = "") -> str:
@@ -152,7 +150,7 @@ def dump(*bodies: object, head: str = "") -> str:
         elif isinstance(body, list) and body:
             _put_list(body, TOP, parts)
         else:
-            text = _new_scalar(body, "  ") if body.__class__ in (str, int) else _other_text(body)
+            text = _new_string(body, "  ") if isinstance(body, str) else _other_text(body)
             parts.append(f"\n{text[1:]}")
     parts.append("\n")
     parts[0] = f"{head}{parts[0][1:]}"
@@ -164,24 +162,23 @@ def dump(*bodies: object, head: str = "") -> str:
 
 def _put_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> None:
     """Puts the lines of a mapping that is not empty; of what is blank in it, where it stands."""
-    scalars, heads, below = SCALARS.known, level.heads.known, level.below or level.deeper()
+    strings, heads, below = STRINGS.known, level.heads.known, level.below or level.deeper()
     for key, value in body.items():
         try:
             parts.append(heads[key])
         except KeyError:
             parts.append(level.heads.new(key))
         kind = value.__class__
-        if kind is str or kind is int:
-            try:
-                parts.append(scalars[value])
-            except KeyError:
-                parts.append(_new_scalar(value, below.pad))
+        if kind is str:
+            parts.append(strings.get(value) or _new_string(value, below.pad))
         elif kind is dict and value:
             _put_mapping(value, below, parts)
-        elif kind is list and value:
-            _put_list(value, below, parts)
         elif kind is Shared and value:
             parts.append(value.texts.get(below.pad) or _shared_text(value, below, below.pad))
+        elif kind is list and value:
+            _put_list(value, below, parts)
+        elif kind is int:
+            parts.append(f" {value}")
         elif kind is Filled:
             _put_mapping(value, below, parts)
         elif kind is Blank:
@@ -192,22 +189,21 @@ def _put_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> None:
 
 def _put_filled(body: Filled, parts: list[str]) -> None:
     """Puts the lines of a form, and in its blanks what it was given."""
-    scalars, given, form = SCALARS.known, body.given, body.form
+    strings, given, form = STRINGS.known, body.given, body.form
     for before, index, level in form.blanks or _read(form):
         parts.append(before)
         value = given[index]
         kind = value.__class__
-        if kind is str or kind is int:
-            try:
-                parts.append(scalars[value])
-            except KeyError:
-                parts.append(_new_scalar(value, level.pad))
+        if kind is str:
+            parts.append(strings.get(value) or _new_string(value, level.pad))
         elif kind is Shared and value:
             parts.append(value.texts.get(level.pad) or _shared_text(value, level, level.pad))
         elif kind is dict and value:
             _put_mapping(value, level, parts)
         elif kind is list and value:
             _put_list(value, level, parts)
+        elif kind is int:
+            parts.append(f" {value}")
         else:
             parts.append(_other_text(value))
     parts.append(form.end)
@@ -228,16 +224,13 @@ def _read(form: Form) -> list[tuple[str, int, _Level]]:
 
 def _put_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
     """Puts the lines of a list that is not empty."""
-    scalars, dash, below = SCALARS.known, level.dash, level.below or level.deeper()
+    strings, dash, below = STRINGS.known, level.dash, level.below or level.deeper()
     behind_dash = below.items.known
     for item in body:
         kind = item.__class__
-        if kind is str or kind is int:
+        if kind is str:
             parts.append(dash)
-            try:
-                parts.append(scalars[item])
-            except KeyError:
-                parts.append(_new_scalar(item, below.pad))
+            parts.append(strings.get(item) or _new_string(item, below.pad))
         elif kind is Shared and item:
             parts.append(item.texts.get(dash) or _shared_text(item, below, dash))
         elif (kind is dict or kind is Filled) and item:
@@ -254,12 +247,12 @@ def _put_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
             parts.append(_other_text(item))
 
 
-def _new_scalar(value: str | int, pad: str) -> str:
-    """The text of a string or number that no memo has. `pad`: how the lines begin of a string with several."""
-    if value.__class__ is str and "\n" in value and not re.search(_NO_BLOCK, value):
-        return _block_text(value, pad)
-    text: str = SCALARS.new(value)
-    return text
+def _new_string(text: str, pad: str) -> str:
+    """The text of a string that no memo has. `pad`: how the lines begin of one with several."""
+    if "\n" in text and not re.search(_NO_BLOCK, text):
+        return _block_text(text, pad)
+    made: str = STRINGS.new(text)
+    return made
 
 
 def _shared_text(body: Shared, level: _Level, place: str) -> str:
