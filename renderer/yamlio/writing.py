@@ -168,7 +168,7 @@ def _put_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> None:
             parts.append(heads[key])
         except KeyError:
             parts.append(level.heads.new(key))
-        kind = value.__class__
+        kind = type(value)
         if kind is str:
             parts.append(strings.get(value) or _new_string(value, below.pad))
         elif kind is dict and value:
@@ -193,7 +193,7 @@ def _put_filled(body: Filled, parts: list[str]) -> None:
     for before, index, level in form.blanks or _read(form):
         parts.append(before)
         value = given[index]
-        kind = value.__class__
+        kind = type(value)
         if kind is str:
             parts.append(strings.get(value) or _new_string(value, level.pad))
         elif kind is Shared and value:
@@ -227,7 +227,7 @@ def _put_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
     strings, dash, below = STRINGS.known, level.dash, level.below or level.deeper()
     behind_dash = below.items.known
     for item in body:
-        kind = item.__class__
+        kind = type(item)
         if kind is str:
             parts.append(dash)
             parts.append(strings.get(item) or _new_string(item, below.pad))
