@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from renderer import yamlio
 from renderer.api import Scope
-from renderer.plan import Body, Joint, Manifest, Plan, Way
+from renderer.plan import Joint, Manifest, Plan, Way
 from renderer.problems import Origin, Problem, problem
 from renderer.records import NamedTuple
 from renderer.tree import CONFIG, MARK, Readable, glob
@@ -40,8 +40,8 @@ def texts(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: st
     if not manifests:
         return []
     line = header(plans[0].file)
-    bodies = [manifest.body for manifest in manifests]
-    paths = _paths(plans[0], bodies, layout)
+    paths = _paths(plans[0], manifests, layout)
+    bodies = [filled or body for body, _, filled in manifests]
     if layout == "object":
         return [Text(path, yamlio.dump(body, head=line)) for path, body in zip(paths, bodies, strict=True)]
     return [Text(paths[0], yamlio.dump(*bodies, head=line))]
@@ -49,14 +49,14 @@ def texts(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: st
 
 def bare(plans: Sequence[Plan | Way], manifests: Sequence[Manifest], layout: str = "file") -> list[Text]:
     """The files that `texts` makes, with nothing in them."""
-    return [Text(path, "") for path in _paths(plans[0], [each.body for each in manifests], layout)] if manifests else []
+    return [Text(path, "") for path in _paths(plans[0], manifests, layout)] if manifests else []
 
 
-def _paths(plan: Plan | Way, bodies: Sequence[Body], layout: str) -> list[str]:
+def _paths(plan: Plan | Way, manifests: Sequence[Manifest], layout: str) -> list[str]:
     """Where these objects of an app go."""
     if layout == "object":
         folder = f"{plan.namespace}/{plan.app}"
-        return [f"{folder}/{body['kind'].lower()}-{body['metadata']['name']}.yaml" for body in bodies]
+        return [f"{folder}/{body['kind'].lower()}-{body['metadata']['name']}.yaml" for body, *_ in manifests]
     folder = f"{plan.namespace}/{plan.app}" if layout == "app" else plan.namespace
     return [f"{folder}/{plan.app}.yaml"]
 

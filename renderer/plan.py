@@ -11,6 +11,7 @@ from typing import Any
 
 from renderer.problems import Origin, Path
 from renderer.records import NamedTuple
+from renderer.yamlio import Filled
 
 Body = Mapping[str, Any]
 
@@ -319,10 +320,13 @@ class Joint(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """One object in reading order; `origins()`: by field path, what made it. Nobody asks while nothing is wrong."""
+    """One object in reading order; `origins()`: by field path, what made it. Nobody asks while nothing is wrong.
+    `filled`: the form that the body is, if any.
+    """
 
     body: dict[str, Any]
     origins: Callable[[], Mapping[Path, Origin]]
+    filled: Filled | None = None
 
     def origin(self, path: Path) -> Origin:
         """What made the field, else its parent; below a known field the same steps are taken in its source."""

@@ -96,7 +96,7 @@ def batch(
     """
     kinds: dict[tuple[str, str], list[Body]] = defaultdict(list)
     for app in made:
-        for body, _ in app:
+        for body, _, _ in app:
             kinds[body["apiVersion"], body["kind"]].append(body)
     doubtful: set[int] = set()
     for (version, kind), bodies in kinds.items():

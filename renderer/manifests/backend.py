@@ -17,11 +17,9 @@ def backends(plan: Plan) -> list[Manifest]:
     if not plan.host:
         return []
     labels = of_route(plan)
-    leaders = _leaders(plan.name, plan.namespace, labels, plan.host, plan.port.number)
-    return [
-        Manifest(leaders, lambda: named(plan)),
-        Manifest(_speaking(plan.name, plan.namespace, labels), lambda: named(plan)),
-    ]
+    leaders, filled = _leaders(plan.name, plan.namespace, labels, plan.host, plan.port.number)
+    speaking, filled_too = _speaking(plan.name, plan.namespace, labels)
+    return [Manifest(leaders, lambda: named(plan), filled), Manifest(speaking, lambda: named(plan), filled_too)]
 
 
 @form

@@ -15,8 +15,8 @@ def hpa(plan: Plan) -> list[Manifest]:
         return []
     labels = {**plan.labels, "app.kubernetes.io/component": "autoscaler"}
     low, high, metrics, behavior = plan.scaler
-    body = _scaling(plan.name, plan.namespace, labels, low, high, list(metrics), behavior or None)
-    return [Manifest(body, lambda: _origins(plan))]
+    body, filled = _scaling(plan.name, plan.namespace, labels, low, high, list(metrics), behavior or None)
+    return [Manifest(body, lambda: _origins(plan), filled)]
 
 
 @form

@@ -12,7 +12,8 @@ def pdb(plan: Plan) -> list[Manifest]:
     """One when at least two groups always run (contract, section 5); below that it could only block a drain."""
     if not plan.disruptable:
         return []
-    return [Manifest(_one_at_a_time(plan.name, plan.namespace, plan.labels), lambda: named(plan))]
+    body, filled = _one_at_a_time(plan.name, plan.namespace, plan.labels)
+    return [Manifest(body, lambda: named(plan), filled)]
 
 
 @form

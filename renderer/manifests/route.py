@@ -35,7 +35,7 @@ def ai_gateway_route(plan: Plan | Way) -> list[Manifest]:
     if not route or route.packed:
         return []
     kinds = dict.fromkeys([each.kind for each in route.limits])
-    body = _routed(
+    body, filled = _routed(
         route.name,
         route.namespace,
         route.labels,
@@ -48,7 +48,7 @@ def ai_gateway_route(plan: Plan | Way) -> list[Manifest]:
         list(route.hostnames) or None,
         [{"metadataKey": _COUNTS[each], "type": each} for each in kinds] or None,
     )
-    return [Manifest(body, lambda: _origins(route))]
+    return [Manifest(body, lambda: _origins(route), filled)]
 
 
 @form

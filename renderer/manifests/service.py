@@ -14,16 +14,16 @@ def lb_service(plan: Plan) -> list[Manifest]:
 
     The port is the runner's, by its own name, on both sides (bug 32).
     """
-    body = _over_leaders(f"{plan.name}-lb", plan.namespace, plan.labels, plan.name, _ports(plan.port))
-    return [Manifest(body, lambda: named(plan))]
+    body, filled = _over_leaders(f"{plan.name}-lb", plan.namespace, plan.labels, plan.name, _ports(plan.port))
+    return [Manifest(body, lambda: named(plan), filled)]
 
 
 def leaders_service(plan: Plan) -> list[Manifest]:
     """One where a route leads to the workload: headless, so that the DNS knows every leader that is ready."""
     if not plan.host:
         return []
-    body = _headless(f"{plan.name}-leaders", plan.namespace, plan.labels, plan.name, _ports(plan.port))
-    return [Manifest(body, lambda: named(plan))]
+    body, filled = _headless(f"{plan.name}-leaders", plan.namespace, plan.labels, plan.name, _ports(plan.port))
+    return [Manifest(body, lambda: named(plan), filled)]
 
 
 @form

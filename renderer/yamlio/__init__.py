@@ -16,14 +16,25 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from renderer.problems import Origin, Path, Problem
 from renderer.yamlio import quick
-from renderer.yamlio.forms import form
+from renderer.yamlio.forms import Filled, form
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
 from renderer.yamlio.writing import Shared, dump
 
 if TYPE_CHECKING:
     from renderer.yamlio.careful import Careful, Node
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_EXPANDED", "Document", "Shared", "documents", "dump", "form", "parse"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "MAX_EXPANDED",
+    "Document",
+    "Filled",
+    "Shared",
+    "documents",
+    "dump",
+    "form",
+    "parse",
+]
 
 
 class Document:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
-
-Build = TypeVar("Build", bound=Callable[..., dict[str, Any]])
+from collections.abc import Callable
+from typing import Any, ParamSpec, cast
 
 
 class Blank:
@@ -30,36 +28,32 @@ class Form:
         self.end = ""
 
 
-class Filled(dict[str, Any]):
-    """A body that is a form filled in, and that nobody changes any more. A copy is a plain dict."""
+class Filled(tuple[Form, tuple[Any, ...]]):
+    """A form, and what it was given."""
 
-    __slots__ = ("form", "given")
-
-    form: Form
-    given: tuple[Any, ...]
-
-    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
-        return dict, (dict(self),)
+    __slots__ = ()
 
 
-def form(build: Build) -> Build:
-    """The same function, but `dump` puts into words only what its bodies were given.
+Given = ParamSpec("Given")
 
-    It is given strings, numbers, lists and maps, by position, puts each below a key, and looks into none of them.
+
+def form(build: Callable[Given, dict[str, Any]]) -> Callable[Given, tuple[dict[str, Any], Filled]]:
+    """A function that makes the same bodies, and says of each which form was filled in with what: in place of a body
+    that nobody changes any more, `dump` takes that, and puts into words only what was given.
+
+    `build` is given strings, numbers, lists and maps, by position, puts each below a key, and looks into none of them.
     Parameters with a default may be None, and their keys left out.
     """
     forms: dict[tuple[bool, ...], Form] = {}  # by which of the parameters with a default are there
     count = build.__code__.co_argcount
     needed = count - len(build.__defaults__ or ())
+    make = cast("Callable[..., dict[str, Any]]", build)
 
-    def new(there: Iterable[bool]) -> Form:
-        blanks = [Blank(i) if is_there else None for i, is_there in enumerate((*[True] * needed, *there))]
-        return Form(build(*blanks))
+    def new(there: tuple[bool, ...]) -> Form:
+        return Form(make(*[Blank(i) if each else None for i, each in enumerate((*[True] * needed, *there))]))
 
-    def fill(*given: Any) -> Filled:
-        body = Filled(build(*given))
+    def fill(*given: Any) -> tuple[dict[str, Any], Filled]:
         there = tuple([each is not None for each in given[needed:]]) if needed < count else ()
-        body.form, body.given = forms.get(there) or forms.setdefault(there, new(there)), given
-        return body
+        return make(*given), Filled((forms.get(there) or forms.setdefault(there, new(there)), given))
 
-    return cast(Build, fill)
+    return cast("Callable[Given, tuple[dict[str, Any], Filled]]", fill)

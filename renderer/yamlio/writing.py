@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from renderer.yamlio.forms import Blank, Filled, Form
@@ -137,14 +138,16 @@ def dump(*bodies: object, head: str = "") -> str:
     """YAML documents in block style, with two blanks a level and an end of line; with `---` between them only, and
     `head` before the first.
 
-    Takes dict, list, str, int, float, bool and None; another type is a TypeError, an infinity a ValueError.
+    Takes dict, list, str, int, float, bool and None, and in place of a whole body a form with what it was given;
+    another type is a TypeError, an infinity a ValueError.
     """
     parts: list[str] = []
     for body in bodies:
         if parts:
             parts.append("\n---")
         if isinstance(body, Filled):
-            _put_filled(body, parts)
+            form, given = body
+            _put_filled(form, given, parts)
         elif isinstance(body, dict) and body:
             _put_mapping(body, TOP, parts)
         elif isinstance(body, list) and body:
@@ -179,17 +182,15 @@ def _put_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> None:
             _put_list(value, below, parts)
         elif kind is int:
             parts.append(f" {value}")
-        elif kind is Filled:
-            _put_mapping(value, below, parts)
         elif kind is Blank:
             parts.append((value.index, below))
         else:
             parts.append(_other_text(value))
 
 
-def _put_filled(body: Filled, parts: list[str]) -> None:
+def _put_filled(form: Form, given: Sequence[Any], parts: list[str]) -> None:
     """Puts the lines of a form, and in its blanks what it was given."""
-    strings, given, form = STRINGS.known, body.given, body.form
+    strings = STRINGS.known
     for before, index, level in form.blanks or _read(form):
         parts.append(before)
         value = given[index]
@@ -233,7 +234,7 @@ def _put_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
             parts.append(strings.get(item) or _new_string(item, below.pad))
         elif kind is Shared and item:
             parts.append(item.texts.get(dash) or _shared_text(item, below, dash))
-        elif (kind is dict or kind is Filled) and item:
+        elif kind is dict and item:
             first = len(parts)
             _put_mapping(item, below, parts)
             head = parts[first]
