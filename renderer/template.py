@@ -78,7 +78,9 @@ def _filling(value: Any, parts: Sequence[tuple[Any, Filler]]) -> Filler:
 
 
 def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler:
-    """Whether a `when` holds: a Jinja expression over the known words. It, and what it returns, raise TemplateError."""
+    """What says by something true that a `when` holds: a Jinja expression over the known words. It, and what it
+    returns, raise TemplateError.
+    """
     if plain := _plain_condition(text, known, path):
         return plain
     code = _simple_expression(text, known, path)
@@ -125,8 +127,7 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
         if word not in known:
             raise TemplateError(f"no word is called '{word}'", path, word)
     if len(words) == 1 and not parts[0] and not parts[2]:
-        only = words[0]
-        return lambda filled: filled[only]
+        return operator.itemgetter(words[0])
     pattern = "".join(
         "{" + part + "}" if i % 2 else part.replace("{", "{{").replace("}", "}}") for i, part in enumerate(parts)
     )
@@ -142,6 +143,8 @@ def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ..
             return None
         negated, word, sign, quoted, number = found.groups()
         terms.append((word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
+    if len(terms) == 1 and not sign and not negated:
+        return operator.itemgetter(word)
 
     def holds(words: Words) -> bool:
         try:
