@@ -96,6 +96,19 @@ def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()
     return holds
 
 
+def read_by(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names in a condition: those whose values count, and those of which it asks only whether they are true."""
+    names = frozenset(_NAME.findall(text))
+    plain: set[str] = set()
+    compared: set[str] = set()
+    for part in text.split(" and "):
+        if not (found := _TERM.fullmatch(part)):
+            return names, frozenset()
+        (compared if found[3] else plain).add(found[2])
+    asked = frozenset(plain - compared)
+    return names - asked, asked
+
+
 def words_of(value: Any) -> frozenset[str]:
     """Every name inside `{{ }}` of a tree's strings; more than the words, never fewer."""
     if isinstance(value, str):

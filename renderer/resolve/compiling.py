@@ -10,7 +10,6 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from renderer import quantity, template
@@ -27,10 +26,11 @@ from renderer.resolve.engines import (
     constant,
     expressed,
     known_options,
+    reading,
     version,
 )
 from renderer.resolve.environment import merge_env
-from renderer.resolve.options import Listed, Reserved, Style
+from renderer.resolve.options import Layer, Listed, Reserved, Style
 from renderer.template import Filler, TemplateError, Words
 
 _TEXTS = frozenset({"command", "value"})  # of hooks, probes and variables: text, though a word of theirs is a number
@@ -79,6 +79,17 @@ class _Preset:
             constant = tuple([str(each) for each in value])
             return lambda words: constant
         return _strings(filler)
+
+    def layer(self, path: Path, value: Sequence[str]) -> Callable[[Words], Layer]:
+        """Fills a list of arguments; only what differs from app to app is filled for each."""
+        made: list[str] = []
+        open_: list[tuple[int, Filler]] = []
+        for i, arg in enumerate(value):
+            filler, text = self._filler((*path, i), arg)
+            made.append(str(text))
+            if filler:
+                open_.append((i, filler))
+        return _layer(made, open_)
 
     def when(self, path: Path, entry: Spec) -> Filler:
         """The condition of an entry; without one it always holds."""
@@ -154,9 +165,12 @@ def _grace(own: Spec, drain: int) -> int:
 
 
 def _asking(own: Spec) -> Callable[[Words], Any]:
-    """The words that the conditions of `derived` read."""
-    asked = [word for word in sorted(WORDS) if any(word in entry.get("when", "") for entry in own.get("derived") or ())]
-    return itemgetter(*asked) if asked else lambda words: ()
+    """What of the words the conditions of `derived` depend on: of most only whether they are true."""
+    read = [template.read_by(entry.get("when", "")) for entry in own.get("derived") or ()]
+    valued = {word for words, _ in read for word in words} & WORDS
+    truths = sorted({word for _, words in read for word in words} - valued)
+    values = reading(valued)
+    return lambda words: (values(words), *map(bool, map(words.__getitem__, truths)))
 
 
 def _images(spec: Spec, at: Origin, found: Findings) -> None:
@@ -184,7 +198,7 @@ def _configs(spec: Spec, preset: _Preset) -> Mapping[str, Recommended]:
             preset.found.add("E421", origin.at("name"), name=config["name"])
             continue
         path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
-        filled = preset.strings(path, args) if preset.own else _strings(_upstream(args, preset.at.at(*path)))
+        filled = preset.layer(path, args) if preset.own else _upstream(args, preset.at.at(*path))
         drafts = bool(preset.own) and any(_bare(arg) == "DraftModelPath" for arg in args)
         configs[config["name"]] = Recommended(config, filled, origin, {}, drafts)
     return configs
@@ -205,6 +219,7 @@ def _derived(preset: _Preset) -> tuple[Derived, ...]:
                 preset.tree((*path, "args"), entry["args"]) if "args" in entry else None,
                 preset.tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
                 _size(entry, preset.at.at(*path, "sharedMemory"), preset.found),
+                template.words_of([entry.get("args"), entry.get("envs")]) & WORDS,
             )
         )
     return tuple(derived)
@@ -291,6 +306,21 @@ def hint(error: TemplateError) -> str:
     return meant if meant.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
 
 
+def _layer(args: Sequence[str], open_: Sequence[tuple[int, Filler]]) -> Callable[[Words], Layer]:
+    """Fills the open places among the arguments."""
+    usual = options.shape(["" if any(place == i for place, _ in open_) else arg for i, arg in enumerate(args)])
+
+    def fill(words: Words) -> Layer:
+        made, shape = [*args], usual
+        for place, filler in open_:
+            made[place] = text = str(filler(words))
+            if text[:1] == "-":
+                shape = ()  # it may be an option
+        return Layer(made, "", shape)
+
+    return fill
+
+
 def _strings(filler: Filler) -> Callable[[Words], Sequence[str]]:
     return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
 
@@ -357,7 +387,7 @@ def _owned_env(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
     return owned
 
 
-def _upstream(args: Sequence[str], at: Origin) -> Filler:
+def _upstream(args: Sequence[str], at: Origin) -> Callable[[Words], Layer]:
     """Upstream's placeholders only; what it would stop at is a TemplateError when that config is filled."""
     parts: list[tuple[str, Filler | None]] = []
     for arg in args:
@@ -366,7 +396,7 @@ def _upstream(args: Sequence[str], at: Origin) -> Filler:
         parts.append(
             (arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None)
         )
-    return lambda words: [filler(words) if filler else arg for arg, filler in parts]
+    return lambda words: Layer([filler(words) if filler else arg for arg, filler in parts])
 
 
 def _fill_upstream(pieces: list[str], unclosed: bool, at: Origin) -> Filler:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NoReturn
 
 from renderer.api import BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
@@ -14,8 +15,8 @@ from renderer.records import NamedTuple
 from renderer.resolve import options
 from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.judging import Judge, Said, judged
-from renderer.resolve.options import Listed, Reserved, Style
-from renderer.template import Filler, Words
+from renderer.resolve.options import Layer, Listed, Reserved, Style
+from renderer.template import Filler, Words, shared
 
 WORDS = frozenset(
     [
@@ -51,13 +52,31 @@ def constant(drain: int) -> Words:
 
 
 class Derived(NamedTuple):
-    """One entry of `engine.derived`."""
+    """One entry of `engine.derived`. `words`: what may fill it."""
 
     when: Filler
     group: str
     args: Filler | None
     envs: Filler | None
     shared_memory: str
+    words: frozenset[str]
+
+
+class Derivation(NamedTuple):
+    """What `engine.derived` gives: arguments, variables, shared memory. `held`: the entries that it is from."""
+
+    held: tuple[Derived, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    envs: tuple[Body, ...] = ()
+    shared_memory: str = ""
+
+
+class Held(NamedTuple):
+    """The entries of `engine.derived` that hold together. `asking`: the values of the words that fill them."""
+
+    entries: tuple[Derived, ...]
+    asking: Callable[[Words], Any]
+    filled: dict[Any, Derivation]  # a memory: by these values
 
 
 class File(NamedTuple):
@@ -92,12 +111,12 @@ class Sized(NamedTuple):
 
 
 class Recommended(NamedTuple):
-    """One recommendedConfig: its spec, its args filled, and where it stands. `sized`: a memory, by what the app and its
-    flavor say; `drafts`: one of the args is the path of a draft model.
+    """One recommendedConfig: its spec, what fills its args, and where it stands. `sized`: a memory, by what the app and
+    its flavor say; `drafts`: one of the args is the path of a draft model.
     """
 
     spec: Spec
-    args: Callable[[Words], Sequence[str]]
+    layer: Callable[[Words], Layer]
     origin: Origin
     sized: dict[bytes, Sized]
     drafts: bool
@@ -120,9 +139,9 @@ class Engine(NamedTuple):
     lifecycle: Filler
     probes: Mapping[str, Filler]
     derived: tuple[Derived, ...]
-    asking: Callable[[Words], Any]  # the values of the words that the conditions of `derived` read
-    holding: dict[Any, tuple[Derived, ...]]  # a memory: by these values, what holds
-    together: dict[tuple[int, ...], tuple[Derived, ...]]  # a memory: one tuple for the same that hold
+    asking: Callable[[Words], Any]  # all of the words that the conditions of `derived` depend on
+    holding: dict[Any, Held]  # a memory: by that, what holds
+    together: dict[tuple[int, ...], Held]  # a memory: one for the same entries
     files: tuple[File, ...]
     steps: tuple[Step, ...]
     grace: int  # the seconds that a pod has to end
@@ -141,13 +160,18 @@ class Engine(NamedTuple):
     judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
     fitting: set[tuple[Any, ...]]  # a memory of the forms of weights that it takes
 
-    def derives(self, words: Words) -> tuple[Derived, ...]:
-        """The derived entries that hold, the same object for the same ones. Raises TemplateError."""
+    def derives(self, words: Words) -> Derivation:
+        """What the derived entries that hold give. Raises TemplateError."""
         asked = self.asking(words)
-        known = self.holding.get(asked)
+        held = self.holding.get(asked)
+        if held is None:
+            entries = tuple([entry for entry in self.derived if entry.when(words)])
+            fresh = Held(entries, reading(frozenset().union(*(entry.words for entry in entries))), {})
+            held = self.holding[asked] = self.together.setdefault(tuple(map(id, entries)), fresh)
+        said = held.asking(words)
+        known = held.filled.get(said)
         if known is None:
-            made = tuple([entry for entry in self.derived if entry.when(words)])
-            known = self.holding[asked] = self.together.setdefault(tuple(map(id, made)), made)
+            known = held.filled[said] = _derivation(held.entries, words)
         return known
 
     def version(self, tag: str) -> str:
@@ -156,6 +180,26 @@ class Engine(NamedTuple):
         if known is None:
             known = self.versions[tag] = version(self.spec, tag)
         return known
+
+
+def reading(words: Iterable[str]) -> Callable[[Words], Any]:
+    """The values of these words, to look something up by."""
+    names = sorted(words)
+    return itemgetter(*names) if names else lambda words: ()
+
+
+def _derivation(held: tuple[Derived, ...], words: Words) -> Derivation:
+    layers: list[Layer] = []
+    envs: list[Body] = []
+    shm = ""
+    for entry in held:
+        if entry.args:
+            args = [str(arg) for arg in entry.args(words)]
+            layers.append(Layer(args, entry.group, options.shape(args)))
+        if entry.envs:
+            envs += shared(entry.envs(words))
+        shm = entry.shared_memory or shm
+    return Derivation(held, tuple(layers), tuple(envs), shm)
 
 
 def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> BackendRuntime:

@@ -34,16 +34,9 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
     engine, user, words = run.engine, run.user, run.words
     per_model = _of_model(base, engine)
     own_args, model_args = user.get("args") or (), per_model.get("args") or ()
-    layers = [options.Layer(run.config.args(words))]
-    derived_env: list[Body] = []
-    shm = ""
-    derived = engine.derives(words) if engine.derived else ()
-    for entry in derived:
-        if entry.args:
-            layers.append(options.Layer([str(arg) for arg in entry.args(words)], entry.group))
-        if entry.envs:
-            derived_env += entry.envs(words)
-        shm = entry.shared_memory or shm
+    first = run.config.layer(words)
+    derived = engine.derives(words)
+    layers, shm = [first, *derived.layers], derived.shared_memory
     if engine.owned_env:
         options.owned_env(engine.owned_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), found)
         options.owned_env(engine.owned_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), found)
@@ -68,7 +61,7 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
         tuple(own_args),
         "podTemplate" in app.spec,
         id(run.config),
-        id(derived),
+        id(derived.held),
     )
     if facts := base.claim.main.spec.get("facts"):
         heads, longest = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
@@ -80,13 +73,13 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
             form.sound.add(asked)
     env: Sequence[Body] = tuple(engine.envs(words))
     model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
-    if derived_env or model_env or own_env or memo.every.env:
+    if derived.envs or model_env or own_env or memo.every.env:
         if model_env:
             path: Path = ("spec", "engines", engine.runtime.name, "envs")
             model_env = _entries(memo, model_env, base.claim.main.document, path, found)
         if own_env:
             own_env = _entries(memo, own_env, app.document, (*_BACKEND, "envs"), found)
-        env = merge_env(env, derived_env, memo.every.env, model_env, own_env)
+        env = merge_env(env, derived.envs, memo.every.env, model_env, own_env)
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
         own = "sharedMemorySize" in user

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -75,7 +75,7 @@ class Style(NamedTuple):
     groups: Mapping[str, frozenset[str]]
     known: frozenset[str]
     names: dict[str, str]
-    lines: dict[tuple[Any, ...], Form]  # by options and layers
+    lines: dict[tuple[Any, ...], Form]  # by the groups and shapes of layers
 
     @property
     def read(self) -> bool:
@@ -189,10 +189,18 @@ def _order(version: str) -> tuple[tuple[int, str], ...]:
 
 
 class Layer(NamedTuple):
-    """Arguments from one author. `group`: the whole layer goes when a later one has any option of that group."""
+    """Arguments from one author. `group`: the whole layer goes when a later one has any option of that group; `shape`:
+    that of the arguments, where somebody knows it.
+    """
 
     args: Sequence[str]
     group: str = ""
+    shape: tuple[str, ...] = ()
+
+
+def shape(args: Sequence[str]) -> tuple[str, ...]:
+    """What of arguments counts where they are merged: values play no part in it."""
+    return tuple([token if token[:1] == "-" else "" for token in args])
 
 
 class _Placed(str):
@@ -213,10 +221,9 @@ def merged(style: Style, layers: Sequence[Layer]) -> tuple[str, ...]:
 
 def line(style: Style, layers: Sequence[Layer]) -> tuple[tuple[str, ...], Form]:
     """The merged arguments, and their form."""
-    tokens = [token for layer in layers for token in layer.args]
-    # Values play no part in it: lines with the same options in the same places are merged alike.
-    shape = tuple([token if token[:1] == "-" else "" for token in tokens])
-    said = (shape, tuple([(len(layer.args), layer.group) for layer in layers]))
+    tokens = list(chain.from_iterable([layer.args for layer in layers]))
+    # Lines with the same options in the same places are merged alike.
+    said = tuple([(layer.group, layer.shape or shape(layer.args)) for layer in layers])
     form = style.lines.get(said)
     if form is None:
         form = style.lines[said] = _form(style, layers, tokens)

@@ -95,7 +95,7 @@ def _arguments(app: App, base: Claimed, run: Run, args: Sequence[str]) -> Iterat
 
 def _layers(app: App, base: Claimed, run: Run) -> list[options.Layer]:
     engine, (model, at) = run.engine, _of_model(base, run)
-    made = [options.Layer(_traced(run.config.args(run.words), run.config.origin.at("args")))]
+    made = [options.Layer(_traced(run.config.layer(run.words).args, run.config.origin.at("args")))]
     for i, entry in enumerate(engine.derived):
         if entry.args and entry.when(run.words):
             where = engine.origin.at("engine", "derived", i, "args")
