@@ -8,8 +8,10 @@ import pytest
 
 from renderer import yamlio
 from renderer.api import Config
+from renderer.load.presets import preset, preset_names
 from renderer.load.rule import Rule
 from renderer.problems import Findings, Origin
+from renderer.resolve import compiling
 from renderer.resolve.images import judge, reference, tagged
 
 DIGEST = f"sha256:{'0' * 64}"
@@ -124,3 +126,11 @@ def test_an_image_keeps_the_digest_that_it_has() -> None:
 )
 def test_tagged(image: str, tag: str, expected: str) -> None:
     assert tagged(image, tag) == expected
+
+
+@pytest.mark.parametrize("name", preset_names("backends"))
+def test_those_of_presets_are_images(name: str) -> None:
+    """Nobody looks at them in a run."""
+    document, found = preset(f"backends/{name}"), Findings()
+    compiling._images(document.value["spec"], document.origin("spec"), found)
+    assert found.problems == []

@@ -107,11 +107,13 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     configs = _configs(spec, preset)
     if isinstance(said := expressed((own.get("options") or {}).get("version", "")), str):
         found.add("E424", at.at("engine", "options", "version"), what=said)
-    listed = known_options(files, runtime, version(own, spec["version"]), found)
+    its_version = version(own, spec["version"])
+    listed = known_options(files, runtime, its_version, found)
     reads = _style(spec, own, listed)
     if listed is None and "list" in own.get("options", {}) and not files.versions(runtime, own["options"]["list"]):
         found.add("E423", at.at("engine", "options", "list"), name=own["options"]["list"])
-    _images(spec, at, found)
+    if not runtime.ours:  # ours are tested
+        _images(spec, at, found)
     given = normal.entries(spec.get("envs") or (), at.at("envs"), found)
     sizes = frozenset(reads.name(option) for _, option in _derived_from(own, "TP"))
     shared = ((own.get("options") or {}).get("shares") or {}).items()
@@ -149,6 +151,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         filed=_filed(reads, spec, own),
         owned_env=_owned_env(given) if own else {},
         versions={},
+        lists={its_version: listed},
         judges={},
         judged={},
         fitting=set(),

@@ -156,6 +156,7 @@ class Engine(NamedTuple):
     filed: Mapping[str, str]  # options that name the preset's file with the draft model in it, and its path
     owned_env: Mapping[str, str]
     versions: dict[str, str]  # a memory, by the tag that says it
+    lists: dict[str, Listed | None]  # a memory of its options, by version
     judges: dict[str, Judge | None]  # a memory, by version
     judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
     fitting: set[tuple[Any, ...]]  # a memory of the forms of weights that it takes
@@ -330,7 +331,9 @@ def called(engine: Engine, served: str, words: Words) -> str:
 def judge(files: OptionFiles, engine: Engine, version: str, found: Findings) -> Judge | None:
     """Who judges the options of this version; None when nobody knows them."""
     if version not in engine.judges:
-        listed, name = known_options(files, engine.runtime, version, found), engine.runtime.name
+        if version not in engine.lists:
+            engine.lists[version] = known_options(files, engine.runtime, version, found)
+        listed, name = engine.lists[version], engine.runtime.name
         if listed is None:
             made = None
         elif (engine.spec.get("options") or {}).get("uncertain"):

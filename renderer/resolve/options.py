@@ -175,7 +175,9 @@ def listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> Listed 
         if (entry := _LINE.fullmatch(line.strip())) is None:
             raise UnreadableList(f"{versions[nearest]}: '{line.strip()[:60]}' is no '--name[,-n] ARITY [repeat]'")
         names = entry[1].split(",")
-        found |= dict.fromkeys(names, Option(names[0], entry[2], bool(entry[3])))
+        option = Option(names[0], entry[2], bool(entry[3]))
+        for name in names:
+            found[name] = option
     own = options.get("removed") if versions[nearest] == path else None
     gone = files.lines(runtime, own or versions[nearest].removesuffix(".txt") + ".removed.txt") or []
     removed = {word: instead for word, _, instead in (line.partition(" ") for line in gone)}
