@@ -21,18 +21,14 @@ class Claimed(NamedTuple):
 
 class Claim(NamedTuple):
     """The models, main first, the others as listed; `main`: the one that labels, names and flavors come from; `flavors`
-    as the claim lists them, with where it does.
+    as the claim lists them, with where it does; `draft`: whether a model speculates for the main one.
     """
 
     models: tuple[Claimed, ...]
     main: OpenModel
     flavors: tuple[str, ...]
     flavors_path: Path
-
-    @property
-    def draft(self) -> bool:
-        """Whether a draft model speculates for the main one."""
-        return len(self.models) > 1 and any(each.role == "draft" for each in self.models)
+    draft: bool = False
 
 
 def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
@@ -66,7 +62,8 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
         raise Stop
     if len(models) > 1:
         models.sort(key=lambda each: each.role != "main")
-    return Claim(tuple(models), models[0].model, tuple(flavors or ()), path)
+    draft = len(models) > 1 and any(each.role == "draft" for each in models)
+    return Claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft)
 
 
 def _roles(app: App, names: list[_Named], found: Findings) -> None:

@@ -96,8 +96,12 @@ NONE = Accelerator()
 
 def policy(inputs: Inputs, app: App) -> str:
     """What several flavors mean to this app."""
-    said: str = app.spec.get("flavorPolicy") or inputs.config.spec.get("flavorPolicy") or "auto"
-    return said
+    return str(app.spec.get("flavorPolicy") or usual_policy(inputs))
+
+
+def usual_policy(inputs: Inputs) -> str:
+    """The same to apps that say nothing of it."""
+    return str(inputs.config.get("flavorPolicy") or "auto")
 
 
 def names(model: OpenModel) -> tuple[str, ...]:

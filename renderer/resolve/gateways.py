@@ -11,6 +11,7 @@ from renderer.plan import Body, Gate
 from renderer.problems import Findings, Origin
 from renderer.records import NamedTuple
 from renderer.resolve import targets
+from renderer.template import shared
 
 TENANT = "x-tenant-id"
 _KEY = "x-api-key"  # the header that holds an API key where nobody says another
@@ -45,7 +46,7 @@ _GATE_KEYS = ("create", "className", "serviceType", "replicas", "hostnames", "tl
 class Door(NamedTuple):
     """What one namespace's models are reached through. `said`: with the defaults of what nobody says; `gateway`:
     namespace and name; `auth`: how the Gateway knows who calls, empty when it does not ask; `tenant`: the header that
-    holds who calls, once it has asked.
+    holds who calls, once it has asked; `answered`: the seconds for which a DNS answer holds; `created`: we make it.
     """
 
     namespace: str
@@ -54,6 +55,12 @@ class Door(NamedTuple):
     gateway: tuple[str, str]
     auth: Mapping[str, Any]
     tenant: str
+    mode: str
+    answered: int
+    hostnames: tuple[str, ...]
+    timeouts: Mapping[str, str]
+    created: bool
+    policies: dict[bool, Body]  # a memory of its authentication, by whether it is named from elsewhere
 
     def get(self, key: str) -> Any:
         """The namespace's own value, else the general one, else the default."""
@@ -79,7 +86,20 @@ def door(config: Config, namespace: str) -> Door:
     said = {key: value for key, value in {**_DEFAULTS, **general, **own}.items() if key != "perNamespace"}
     auth = said.get("auth") or {}
     gateway = str(said["namespace"]), str(said["name"])
-    return Door(namespace, said, config, gateway, auth, str(auth.get("tenantHeader", TENANT)))
+    return Door(
+        namespace=namespace,
+        said=said,
+        config=config,
+        gateway=gateway,
+        auth=auth,
+        tenant=str(auth.get("tenantHeader", TENANT)),
+        mode=str(said["mode"]),
+        answered=int(said["dnsTTL"]),
+        hostnames=tuple(said["hostnames"]),
+        timeouts=said["timeouts"] or {},
+        created=bool(said["create"]),
+        policies={},
+    )
 
 
 def doors(config: Config) -> Iterator[Door]:
@@ -101,7 +121,7 @@ def gates(config: Config, found: Findings) -> dict[tuple[str, str], Door]:
             if _said(first, key) != _said(each, key):
                 found.add("E620", each.at(key), key=key, name=name, namespace=each.namespace)
         proxy = "-".join(each.gateway)
-        if first is each and each.get("create"):
+        if first is each and each.created:
             other = proxies.setdefault(proxy, each)
             if len(proxy) > _LONGEST or not proxy[0].isalpha() or other is not each:
                 found.add("E634", each.at("name"), name=name, proxy=proxy)
@@ -109,7 +129,7 @@ def gates(config: Config, found: Findings) -> dict[tuple[str, str], Door]:
         if config.get("gateway", key) == {}:  # a namespace may say so, to have none
             found.add(code, config.origin("gateway", key, key=True))
     for each in made.values():
-        if each.get("create") and "issuer" in (each.get("tls") or {}) and not each.get("hostnames"):
+        if each.created and "issuer" in (each.get("tls") or {}) and not each.hostnames:
             found.add("E629", each.at("tls", "issuer", key=True), name="/".join(each.gateway))
     _auth(made, found)
     _idle(config, found)
@@ -120,11 +140,11 @@ def _idle(config: Config, found: Findings) -> None:
     """A note on what is said of Gateways that somebody else makes."""
     general, *several = doors(config)
     for key in _MAKING:
-        heard = general.get("create")
+        heard = general.created
         for each in several:
             own = config.get("gateway", "perNamespace", each.namespace, default={})
-            heard = heard or (each.get("create") and key not in own)
-            if key in own and not each.get("create"):
+            heard = heard or (each.created and key not in own)
+            if key in own and not each.created:
                 found.add("N589", each.at(key, key=True), key=key, name="/".join(each.gateway))
         if key in config.get("gateway", default={}) and not heard:
             found.add("N589", general.at(key, key=True), key=key, name="/".join(general.gateway))
@@ -203,9 +223,13 @@ def _filled(node: Any, value: Any, late: since.Node) -> Any:
 
 def policy(door: Door, *, across: bool) -> Body:
     """The Gateway's authentication as a SecurityPolicy has it; `across`: named from another namespace."""
+    if across not in door.policies:
+        door.policies[across] = shared(_policy(door, across))
+    return door.policies[across]
+
+
+def _policy(door: Door, across: bool) -> Body:
     made: dict[str, Any] = {}
-    if not door.auth:
-        return made
     if keys := door.auth.get("apiKeys"):
         reference = {"group": "", "kind": "Secret", "name": keys["secretName"]}
         if across:
@@ -235,7 +259,7 @@ def gate(door: Door, namespaces: tuple[str, ...], granted: tuple[str, ...]) -> G
         class_name=door.get("className"),
         service_type=door.get("serviceType"),
         replicas=door.get("replicas"),
-        hostnames=tuple(door.get("hostnames")),
+        hostnames=door.hostnames,
         tls=door.get("tls") or {},
         routes_from=namespaces,
         removed_headers=tuple(removed),

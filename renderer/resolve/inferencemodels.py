@@ -38,7 +38,7 @@ def way(memo: Memo, item: Traffic, found: Findings) -> Way:
     wanted = _targets(item, found)
     app = _pool(memo, item, found)
     here = door(memo, item.namespace)
-    if here.get("mode") == "off" and (app is None or routing.mode(app, here) == "off"):
+    if here.mode == "off" and (app is None or routing.mode(app, here) == "off"):
         return Way(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     made = Way(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     if wanted and not any(each.weight is None or each.weight for each in wanted):

@@ -65,7 +65,7 @@ def _packed(memo: Memo, wanted: Iterable[Wanted], found: Findings) -> list[Joint
             name=name,
             namespace=namespace,
             gateway=here.gateway,
-            hostnames=tuple(here.get("hostnames")),
+            hostnames=here.hostnames,
             rules=tuple(routing.rules(facts)),
             origins=partial(_at, here),
         )
@@ -100,5 +100,5 @@ def _gates(memo: Memo, wanted: Iterable[Wanted]) -> list[Gate]:
     return [
         gateways.gate(door, tuple(routes.get(key, ())), tuple(grants.get(key, ())))
         for key, door in sorted(made.items())
-        if door.get("create")
+        if door.created
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
-from renderer.plan import Body, Plan, Wanted
+from renderer.plan import Body, Plan, Rollout, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
 from renderer.records import NamedTuple
 from renderer.resolve import (
@@ -25,6 +25,7 @@ from renderer.resolve import (
     pickers,
     pods,
     sources,
+    targets,
 )
 from renderer.schema import spec_default
 from renderer.yamlio import Shared
@@ -44,6 +45,10 @@ class Memo(NamedTuple):
     every: everypod.EveryPod
     catalog: Mapping[str, flavors.Flavor | None]
     fed: bool  # whether metrics are collected
+    rollout: Rollout  # of a Playground
+    hardening: str  # of the pods of apps that say nothing of it
+    policy: str  # what several flavors mean to such apps
+    scheduler: str  # that RenderConfig names, '' for none
     problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     traffic: Mapping[tuple[str, str], tuple[Traffic, ...]]  # by namespace and name of an app, what leads to it
@@ -72,6 +77,10 @@ def memo(inputs: Inputs) -> Memo:
         every=every,
         catalog=catalog,
         fed=monitoring.fed(inputs),
+        rollout=targets.rollout(inputs.config),
+        hardening=inputs.config.get("hardening") or "default",
+        policy=flavors.usual_policy(inputs),
+        scheduler=inputs.config.get("schedulerName") or "",
         problems=tuple(found.problems),
         apps=apps,
         traffic=_leading(inputs.traffic),
@@ -202,7 +211,7 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         made, problems = weights(memo, each.model)
         found.problems += problems
         ready += [made] if made else []
-    policy = flavors.policy(inputs, app)
+    policy = app.spec.get("flavorPolicy") or memo.policy
     place = _placement(memo, app, claim, policy, found)
     if len(ready) < len(claim.models):
         raise Stop
@@ -226,7 +235,7 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
     handed = policy == flavors.INFTYAI
     chosen = claim.flavors or (flavors.names(claim.main) if handed else ())
     annotations = {"llmaz.io/inference-service-flavors": ",".join(chosen)} if chosen else {}
-    hardening = app.spec.get("hardening") or inputs.config.get("hardening") or "default"
+    hardening = app.spec.get("hardening") or memo.hardening
     if hardening == "restricted" and not skip:
         for name in dict.fromkeys(each.loader for each in ready if each.loader):
             if not loader(memo, name).knows_user:
@@ -238,7 +247,8 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
         if paths.count(later.path) > 1:
             found.add("E289", later.origin, path=later.path, model=claim.main.name)
     loaders = tuple([loader(memo, each.loader) if each.loader else None for each in ready])
-    kit = pods.kit(inputs.config, app.name, memo.every, marks, annotations, ready, loaders, skip, place, hardening)
-    if handed and not inputs.config.get("schedulerName"):
-        kit = kit._replace(scheduler="inftyai-scheduler")
+    scheduler = memo.scheduler or ("inftyai-scheduler" if handed else "default-scheduler")
+    kit = pods.kit(
+        inputs.config, app.name, memo.every, marks, annotations, ready, loaders, skip, place, scheduler, hardening
+    )
     return Claimed(claim, tuple(ready), skip, kit, labels, hardening, openmodels.wanted(claim) if handed else ())

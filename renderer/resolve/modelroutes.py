@@ -41,7 +41,7 @@ def way(memo: Memo, item: Traffic, found: Findings) -> Way:
     """Everything decided. Raises Stop when a backend leaves nothing to go on with."""
     names.route_name(item, found)
     here, spec = door(memo, item.namespace), item.spec
-    off = here.get("mode") == "off" and not any(_opened(memo, item, each, here) for each in spec["backends"])
+    off = here.mode == "off" and not any(_opened(memo, item, each, here) for each in spec["backends"])
     called = dict(provider_names(item))
     parts: list[Part] = []
     plans: list[Plan] = []
@@ -190,7 +190,7 @@ def _retries(item: Traffic, parts: list[Part], plans: list[Plan], priorities: in
 
 def _hostnames(item: Traffic, here: Door, found: Findings) -> tuple[str, ...]:
     """Fewer of the Gateway's own hosts, never others."""
-    said, served = item.spec.get("hostnames") or (), here.get("hostnames")
+    said, served = item.spec.get("hostnames") or (), here.hostnames
     for i, host in enumerate(said):
         at = item.origin("spec", "hostnames", i)
         if left := [each for each in served if each not in said and routing.covers(host, each)]:
@@ -223,7 +223,7 @@ def _trusted(here: Door, header: str, tenant: bool, at: Origin, found: Findings)
         found.add("E651", at, name=name)
     elif header.lower() in [str(claim["header"]).lower() for claim in claims]:
         return
-    elif here.get("create"):
+    elif here.created:
         found.add("E650", at, header=header)
     else:
         found.add("N588", at, header=header, name=name)

@@ -49,9 +49,11 @@ def readable(engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scal
     """A warning for an autoscaler on metrics that stand behind a key, an error for one on metrics that are off.
     `options`: those of the command line.
     """
+    if scaler is None:
+        return
     metrics = engine.spec.get("metrics") or {}
     guards, switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
-    if scaler is None or not (guards or switches):
+    if not (guards or switches):
         return
     asked = [each["pods"]["metric"]["name"] for each in scaler.metrics if "pods" in each]
     if not asked:

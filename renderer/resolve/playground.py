@@ -28,7 +28,6 @@ from renderer.resolve import (
     running,
     saying,
     scaling,
-    targets,
 )
 from renderer.resolve.engines import PORT
 from renderer.resolve.lines import Line
@@ -74,7 +73,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         size=1,
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
-        rollout=targets.rollout(memo.inputs.config),
+        rollout=memo.rollout,
         worker=pod,
         config=config,
         port=_PORT,

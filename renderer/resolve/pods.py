@@ -58,6 +58,7 @@ def kit(
     loaders: Sequence[Loader | None],
     skip: bool,
     place: Placement,
+    scheduler: str,
     hardening: str,
 ) -> Kit:
     """What follows from the models' sources and the flavors. `loaders`: one a model, None where nothing is to load."""
@@ -94,7 +95,6 @@ def kit(
     if skip:
         loaded = zip(weights, loaders, strict=True)
         given = tuple([loading.credentials(loader, each) for each, loader in loaded if loader])
-    scheduler = config.get("schedulerName") or "default-scheduler"
     every_mount, every_volume, all_loads = tuple(mounts), tuple(volumes), tuple(loads)
     return Kit(
         app, every, labels, annotations, all_loads, every_mount, every_volume, given, place, scheduler, hardening

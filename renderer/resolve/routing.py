@@ -52,14 +52,15 @@ class Fact(NamedTuple):
 
 def mode(app: App, door: Door) -> str:
     """backend, pool or off: the app's own word, else RenderConfig's."""
-    return str((app.spec.get("gateway") or {}).get("mode") or door.get("mode"))
+    own = app.spec.get("gateway")
+    return str(own.get("mode") or door.mode) if own else door.mode
 
 
 def drain(door: Door, mode: str) -> int:
     """Seconds that a pod sleeps before it ends, so that nobody is sent to it any more: a DNS answer's life where Envoy
     asks the DNS (routing.md, Drain).
     """
-    return int(door.get("dnsTTL")) + 5 if mode == "backend" else _WITHOUT
+    return door.answered + 5 if mode == "backend" else _WITHOUT
 
 
 def host(app: App, door: Door, mode: str) -> str:
@@ -153,7 +154,7 @@ def route(app: App | Traffic, door: Door, asked: Asked, found: Findings) -> Rout
     """The route of a public name."""
     if (length := len(asked.model.encode())) > _HEADER:
         found.add("E623", asked.named, length=length, most=_HEADER)
-    timeouts = {**(door.get("timeouts") or {}), **asked.timeouts}
+    timeouts = {**door.timeouts, **asked.timeouts} if asked.timeouts else door.timeouts
     if asked.allowing:
         _secured(app, door, asked, asked.allowing, found)
     plain = not asked.allow and not asked.retries and not asked.limits and "streamIdle" not in timeouts
@@ -165,7 +166,7 @@ def route(app: App | Traffic, door: Door, asked: Asked, found: Findings) -> Rout
         labels=labels(name),
         model=asked.model,
         gateway=door.gateway,
-        hostnames=asked.hostnames or tuple(door.get("hostnames")),
+        hostnames=asked.hostnames or door.hostnames,
         targets=asked.targets,
         request=timeouts.get("request", gateways.REQUEST),
         stream_idle=timeouts.get("streamIdle", ""),
@@ -185,7 +186,7 @@ def _secured(app: App | Traffic, door: Door, asked: Asked, at: Origin, found: Fi
     """What stands in the way of rights on this model."""
     if not door.auth:
         found.add("E624", at, name="/".join(door.gateway))
-    if asked.allow and door.get("create") and door.gateway == (app.namespace, app.label):
+    if asked.allow and door.created and door.gateway == (app.namespace, app.label):
         found.add("E631", app.origin("metadata", "name"), name=app.label)
     elsewhere = [
         "remoteJWKS.backendRefs" if "backendRefs" in (each.get("remoteJWKS") or {}) else "localJWKS.valueRef"
@@ -221,7 +222,7 @@ def wanted(door: Door, route: Route) -> tuple[Wanted, ...]:
     if route.packed:
         fact = json.dumps([route.model, route.targets, route.request, route.owned_by, route.created_at])
         made.append(Wanted(ROUTE, route.namespace, route.packed, fact))
-    if door.get("create"):
+    if door.created:
         kinds = (GATEWAY, GRANT) if route.allowed else (GATEWAY,)
         made += [Wanted(kind, *door.gateway, door.namespace) for kind in kinds]
     return tuple(made)

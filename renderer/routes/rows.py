@@ -188,7 +188,7 @@ def _kept(memo: resolve.Memo, item: Traffic) -> tuple[Any, ...]:
     """A name that is only reserved."""
     here = door(memo, item.namespace)
     asked = tuple([each for each in _ASKED.values() if each in here.auth])
-    head = (here.gateway, tuple(here.get("hostnames")), asked, item.spec["modelName"], item.namespace)
+    head = (here.gateway, here.hostnames, asked, item.spec["modelName"], item.namespace)
     return tuple(Row(*head, item.kind, item.name))
 
 
