@@ -60,9 +60,10 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     ]
     if len(models) < len(names):
         raise Stop
+    draft = False
     if len(models) > 1:
         models.sort(key=lambda each: each.role != "main")
-    draft = len(models) > 1 and any(each.role == "draft" for each in models)
+        draft = any(each.role == "draft" for each in models)
     return Claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft)
 
 

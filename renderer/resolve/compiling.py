@@ -22,6 +22,7 @@ from renderer.resolve.engines import (
     Engine,
     File,
     Recommended,
+    Shell,
     Step,
     constant,
     expressed,
@@ -50,6 +51,7 @@ class _Preset:
         self.own: Spec = runtime.spec.get("engine") or {}
         self.at = Origin(runtime.document, ("spec",))
         self.found = found
+        self.open = 0  # how many trees have a word in them that differs from app to app
 
     def tree(self, path: Path, value: Any) -> Filler:
         """Fills a tree; without spec.engine, or without a word in it, it stands as it is, shared by all."""
@@ -70,6 +72,7 @@ class _Preset:
             except TemplateError:
                 for error in _broken(value, path):
                     self.found.add("E420", self.at.at(*error.path), what=error, hint=hint(error))
+        self.open += filler is not None
         return filler, value
 
     def strings(self, path: Path, value: Sequence[str]) -> Callable[[Words], Sequence[str]]:
@@ -115,6 +118,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     if not runtime.ours:  # ours are tested
         _images(spec, at, found)
     given = normal.entries(spec.get("envs") or (), at.at("envs"), found)
+    alike = template.words_of(given) <= preset.constant.keys()
     sizes = frozenset(reads.name(option) for _, option in _derived_from(own, "TP"))
     shared = ((own.get("options") or {}).get("shares") or {}).items()
     shares = {reads.name(option): frozenset(map(reads.name, beside)) for option, beside in shared}
@@ -125,14 +129,8 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         constant=preset.constant,
         origin=at,
         configs=configs,
-        command=preset.strings(("command",), spec.get("command") or []),
+        shell=_shell(preset, spec),
         envs=preset.tree(("envs",), list(merge_env(given))),
-        lifecycle=preset.tree(("lifecycle",), spec.get("lifecycle") or {}),
-        probes={
-            key: preset.tree((key,), spec[key])
-            for key in ("startupProbe", "readinessProbe", "livenessProbe")
-            if spec.get(key)
-        },
         derived=_derived(preset),
         asking=_asking(own),
         holding={},
@@ -154,11 +152,28 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         lists={its_version: listed},
         judges={},
         judged={},
+        environments={} if alike or not own else None,
         fitting=set(),
     )
     if found.problems:
         raise Stop
     return made
+
+
+def _shell(preset: _Preset, spec: Spec) -> Callable[[Words], Shell]:
+    """Fills command, hooks and probes; only where a word of an app's is in them for each."""
+    before = preset.open
+    command = preset.strings(("command",), spec.get("command") or [])
+    keys = ("lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
+    parts = [preset.tree((key,), spec.get(key) or {}) for key in keys]
+
+    def fill(words: Words) -> Shell:
+        return Shell(tuple(command(words)), *[part(words) for part in parts])
+
+    if preset.open > before:
+        return fill
+    constant = fill(preset.constant)
+    return lambda words: constant
 
 
 def _grace(own: Spec, drain: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
 
-from renderer.api import BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
+from renderer.api import App, BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess
 from renderer.records import NamedTuple
@@ -79,6 +79,16 @@ class Held(NamedTuple):
     filled: dict[Any, Derivation]  # a memory: by these values
 
 
+class Shell(NamedTuple):
+    """What a runner has around its arguments."""
+
+    command: tuple[str, ...]
+    lifecycle: Body
+    startup: Body
+    readiness: Body
+    liveness: Body
+
+
 class File(NamedTuple):
     """One entry of `engine.files`: when it holds, where the container sees it, its key in the ConfigMap."""
 
@@ -134,10 +144,8 @@ class Engine(NamedTuple):
     constant: Words  # the words that are alike for all apps
     origin: Origin
     configs: Mapping[str, Recommended]
-    command: Callable[[Words], Sequence[str]]
+    shell: Callable[[Words], Shell]
     envs: Filler
-    lifecycle: Filler
-    probes: Mapping[str, Filler]
     derived: tuple[Derived, ...]
     asking: Callable[[Words], Any]  # all of the words that the conditions of `derived` depend on
     holding: dict[Any, Held]  # a memory: by that, what holds
@@ -159,6 +167,7 @@ class Engine(NamedTuple):
     lists: dict[str, Listed | None]  # a memory of its options, by version
     judges: dict[str, Judge | None]  # a memory, by version
     judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
+    environments: dict[tuple[int, bytes], tuple[Body, ...]] | None  # a memory, None where apps' words are in `envs`
     fitting: set[tuple[Any, ...]]  # a memory of the forms of weights that it takes
 
     def derives(self, words: Words) -> Derivation:
@@ -213,13 +222,15 @@ def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> Backe
     raise Stop
 
 
-def recommended(engine: Engine, draft: bool, user: Spec, origin: Origin, found: Findings) -> Recommended:
+def recommended(engine: Engine, draft: bool, app: App, found: Findings) -> Recommended:
     """configName → speculative-decoding with a draft model → default (contract, section 2).
 
     Raises Stop for a name it lacks.
     """
+    user = app.spec.get("backendRuntimeConfig") or {}
     name = user.get("configName") or ("speculative-decoding" if draft else "default")
     if name not in engine.configs:
+        origin = app.origin("spec", "backendRuntimeConfig")
         names = list(engine.configs)
         if user.get("configName"):
             found.stop("E206", origin.at("configName"), name=name, backend=engine.runtime.name, hint=guess(name, names))

@@ -11,6 +11,7 @@ from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, Source
 from renderer.records import NamedTuple
 from renderer.resolve import engines, given, normal, options, patching
+from renderer.resolve.engines import Derivation
 from renderer.resolve.environment import merge_env
 from renderer.resolve.judging import judged
 from renderer.resolve.memo import Claimed, Memo, key_of
@@ -71,20 +72,12 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
         _judge(memo, app, base, run, args, found)
         if run.version and len(found.problems) == before:
             form.sound.add(asked)
-    env: Sequence[Body] = tuple(engine.envs(words))
-    model_env, own_env = per_model.get("envs") or (), user.get("envs") or ()
-    if derived.envs or model_env or own_env or memo.every.env:
-        if model_env:
-            path: Path = ("spec", "engines", engine.runtime.name, "envs")
-            model_env = _entries(memo, model_env, base.claim.main.document, path, found)
-        if own_env:
-            own_env = _entries(memo, own_env, app.document, (*_BACKEND, "envs"), found)
-        env = merge_env(env, derived.envs, memo.every.env, model_env, own_env)
+    env = _environment(memo, app, base, run, derived, found)
     size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
     if size is not None:
         own = "sharedMemorySize" in user
         shm = _sized(size, app.origin(*_BACKEND) if own else run.config.origin, found)
-    return Line(args, form.names, tuple(env), shm)
+    return Line(args, form.names, env, shm)
 
 
 def _sized(size: object, at: Origin, found: Findings) -> str:
@@ -96,6 +89,31 @@ def _sized(size: object, at: Origin, found: Findings) -> str:
     except ValueError:
         found.add("E305", at.at("sharedMemorySize"), value=size)
         return ""
+
+
+def _environment(
+    memo: Memo, app: App, base: Claimed, run: Run, derived: Derivation, found: Findings
+) -> tuple[Body, ...]:
+    """The preset's, what is derived, every pod's, the model's and the Playground's: worked out once for all who say the
+    same.
+    """
+    engine, known = run.engine, run.engine.environments
+    model_env, own_env = _of_model(base, engine).get("envs") or (), run.user.get("envs") or ()
+    said = id(derived), key_of(model_env, own_env)  # the engine keeps what is derived
+    if known and said in known:
+        return known[said]
+    before = len(found.problems)
+    env = tuple(engine.envs(run.words))
+    if model_env:
+        path: Path = ("spec", "engines", engine.runtime.name, "envs")
+        model_env = _entries(memo, model_env, base.claim.main.document, path, found)
+    if own_env:
+        own_env = _entries(memo, own_env, app.document, (*_BACKEND, "envs"), found)
+    if derived.envs or model_env or own_env or memo.every.env:
+        env = merge_env(env, derived.envs, memo.every.env, model_env, own_env)
+    if known is not None and len(found.problems) == before:
+        known[said] = env
+    return env
 
 
 def _entries(memo: Memo, envs: Sequence[Body], source: Source, path: Path, found: Findings) -> Sequence[Body]:

@@ -14,10 +14,18 @@ _VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _DNS_LABEL = 63
 _SUBDOMAIN = 253
 _REVISION = 11  # `-` and ten characters that a StatefulSet adds to its name in a pod label
+_SHORT = _DNS_LABEL - _REVISION  # a name that fits whatever is made of it, where a group has one pod
 
 
 def app_names(app: App, size: int, groups: int, found: Findings) -> None:
     """The app's name and all derived from it; `groups`: the most that may run."""
+    if size > 1 or len(app.name) > _SHORT or not _LABEL.fullmatch(app.name):
+        _own_name(app, size, groups, found)
+    if not _labels(app.namespace):
+        found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
+
+
+def _own_name(app: App, size: int, groups: int, found: Findings) -> None:
     name = app.name
     if not _LABEL.fullmatch(name):
         found.add(
@@ -37,8 +45,6 @@ def app_names(app: App, size: int, groups: int, found: Findings) -> None:
         if len(longest) > limit:
             words = {"name": longest, "length": len(longest), "limit": limit, "most": most}
             found.add("E281", app.origin("metadata", "name"), **words)
-    if not _labels(app.namespace):
-        found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
 
 
 @lru_cache(maxsize=1024)

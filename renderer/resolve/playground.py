@@ -122,33 +122,29 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
     inputs, runtime = memo.inputs, run.engine.runtime
     try:
         line = lines.line(memo, app, base, run, found)
-        command = tuple(run.engine.command(run.words))
-        lifecycle = run.engine.lifecycle(run.words)
-        probes = {key: filler(run.words) for key, filler in run.engine.probes.items()}
+        shell = run.engine.shell(run.words)
         beside = preparing.prepared(inputs.config, app.name, run.engine, run.words)
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
         found.stop("E420", Origin(runtime.document, path), what=error, hint=compiling.hint(error))
     if (draft := run.words["DraftModelPath"]) and base.claim.draft:
-        texts = (*command, *line.args, *line.env, *beside.config.values(), *beside.steps)
+        texts = (*shell.command, *line.args, *line.env, *beside.config.values(), *beside.steps)
         given.drafted(str(draft), texts, app.origin(*base.claim.models[1].path), found)
     elif run.config.drafts and not base.claim.draft:
         given.undrafted(run.config, line.args, run.user, app.origin(*_BACKEND), found)
     facts = base.claim.main.spec.get("facts") or {}
     runner = Container(
-        name=pods.RUNNER,
-        image=images.reference(
-            inputs.config, images.tagged(run.variant.get("image") or runtime.spec["image"], run.tag)
-        ),
-        command=command,
-        args=line.args,
-        env=pods.with_credentials(base.kit, line.env),
-        ports=_PORTS,
-        resources=run.resources,
-        startup_probe=engines.startup(run.engine, probes.get("startupProbe", {}), facts.get("weightsGiB") or 0),
-        readiness_probe=probes.get("readinessProbe", {}),
-        liveness_probe=probes.get("livenessProbe", {}),
-        lifecycle=lifecycle,
+        pods.RUNNER,
+        images.reference(inputs.config, images.tagged(run.variant.get("image") or runtime.spec["image"], run.tag)),
+        shell.command,
+        line.args,
+        pods.with_credentials(base.kit, line.env),
+        _PORTS,
+        run.resources,
+        engines.startup(run.engine, shell.startup, facts.get("weightsGiB") or 0),
+        shell.readiness,
+        shell.liveness,
+        shell.lifecycle,
     )
     security = run.variant.get("security") or run.engine.spec.get("security") or {}
     kit = base.kit

@@ -41,15 +41,15 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
 
     Raises Stop when the engine cannot run what is claimed.
     """
-    inputs, user, at = memo.inputs, app.spec.get("backendRuntimeConfig") or {}, app.origin(*_BACKEND)
+    inputs, user = memo.inputs, app.spec.get("backendRuntimeConfig") or {}
     claim, place = base.claim, base.kit.placement
     if notice := engine.spec.get("notice"):
-        origin = at.at("backendName") if "backendName" in user else app.origin("spec")
+        origin = app.origin(*_BACKEND, "backendName") if "backendName" in user else app.origin("spec")
         found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
-    config = engines.recommended(engine, claim.draft, user, at, found)
+    config = engines.recommended(engine, claim.draft, app, found)
     said, before = key_of(user.get("resources"), place.limits, place.params, place.given), len(found.problems)
     sized = config.sized.get(said)
-    merged = sized.resources if sized else _merged(config, user, at, place, found)
+    merged = sized.resources if sized else _merged(config, user, app, place, found)
     if engine.templated:
         so_far = len(found.problems)
         fitting.fit(inputs, app, engine, claim, base.weights, base.skip, found)
@@ -61,7 +61,7 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
             config.sized[said] = sized
     _, held, variant, size, length = sized
     if user.get("version"):
-        images.judge(user["version"], "tag", at.at("version"), found)
+        images.judge(user["version"], "tag", app.origin(*_BACKEND, "version"), found)
     tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
     # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
     served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or claim.main.name
@@ -83,10 +83,10 @@ def _unreadable(found: Findings, before: int) -> bool:
     )
 
 
-def _merged(config: engines.Recommended, user: Spec, at: Origin, place: flavors.Placement, found: Findings) -> Body:
-    """The runner's resources. `user`: the app's backendRuntimeConfig, which stands `at`."""
+def _merged(config: engines.Recommended, user: Spec, app: App, place: flavors.Placement, found: Findings) -> Body:
+    """The runner's resources. `user`: the app's backendRuntimeConfig."""
     preset = resources.Side(config.spec.get("resources") or {}, config.origin)
-    own = resources.Side(user.get("resources") or {}, at)
+    own = resources.Side(user.get("resources") or {}, app.origin(*_BACKEND))
     made: Body = shared(resources.merged(preset, own, place.limits, found))
     return made
 

@@ -32,6 +32,8 @@ def workloads(memo: Memo, app: App, found: Findings) -> list[Plan]:
 
 def _planned(memo: Memo, app: App, found: Findings) -> list[Plan]:
     plan = playground.plan if app.kind == "Playground" else service.plan
+    if "flavorPolicy" not in app.spec and memo.policy != variants.VARIANTS:  # as with most
+        return [plan(memo, app, found)]
     return [plan(memo, each, found) for each in variants.variants(memo.inputs, app)]
 
 
