@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Protocol
 
 from renderer.problems import Origin, Path, Problem, Source
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, Record
 from renderer.tree import DISK, Ground, Tree
 from renderer.yamlio import Document
 
@@ -105,7 +105,7 @@ class Traffic(NamedTuple):
         return Origin(self.document, path, key)
 
 
-class Config(NamedTuple):
+class Config(Record):
     """RenderConfig: the file's keys under those of `--set`.
 
     `sources` names, by path, who set a key that the file did not.
@@ -206,7 +206,7 @@ def minor(version: str) -> int:
     return int(number) if major == "1" and number.isdigit() else 0
 
 
-class Inputs(NamedTuple):
+class Inputs(Record):
     """Everything that was read.
 
     `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first

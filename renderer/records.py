@@ -1,8 +1,11 @@
-"""Named tuples that are quick to define.
+"""Named tuples that are quick to define, and records that are quick to read.
 
 `typing.NamedTuple` compiles the annotation of every field and `collections.namedtuple` a constructor for every class,
 which takes longer than all else. Here constructors with as many fields share their code but for the names, and all
 classes share the other methods. To who uses them they are the same classes; mypy takes them for typing's.
+
+Python looks up a field of a tuple by its name in the class, at every turn. What is made once a run and read for every
+app is a Record: it has its fields in slots, which are read at once, and is no tuple.
 """
 
 from __future__ import annotations
@@ -12,8 +15,11 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["NamedTuple", "Record"]
+
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
+    from typing import NamedTuple as Record
 else:
 
     @cache
@@ -71,3 +77,37 @@ else:
 
     class NamedTuple(metaclass=_Defining):
         """What to inherit from, as from `typing.NamedTuple`."""
+
+    class _Frozen:
+        __slots__ = ()
+
+        def __init__(self, *parts: Any, **named: Any) -> None:
+            values = {**self._field_defaults, **dict(zip(self._fields, parts, strict=False)), **named}
+            if len(parts) > len(self._fields) or values.keys() != {*self._fields}:
+                raise TypeError(f"{self.__class__.__name__} takes {', '.join(self._fields)}")
+            for field in self._fields:
+                object.__setattr__(self, field, values[field])
+
+        def __setattr__(self, name: str, value: object) -> None:
+            raise AttributeError(f"a {self.__class__.__name__} is frozen: {name}")
+
+        def __repr__(self) -> str:
+            said = ", ".join(f"{field}={value!r}" for field, value in self._asdict().items())
+            return f"{self.__class__.__name__}({said})"
+
+        def _asdict(self) -> dict[str, Any]:
+            return {field: getattr(self, field) for field in self._fields}
+
+        def _replace(self, /, **changes: Any) -> Any:
+            return self.__class__(**{**self._asdict(), **changes})
+
+    class _Recording(type):
+        def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+            if not bases:  # Record itself
+                return super().__new__(cls, name, bases, body)
+            fields = tuple(body["__annotations__"])
+            defaults = {field: body.pop(field) for field in fields if field in body}
+            return type(name, (_Frozen,), {**body, "__slots__": fields, "_fields": fields, "_field_defaults": defaults})
+
+    class Record(metaclass=_Recording):
+        """What to inherit from as from NamedTuple. Two are the same when they are one."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, Record
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -87,3 +87,39 @@ def test_what_is_missing_or_too_much_is_an_error() -> None:
             wrong(*arguments, **named)
     with pytest.raises(AttributeError):
         wrong("a").name = "b"
+
+
+class Kept(Record):
+    """A record."""
+
+    name: str
+    number: int = 3
+
+    @property
+    def twice(self) -> int:
+        """The number, doubled."""
+        return self.number * 2
+
+
+def test_a_record_is_made_as_a_named_tuple() -> None:
+    assert repr(Kept("a")) == "Kept(name='a', number=3)"
+    assert repr(Kept(number=4, name="b")) == repr(Kept("a", 4)._replace(name="b"))
+    assert Kept("a", 5).twice == 10
+    assert Kept("a")._asdict() == {"name": "a", "number": 3}
+
+
+@pytest.mark.parametrize(("parts", "named"), [((), {}), (("a", 1, 2), {}), (("a",), {"other": 1})])
+def test_a_record_wants_its_fields(parts: tuple[Any, ...], named: dict[str, Any]) -> None:
+    kind: Any = Kept
+    with pytest.raises(TypeError, match="Kept takes name, number"):
+        kind(*parts, **named)
+
+
+def test_a_record_stays_as_it_is() -> None:
+    made: Any = Kept("a")
+    with pytest.raises(AttributeError, match="a Kept is frozen: name"):
+        made.name = "b"
+    with pytest.raises(AttributeError, match="a Kept is frozen: other"):
+        made.other = "b"
+    assert not hasattr(made, "__dict__")
+    assert made != Kept("a")

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from renderer.api import App, BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, Record
 from renderer.resolve import options
 from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.judging import Judge, Said, judged
@@ -62,7 +62,7 @@ class Derived(NamedTuple):
     words: frozenset[str]
 
 
-class Derivation(NamedTuple):
+class Derivation(Record):
     """What `engine.derived` gives: arguments, variables, shared memory. `held`: the entries that it is from."""
 
     held: tuple[Derived, ...] = ()
@@ -71,7 +71,7 @@ class Derivation(NamedTuple):
     shared_memory: str = ""
 
 
-class Held(NamedTuple):
+class Held(Record):
     """The entries of `engine.derived` that hold together. `asking`: the values of the words that fill them."""
 
     entries: tuple[Derived, ...]
@@ -79,7 +79,7 @@ class Held(NamedTuple):
     filled: dict[Any, Derivation]  # a memory: by these values
 
 
-class Shell(NamedTuple):
+class Shell(Record):
     """What a runner has around its arguments."""
 
     command: tuple[str, ...]
@@ -120,7 +120,7 @@ class Sized(NamedTuple):
     length: int = 0
 
 
-class Recommended(NamedTuple):
+class Recommended(Record):
     """One recommendedConfig: its spec, what fills its args, and where it stands. `sized`: a memory, by what the app and
     its flavor say; `drafts`: one of the args is the path of a draft model.
     """
@@ -132,7 +132,7 @@ class Recommended(NamedTuple):
     drafts: bool
 
 
-class Engine(NamedTuple):
+class Engine(Record):
     """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty where it is not `templated`; `reserved` and
     `owned_env`: options and variables that are not for users to set, and what to do instead; `volumes`: name and path
     of each.

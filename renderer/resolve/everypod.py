@@ -9,7 +9,7 @@ from renderer import template
 from renderer.api import Config
 from renderer.plan import Body
 from renderer.problems import Findings, Origin
-from renderer.records import NamedTuple
+from renderer.records import Record
 from renderer.resolve import normal
 from renderer.resolve.environment import merge_env
 
@@ -19,7 +19,7 @@ _OWN_DOMAINS = ("llmaz.io", "leaderworkerset.sigs.k8s.io")
 _OWN_LABELS = "app.kubernetes.io"
 
 
-class EveryPod(NamedTuple):
+class EveryPod(Record):
     """RenderConfig's `pods`, made ready once a run. `fields`: those of a pod spec that are alike for all apps."""
 
     labels: Body = {}

@@ -10,7 +10,7 @@ from renderer import quantity, template
 from renderer.api import App, Config, Inputs, OpenModel, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess, quoted
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, Record
 from renderer.resolve import normal
 from renderer.resolve.claims import Claim
 from renderer.resolve.everypod import union
@@ -53,7 +53,7 @@ class Flavor(NamedTuple):
     borrowed: Borrowed = {}
 
 
-class Placement(NamedTuple):
+class Placement(Record):
     """What the chosen flavors ask for: limits, node labels or node affinity, and params. It follows from their words
     alone, so that models which say the same share it.
 

@@ -9,7 +9,7 @@ from renderer import schema, since, tokens
 from renderer.api import Config
 from renderer.plan import Body, Gate
 from renderer.problems import Findings, Origin
-from renderer.records import NamedTuple
+from renderer.records import Record
 from renderer.resolve import targets
 from renderer.template import shared
 
@@ -43,7 +43,7 @@ _MAKING = ("className", "serviceType", "replicas", "tls")  # of a Gateway that w
 _GATE_KEYS = ("create", "className", "serviceType", "replicas", "hostnames", "tls", "auth", "maxModels", "routeLayout")
 
 
-class Door(NamedTuple):
+class Door(Record):
     """What one namespace's models are reached through. `said`: with the defaults of what nobody says; `gateway`:
     namespace and name; `auth`: how the Gateway knows who calls, empty when it does not ask; `tenant`: the header that
     holds who calls, once it has asked; `answered`: the seconds for which a DNS answer holds; `created`: we make it.

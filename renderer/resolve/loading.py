@@ -13,7 +13,7 @@ from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
 from renderer.plan import Body, Container
 from renderer.problems import Findings, Origin
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, Record
 from renderer.resolve import images, normal, resources, security
 from renderer.resolve.sources import HOME, Weights
 from renderer.template import Filler
@@ -67,7 +67,7 @@ class _Grant(NamedTuple):
     credentials: Credentials
 
 
-class _Source(NamedTuple):
+class _Source(Record):
     """What a loader needs for one kind of source. `granted`: the credentials, where they depend on nothing."""
 
     envs: tuple[_Part, ...]
@@ -75,7 +75,7 @@ class _Source(NamedTuple):
     granted: Credentials | None
 
 
-class Loader(NamedTuple):
+class Loader(Record):
     """A loader preset under RenderConfig, made ready once a run. `sources`: by hub or URI scheme that it serves."""
 
     name: str

@@ -9,7 +9,7 @@ from typing import Any
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Plan, Rollout, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, Record
 from renderer.resolve import (
     annotated,
     claims,
@@ -38,7 +38,7 @@ def key_of(*values: Any) -> bytes:
     return marshal.dumps(values, _TELLS_ALL)
 
 
-class Memo(NamedTuple):
+class Memo(Record):
     """One run's memory: what is worked out once for all apps."""
 
     inputs: Inputs

@@ -14,7 +14,7 @@ from typing import Any
 
 from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
 from renderer.problems import Findings, Origin
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, Record
 
 _LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?")  # of a list of options
 _NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash
@@ -49,7 +49,7 @@ class Listed(NamedTuple):
     removed: Mapping[str, str]
 
 
-class Form(NamedTuple):
+class Form(Record):
     """What becomes of lines with the same options in the same places. `pick` takes the arguments that are kept from
     those of all layers, with `more` behind them; `names`: the options that the line has; `sound`: a memory of values
     with which nothing is wrong.
@@ -61,7 +61,7 @@ class Form(NamedTuple):
     sound: set[tuple[Any, ...]]
 
 
-class Style(NamedTuple):
+class Style(Record):
     """How options are read. `kind`: argparse, exact, clap, click or none; `spelled`: other spellings and the names
     they stand for; `known`: the names (for unique prefixes); `names`, `lines`: memories.
     """

@@ -9,7 +9,7 @@ from renderer import template, yamlio
 from renderer.api import Inputs
 from renderer.plan import Body
 from renderer.problems import Findings, guess
-from renderer.records import NamedTuple
+from renderer.records import Record
 from renderer.resolve import everypod, images, security
 from renderer.resolve.gateways import Door
 from renderer.template import Words
@@ -31,7 +31,7 @@ WORDS = frozenset(
 )
 
 
-class Picker(NamedTuple):
+class Picker(Record):
     """A picker preset under RenderConfig. `group`: of the objects that steer it, `reads`: where it looks for them;
     `label`: of pods, for their engine; `args` and `config` of the WORDS; `more`: fields of its pod.
     """
