@@ -32,10 +32,10 @@ class Line(NamedTuple):
 
 def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line:
     """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
-    engine, user, words = run.engine, run.user, run.words
+    engine, user, words, config, claim = run.engine, run.user, run.words, run.config, base.claim
     per_model = _of_model(base, engine)
     own_args, model_args = user.get("args") or (), per_model.get("args") or ()
-    first = run.config.layer(words)
+    first = config.layer(words)
     derived = engine.derives(words)
     layers, shm = [first, *derived.layers], derived.shared_memory
     if engine.owned_env:
@@ -46,7 +46,7 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
     if engine.style.splits:
         paths = [
             (weights.path, app.origin(*each.path) if each.model.ours else weights.origin)
-            for each, weights in zip(base.claim.models, base.weights, strict=True)
+            for each, weights in zip(claim.models, base.weights, strict=True)
         ]
         given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
     layers += [options.Layer(each) for each in (model_args, own_args) if each]
@@ -57,14 +57,14 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
         run.held,
         words["TP"],
         base.kit.placement.first,
-        base.claim.draft,
+        claim.draft,
         tuple(model_args),
         tuple(own_args),
         "podTemplate" in app.spec,
-        id(run.config),
+        id(config),
         id(derived.held),
     )
-    if facts := base.claim.main.spec.get("facts"):
+    if facts := claim.main.spec.get("facts"):
         heads, longest = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
         asked += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in each for each in args)
     if asked not in form.sound:
@@ -72,11 +72,11 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
         _judge(memo, app, base, run, args, found)
         if run.version and len(found.problems) == before:
             form.sound.add(asked)
-    env = _environment(memo, app, base, run, derived, found)
-    size = user.get("sharedMemorySize", run.config.spec.get("sharedMemorySize"))
+    env = _environment(memo, app, base, run, derived, per_model, found)
+    size = user.get("sharedMemorySize", config.spec.get("sharedMemorySize"))
     if size is not None:
         own = "sharedMemorySize" in user
-        shm = _sized(size, app.origin(*_BACKEND) if own else run.config.origin, found)
+        shm = _sized(size, app.origin(*_BACKEND) if own else config.origin, found)
     return Line(args, form.names, env, shm)
 
 
@@ -92,13 +92,13 @@ def _sized(size: object, at: Origin, found: Findings) -> str:
 
 
 def _environment(
-    memo: Memo, app: App, base: Claimed, run: Run, derived: Derivation, found: Findings
+    memo: Memo, app: App, base: Claimed, run: Run, derived: Derivation, per_model: Spec, found: Findings
 ) -> tuple[Body, ...]:
     """The preset's, what is derived, every pod's, the model's and the Playground's: worked out once for all who say the
     same.
     """
     engine, known = run.engine, run.engine.environments
-    model_env, own_env = _of_model(base, engine).get("envs") or (), run.user.get("envs") or ()
+    model_env, own_env = per_model.get("envs") or (), run.user.get("envs") or ()
     said = id(derived), key_of(model_env, own_env)  # the engine keeps what is derived
     if known and said in known:
         return known[said]

@@ -220,19 +220,21 @@ def container(
             env[name] = {"name": name, "value": str(filler(words))} if filler else fixed
     for entry in access.env:  # Secrets come last, and only where the name is not taken
         env.setdefault(entry["name"], entry)
+    args = [
+        str(filler(words)) if filler else fixed for when, _, fixed, filler in loader.args if when is None or when(words)
+    ]
     return Container(
-        name=f"model-loader-{position}" if position else "model-loader",
-        image=loader.image,
-        command=loader.command,
-        args=tuple(
-            [
-                str(filler(words)) if filler else fixed
-                for when, _, fixed, filler in loader.args
-                if when is None or when(words)
-            ]
-        ),
-        env=tuple(env.values()),
-        resources=loader.resources,
-        security={} if hardening == "off" else loader.security,
-        mounts=(WRITABLE, *access.mounts),
+        f"model-loader-{position}" if position else "model-loader",
+        loader.image,
+        loader.command,
+        tuple(args),
+        tuple(env.values()),
+        (),  # no ports
+        loader.resources,
+        {},  # no probes
+        {},
+        {},
+        {},  # no hooks
+        {} if hardening == "off" else loader.security,
+        (WRITABLE, *access.mounts),
     )

@@ -69,7 +69,9 @@ def patched(
 
 def runner(spec: Spec) -> tuple[int, Spec]:
     """Where a Playground's podTemplate speaks of model-runner, and what it says; (0, {}) when it does not."""
-    template = (spec.get("podTemplate") or {}).get("spec") or {}
+    if not (template := spec.get("podTemplate")):
+        return 0, {}
+    template = template.get("spec") or {}
     for i, each in enumerate(template.get("containers") or ()):
         if each["name"] == pods.RUNNER:
             return i, each

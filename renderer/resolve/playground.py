@@ -62,32 +62,35 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         pod = monitoring.watched(pod, run.engine)
     scaler = scaling.scaler(memo, app, run.engine, run.config, found)
     monitoring.readable(run.engine, app, line.names, pod, scaler, found)
-    return Plan(
-        name=app.name,
-        app=app.label,
-        namespace=app.namespace,
-        file=app.file,
-        labels=base.labels,
-        annotations=_annotations(memo, app, base, run, found),
-        replicas=count,
-        size=1,
-        startup_policy="LeaderReady",
-        restart_policy="RecreateGroupOnPodRestart",
-        rollout=memo.rollout,
-        worker=pod,
-        config=config,
-        port=_PORT,
-        model=base.claim.main.name,
-        serves=run.served,
-        called=run.called,
-        backend=runtime.runtime.name if runtime.templated else "",
-        metrics=runtime.spec.get("metrics") or {},
-        adapters=adapters.loaded(runtime.spec, runtime.style, run.served, line.args, line.names),
-        disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
-        scaler=scaler,
-        host=routing.host(app, here, mode),
-        shared=(*base.shared, *(monitoring.wanted(app.namespace, pod) if memo.fed else ())),
-        origins=lambda: _origins(memo, app, base, run, line, pod),
+    spec, served = runtime.spec, run.served
+    return Plan(  # by position, since keywords take longer than all else here
+        app.name,
+        app.namespace,
+        app.file,
+        base.labels,
+        _annotations(memo, app, base, run, found),
+        count,
+        1,  # pod a group
+        "LeaderReady",
+        "RecreateGroupOnPodRestart",
+        memo.rollout,
+        pod,
+        _PORT,
+        (scaler.min_replicas if scaler else count or 0) >= 2,
+        lambda: _origins(memo, app, base, run, line, pod),
+        None,  # no leader of another kind
+        {},  # nor subgroups
+        scaler,
+        config,
+        (*base.shared, *monitoring.wanted(app.namespace, pod)) if memo.fed else base.shared,
+        app.label,
+        base.claim.main.name,
+        served,
+        run.called,
+        routing.host(app, here, mode),
+        runtime.runtime.name if runtime.templated else "",
+        spec.get("metrics") or {},
+        adapters.loaded(spec, runtime.style, served, line.args, line.names),
     )
 
 
@@ -119,45 +122,45 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
 
     Raises Stop when a template of the runtime does not hold.
     """
-    inputs, runtime = memo.inputs, run.engine.runtime
+    inputs, engine, words, claim, kit = memo.inputs, run.engine, run.words, base.claim, base.kit
+    runtime, variant = engine.runtime, run.variant
     try:
         line = lines.line(memo, app, base, run, found)
-        shell = run.engine.shell(run.words)
-        beside = preparing.prepared(inputs.config, app.name, run.engine, run.words)
+        shell = engine.shell(words)
+        beside = preparing.prepared(inputs.config, app.name, engine, words)
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
         found.stop("E420", Origin(runtime.document, path), what=error, hint=compiling.hint(error))
-    if (draft := run.words["DraftModelPath"]) and base.claim.draft:
+    if (draft := words["DraftModelPath"]) and claim.draft:
         texts = (*shell.command, *line.args, *line.env, *beside.config.values(), *beside.steps)
-        given.drafted(str(draft), texts, app.origin(*base.claim.models[1].path), found)
-    elif run.config.drafts and not base.claim.draft:
+        given.drafted(str(draft), texts, app.origin(*claim.models[1].path), found)
+    elif run.config.drafts and not claim.draft:
         given.undrafted(run.config, line.args, run.user, app.origin(*_BACKEND), found)
-    facts = base.claim.main.spec.get("facts") or {}
+    facts = claim.main.spec.get("facts") or {}
     runner = Container(
         pods.RUNNER,
-        images.reference(inputs.config, images.tagged(run.variant.get("image") or runtime.spec["image"], run.tag)),
+        images.reference(inputs.config, images.tagged(variant.get("image") or runtime.spec["image"], run.tag)),
         shell.command,
         line.args,
-        pods.with_credentials(base.kit, line.env),
+        pods.with_credentials(kit, line.env),
         _PORTS,
         run.resources,
-        engines.startup(run.engine, shell.startup, facts.get("weightsGiB") or 0),
+        engines.startup(engine, shell.startup, facts.get("weightsGiB") or 0),
         shell.readiness,
         shell.liveness,
         shell.lifecycle,
     )
-    security = run.variant.get("security") or run.engine.spec.get("security") or {}
-    kit = base.kit
-    if run.engine.templated and base.weights[0].kind == PULLED and not kit.loads:
+    security = variant.get("security") or engine.spec.get("security") or {}
+    if engine.templated and base.weights[0].kind == PULLED and not kit.loads:
         kit = pods.without_weights(kit)  # its preset says where they go (upstream-bugs.md, 18)
-    pod = pods.playground(kit, runner, line.shared_memory, run.engine.grace, _tolerations(run.held), security, beside)
+    pod = pods.playground(kit, runner, line.shared_memory, engine.grace, _tolerations(run.held), security, beside)
     if base.hardening == "restricted" and "user" not in security:
         found.add("W204", hardened_at(memo, app))
     if app.spec.get("podTemplate"):
         pod = _patched(memo, app, base, run, pod, found)
         otherwise = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
-        grace = pod.grace_seconds or run.engine.grace
-        given.drained(run.engine, lines.said(app, base, run), line.args, grace, otherwise, found)
+        grace = pod.grace_seconds or engine.grace
+        given.drained(engine, lines.said(app, base, run), line.args, grace, otherwise, found)
     return pod, line, beside.config
 
 

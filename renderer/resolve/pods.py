@@ -151,21 +151,23 @@ def playground(
     wanted = every.tolerations or place.tolerations
     more = everypod.union(tolerations, every.tolerations, place.tolerations) if wanted else tolerations
     annotations = {**kit.annotations, **beside.annotations} if beside.annotations else kit.annotations
-    return Pod(
-        labels={**kit.labels, **every.labels} if every.labels else kit.labels,
-        annotations={**annotations, **every.annotations} if every.annotations else annotations,
-        scheduler_name=kit.scheduler,
-        containers=(runner,),
-        init_containers=(*loaders, *[_step(each, runner) for each in beside.steps]),
-        volumes=tuple(volumes),
-        node_selector=place.node_selector,
-        affinity={"nodeAffinity": place.node_affinity} if place.node_affinity else {},
-        tolerations=tuple(more),
-        grace_seconds=grace,
-        security=pod_security,
-        mounts_token=None if kit.hardening == "off" else False,
-        service_links=None if kit.hardening == "off" else False,
-        rest=everypod.generated(every, kit.app, place.runtime_class),
+    unwanted = None if kit.hardening == "off" else False  # the token of a service account, links to Services
+    return Pod(  # by position, as a Plan
+        {**kit.labels, **every.labels} if every.labels else kit.labels,
+        {**annotations, **every.annotations} if every.annotations else annotations,
+        kit.scheduler,
+        (runner,),
+        (*loaders, *[_step(each, runner) for each in beside.steps]) if beside.steps else loaders,
+        tuple(volumes),
+        place.node_selector,
+        {"nodeAffinity": place.node_affinity} if place.node_affinity else {},
+        tuple(more),
+        grace,
+        pod_security,
+        unwanted,
+        unwanted,
+        {},
+        everypod.generated(every, kit.app, place.runtime_class),
     )
 
 

@@ -41,8 +41,8 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
 
     Raises Stop when the engine cannot run what is claimed.
     """
-    inputs, user = memo.inputs, app.spec.get("backendRuntimeConfig") or {}
-    claim, place = base.claim, base.kit.placement
+    inputs, spec, claim, place = memo.inputs, app.spec, base.claim, base.kit.placement
+    user, main = spec.get("backendRuntimeConfig") or {}, claim.main
     if notice := engine.spec.get("notice"):
         origin = app.origin(*_BACKEND, "backendName") if "backendName" in user else app.origin("spec")
         found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
@@ -64,15 +64,15 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
         images.judge(user["version"], "tag", app.origin(*_BACKEND, "version"), found)
     tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
     # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
-    served = app.spec.get("servedModelName") or claim.main.spec.get("servedModelName") or claim.main.name
+    served = spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
     words = _words(engine, base, variant, size, served, length)
     called = engines.called(engine, served, words)
     named = engine.templated and called == served
     if named and (hint := names.unserved(engine.spec, served)):
-        found.add("E414", naming(app, claim.main), name=served, backend=engine.runtime.name, hint=hint)
+        found.add("E414", naming(app, main), name=served, backend=engine.runtime.name, hint=hint)
     _fixed(app, engine, variant, tag, found)
     # Nobody knows what an image of the podTemplate holds.
-    version = "" if "image" in patching.runner(app.spec)[1] else engine.version(tag)
+    version = "" if "image" in patching.runner(spec)[1] else engine.version(tag)
     return Run(engine, config, user, merged, held, variant, tag, version, served, words, called)
 
 
