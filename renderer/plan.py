@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from renderer.problems import Origin, Path
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, quick
 from renderer.yamlio import Filled
 
 Body = Mapping[str, Any]
@@ -279,6 +279,11 @@ class Way(NamedTuple):
     providers: tuple[Provider, ...] = ()
     steering: Steering | None = None
     route: Route | None = None
+
+
+# For those of every app:
+new_container, new_pod, new_plan, new_route = quick(Container), quick(Pod), quick(Plan), quick(Route)
+new_target, new_wanted = quick(Target), quick(Wanted)
 
 
 def config_name(app: str) -> str:

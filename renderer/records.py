@@ -15,11 +15,17 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["NamedTuple", "Record"]
+__all__ = ["NamedTuple", "Record", "quick"]
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
     from typing import NamedTuple as Record
+    from typing import TypeVar
+
+    _Kind = TypeVar("_Kind")
+
+    def quick(kind: _Kind) -> _Kind:
+        """What makes named tuples of a kind, as the class does, in half the time: for those of every app."""
 else:
 
     @cache
@@ -77,6 +83,17 @@ else:
 
     class NamedTuple(metaclass=_Defining):
         """What to inherit from, as from `typing.NamedTuple`."""
+
+    @cache
+    def _function(count: int) -> CodeType:
+        """As `_code`, of a class that the function knows."""
+        names = "".join(f"_{i}, " for i in range(count))
+        made: CodeType = eval(f"lambda {names}: _tuple_new(_kind, ({names}))").__code__  # noqa: S307 - our own
+        return made
+
+    def quick(kind: Any) -> Any:
+        code = _function(len(kind._fields)).replace(co_varnames=kind._fields)
+        return FunctionType(code, {**_GLOBALS, "_kind": kind}, kind.__name__, tuple(kind._field_defaults.values()))
 
     class _Frozen:
         __slots__ = ()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from renderer.records import NamedTuple, Record
+from renderer.records import NamedTuple, Record, quick
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -87,6 +87,16 @@ def test_what_is_missing_or_too_much_is_an_error() -> None:
             wrong(*arguments, **named)
     with pytest.raises(AttributeError):
         wrong("a").name = "b"
+
+
+def test_the_quick_way_makes_the_same() -> None:
+    of = quick(Ours)
+    for made in (of("a"), of("a", 3), of(number=3, name="a", words=_NONE)):
+        assert made == Ours("a")
+        assert type(made) is Ours
+        assert made.twice == 6
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'name'"):
+        of()  # type: ignore[call-arg]
 
 
 class Kept(Record):

@@ -70,7 +70,7 @@ def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Pl
     if memo.traffic and _led(memo, app, last.serves):
         return made
     model = memo.inputs.models[last.model]
-    asked = routing.Asked(last.serves, routing.named(app, model), tuple(targets), model)
+    asked = routing.asking(last.serves, routing.named(app, model), tuple(targets), model)
     own = app.spec.get("gateway")
     if own and ("allow" in own or "timeouts" in own):
         asked = asked.by(app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from renderer.api import App, Inputs, OpenModel
 from renderer.problems import Findings, Origin, Path, Stop, guess, quoted
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, quick
 
 _ONE: Path = ("spec", "modelClaim", "modelName")
 _ITS_FLAVORS: Path = ("spec", "modelClaim", "inferenceFlavors")
@@ -31,6 +31,9 @@ class Claim(NamedTuple):
     draft: bool = False
 
 
+_claimed, _claim = quick(Claimed), quick(Claim)
+
+
 def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     """The claim. Raises Stop when there is no main model to go on with (reference: llmaz-api.md, sections 3 and 4)."""
     one, several = app.spec.get("modelClaim"), app.spec.get("modelClaims")
@@ -54,7 +57,7 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
         flavors, path = (several or {}).get("inferenceFlavors"), ("spec", "modelClaims", "inferenceFlavors")
         _roles(app, names, found)
     models = [
-        Claimed(known, role, where)
+        _claimed(known, role, where)
         for name, role, where in names
         if (known := inputs.models.get(str(name)) or model(inputs, str(name), app.origin(*where), found)) is not None
     ]
@@ -64,7 +67,7 @@ def claim(inputs: Inputs, app: App, found: Findings) -> Claim:
     if len(models) > 1:
         models.sort(key=lambda each: each.role != "main")
         draft = any(each.role == "draft" for each in models)
-    return Claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft)
+    return _claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft)
 
 
 def _roles(app: App, names: list[_Named], found: Findings) -> None:

@@ -31,7 +31,7 @@ from renderer.resolve.engines import (
     version,
 )
 from renderer.resolve.environment import merge_env
-from renderer.resolve.options import Layer, Listed, Reserved, Style
+from renderer.resolve.options import Layer, Listed, Reserved, Style, new_layer
 from renderer.template import Filler, TemplateError, Words
 
 _TEXTS = frozenset({"command", "value"})  # of hooks, probes and variables: text, though a word of theirs is a number
@@ -334,7 +334,7 @@ def _layer(args: Sequence[str], open_: Sequence[tuple[int, Filler]]) -> Callable
             made[place] = text = str(filler(words))
             if text[:1] == "-":
                 shape = ()  # it may be an option
-        return Layer(made, "", shape)
+        return new_layer(made, "", shape)
 
     return fill
 

@@ -9,7 +9,7 @@ from renderer import quantity
 from renderer.api import App, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, Source
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, quick
 from renderer.resolve import engines, given, normal, options, patching
 from renderer.resolve.engines import Derivation
 from renderer.resolve.environment import merge_env
@@ -28,6 +28,9 @@ class Line(NamedTuple):
     names: Set[str]
     env: tuple[Body, ...]
     shared_memory: str
+
+
+_line = quick(Line)
 
 
 def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line:
@@ -49,7 +52,7 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
             for each, weights in zip(claim.models, base.weights, strict=True)
         ]
         given.unsplit([arg for layer in layers for arg in layer.args], paths, found)
-    layers += [options.Layer(each) for each in (model_args, own_args) if each]
+    layers += [options.new_layer(each) for each in (model_args, own_args) if each]
     args, form = options.line(engine.style, layers)
     # All that the next asks for, where the version is known; the values that others than people give follow from these.
     asked: tuple[Any, ...] = (
@@ -77,7 +80,7 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
     if size is not None:
         own = "sharedMemorySize" in user
         shm = _sized(size, app.origin(*_BACKEND) if own else config.origin, found)
-    return Line(args, form.names, env, shm)
+    return _line(args, form.names, env, shm)
 
 
 def _sized(size: object, at: Origin, found: Findings) -> str:

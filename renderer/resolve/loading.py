@@ -11,7 +11,7 @@ from typing import Any
 
 from renderer import quantity, template
 from renderer.api import Config, Inputs, Spec
-from renderer.plan import Body, Container
+from renderer.plan import Body, Container, new_container
 from renderer.problems import Findings, Origin
 from renderer.records import NamedTuple, Record
 from renderer.resolve import images, normal, resources, security
@@ -223,18 +223,13 @@ def container(
     args = [
         str(filler(words)) if filler else fixed for when, _, fixed, filler in loader.args if when is None or when(words)
     ]
-    return Container(
-        f"model-loader-{position}" if position else "model-loader",
-        loader.image,
-        loader.command,
-        tuple(args),
-        tuple(env.values()),
-        (),  # no ports
-        loader.resources,
-        {},  # no probes
-        {},
-        {},
-        {},  # no hooks
-        {} if hardening == "off" else loader.security,
-        (WRITABLE, *access.mounts),
+    return new_container(
+        name=f"model-loader-{position}" if position else "model-loader",
+        image=loader.image,
+        command=loader.command,
+        args=tuple(args),
+        env=tuple(env.values()),
+        resources=loader.resources,
+        security={} if hardening == "off" else loader.security,
+        mounts=(WRITABLE, *access.mounts),
     )

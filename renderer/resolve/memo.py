@@ -9,7 +9,7 @@ from typing import Any
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Plan, Rollout, Wanted
 from renderer.problems import Findings, Origin, Problem, Stop
-from renderer.records import NamedTuple, Record
+from renderer.records import NamedTuple, Record, quick
 from renderer.resolve import (
     annotated,
     claims,
@@ -192,6 +192,9 @@ class Claimed(NamedTuple):
     shared: tuple[Wanted, ...] = ()
 
 
+_claimed = quick(Claimed)
+
+
 def _unheeded(claim: claims.Claim, ready: list[sources.Weights], found: Findings) -> None:
     """Patterns are the loader's; without it the engine gets the whole repository."""
     for each, at in zip(claim.models, ready, strict=True):
@@ -251,4 +254,4 @@ def claimed(memo: Memo, app: App, found: Findings) -> Claimed:
     kit = pods.kit(
         inputs.config, app.name, memo.every, marks, annotations, ready, loaders, skip, place, scheduler, hardening
     )
-    return Claimed(claim, tuple(ready), skip, kit, labels, hardening, openmodels.wanted(claim) if handed else ())
+    return _claimed(claim, tuple(ready), skip, kit, labels, hardening, openmodels.wanted(claim) if handed else ())

@@ -14,7 +14,7 @@ from typing import Any
 
 from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
 from renderer.problems import Findings, Origin
-from renderer.records import NamedTuple, Record
+from renderer.records import NamedTuple, Record, quick
 
 _LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?")  # of a list of options
 _NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash
@@ -198,6 +198,9 @@ class Layer(NamedTuple):
     args: Sequence[str]
     group: str = ""
     shape: tuple[str, ...] = ()
+
+
+new_layer = quick(Layer)
 
 
 def shape(args: Sequence[str]) -> tuple[str, ...]:

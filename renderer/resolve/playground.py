@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from renderer.api import App
-from renderer.plan import Body, Container, Plan, Pod, Port
+from renderer.plan import Body, Plan, Pod, Port, new_container, new_plan
 from renderer.problems import Findings, Origin, Path, Stop
 from renderer.resolve import (
     adapters,
@@ -63,7 +63,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
     scaler = scaling.scaler(memo, app, run.engine, run.config, found)
     monitoring.readable(run.engine, app, line.names, pod, scaler, found)
     spec, served = runtime.spec, run.served
-    return Plan(  # by position, since keywords take longer than all else here
+    return new_plan(  # by position: so many keywords would take longer than all else here
         app.name,
         app.namespace,
         app.file,
@@ -137,18 +137,18 @@ def _pod(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> tupl
     elif run.config.drafts and not claim.draft:
         given.undrafted(run.config, line.args, run.user, app.origin(*_BACKEND), found)
     facts = claim.main.spec.get("facts") or {}
-    runner = Container(
-        pods.RUNNER,
-        images.reference(inputs.config, images.tagged(variant.get("image") or runtime.spec["image"], run.tag)),
-        shell.command,
-        line.args,
-        pods.with_credentials(kit, line.env),
-        _PORTS,
-        run.resources,
-        engines.startup(engine, shell.startup, facts.get("weightsGiB") or 0),
-        shell.readiness,
-        shell.liveness,
-        shell.lifecycle,
+    runner = new_container(
+        name=pods.RUNNER,
+        image=images.reference(inputs.config, images.tagged(variant.get("image") or runtime.spec["image"], run.tag)),
+        command=shell.command,
+        args=line.args,
+        env=pods.with_credentials(kit, line.env),
+        ports=_PORTS,
+        resources=run.resources,
+        startup_probe=engines.startup(engine, shell.startup, facts.get("weightsGiB") or 0),
+        readiness_probe=shell.readiness,
+        liveness_probe=shell.liveness,
+        lifecycle=shell.lifecycle,
     )
     security = variant.get("security") or engine.spec.get("security") or {}
     if engine.templated and base.weights[0].kind == PULLED and not kit.loads:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from renderer.api import Config, Spec
-from renderer.plan import Body, Container, Pod
+from renderer.plan import Body, Container, Pod, new_pod
 from renderer.problems import Findings, Origin
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, quick
 from renderer.resolve import everypod, images, loading, resources
 from renderer.resolve.environment import merge_env
 from renderer.resolve.everypod import EveryPod
@@ -46,6 +46,9 @@ class Kit(NamedTuple):
     placement: Placement
     scheduler: str
     hardening: str
+
+
+_kit = quick(Kit)
 
 
 def kit(
@@ -96,7 +99,7 @@ def kit(
         loaded = zip(weights, loaders, strict=True)
         given = tuple([loading.credentials(loader, each) for each, loader in loaded if loader])
     every_mount, every_volume, all_loads = tuple(mounts), tuple(volumes), tuple(loads)
-    return Kit(
+    return _kit(
         app, every, labels, annotations, all_loads, every_mount, every_volume, given, place, scheduler, hardening
     )
 
@@ -152,22 +155,21 @@ def playground(
     more = everypod.union(tolerations, every.tolerations, place.tolerations) if wanted else tolerations
     annotations = {**kit.annotations, **beside.annotations} if beside.annotations else kit.annotations
     unwanted = None if kit.hardening == "off" else False  # the token of a service account, links to Services
-    return Pod(  # by position, as a Plan
-        {**kit.labels, **every.labels} if every.labels else kit.labels,
-        {**annotations, **every.annotations} if every.annotations else annotations,
-        kit.scheduler,
-        (runner,),
-        (*loaders, *[_step(each, runner) for each in beside.steps]) if beside.steps else loaders,
-        tuple(volumes),
-        place.node_selector,
-        {"nodeAffinity": place.node_affinity} if place.node_affinity else {},
-        tuple(more),
-        grace,
-        pod_security,
-        unwanted,
-        unwanted,
-        {},
-        everypod.generated(every, kit.app, place.runtime_class),
+    return new_pod(
+        labels={**kit.labels, **every.labels} if every.labels else kit.labels,
+        annotations={**annotations, **every.annotations} if every.annotations else annotations,
+        scheduler_name=kit.scheduler,
+        containers=(runner,),
+        init_containers=(*loaders, *[_step(each, runner) for each in beside.steps]) if beside.steps else loaders,
+        volumes=tuple(volumes),
+        node_selector=place.node_selector,
+        affinity={"nodeAffinity": place.node_affinity} if place.node_affinity else {},
+        tolerations=tuple(more),
+        grace_seconds=grace,
+        security=pod_security,
+        mounts_token=unwanted,
+        service_links=unwanted,
+        rest=everypod.generated(every, kit.app, place.runtime_class),
     )
 
 

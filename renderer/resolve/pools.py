@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from renderer.api import App
-from renderer.plan import Body, Plan, Pool, Target
+from renderer.plan import Body, Plan, Pool, Target, new_target
 from renderer.problems import Findings, Origin
 from renderer.resolve import pickers
 from renderer.resolve.gateways import Door
@@ -103,4 +103,4 @@ def _told(config: str, more: Body) -> tuple[Body, Body]:
 
 def target(plan: Plan) -> Target:
     """The pool, as a route names it."""
-    return Target(plan.name, 1, plan.serves, pool=True)
+    return new_target(plan.name, 1, plan.serves, pool=True)

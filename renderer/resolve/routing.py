@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs, OpenModel, Traffic
-from renderer.plan import Body, Limit, Plan, Route, Target, Wanted
+from renderer.plan import Body, Limit, Plan, Route, Target, Wanted, new_route, new_target, new_wanted
 from renderer.problems import Findings, Origin, Path, Problem
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, quick
 from renderer.resolve import gateways
 from renderer.resolve.gateways import Door
 from renderer.schema import spec_default
@@ -73,7 +73,7 @@ def host(app: App, door: Door, mode: str) -> str:
 def targets(plans: Sequence[Plan]) -> list[Target]:
     """The backends of an app: its variants share by their replicas, 1 each where they are scaled."""
     if len(plans) == 1:
-        return [Target(plans[0].name, 1, plans[0].called)]
+        return [new_target(plans[0].name, 1, plans[0].called)]
     sizes = [1 if plan.replicas is None else plan.replicas for plan in plans]
     return [Target(plan.name, size if any(sizes) else 1, plan.called) for plan, size in zip(plans, sizes, strict=True)]
 
@@ -150,6 +150,9 @@ class Asked(NamedTuple):
         )
 
 
+asking = quick(Asked)
+
+
 def route(app: App | Traffic, door: Door, asked: Asked, found: Findings) -> Route:
     """The route of a public name."""
     if (length := len(asked.model.encode())) > _HEADER:
@@ -161,7 +164,7 @@ def route(app: App | Traffic, door: Door, asked: Asked, found: Findings) -> Rout
     model = asked.of.spec if asked.of else {}
     name = app.label
     namespace, gateway = app.namespace, door.gateway
-    return Route(  # by position, since keywords take longer than all else here
+    return new_route(  # by position, as a Plan
         name,
         namespace,
         labels(name),
@@ -225,7 +228,7 @@ def wanted(door: Door, route: Route) -> tuple[Wanted, ...]:
         made.append(Wanted(ROUTE, route.namespace, route.packed, fact))
     if door.created:
         kinds = (GATEWAY, GRANT) if route.allowed else (GATEWAY,)
-        made += [Wanted(kind, *door.gateway, door.namespace) for kind in kinds]
+        made += [new_wanted(kind, *door.gateway, door.namespace) for kind in kinds]
     return tuple(made)
 
 
@@ -235,7 +238,8 @@ def claimed(app: App | Traffic, door: Door, model: str, hostnames: Sequence[str]
     """
     kind = app.kind if isinstance(app, Traffic) else ""
     parts = (app.namespace, kind, app.label, object_name, ",".join(hostnames), model)
-    return Wanted(NAME, *door.gateway, _SEPARATOR.join(parts))
+    namespace, name = door.gateway
+    return new_wanted(NAME, namespace, name, _SEPARATOR.join(parts))
 
 
 def crossed(inputs: Inputs, wanted: Iterable[Wanted]) -> list[Problem]:

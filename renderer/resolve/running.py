@@ -8,7 +8,7 @@ from functools import lru_cache
 from renderer.api import App, Inputs, OpenModel, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, Stop, failing
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, quick
 from renderer.resolve import engines, fitting, flavors, images, names, patching, resources
 from renderer.resolve.claims import Claim
 from renderer.resolve.memo import Claimed, Memo, key_of
@@ -34,6 +34,9 @@ class Run(NamedTuple):
     served: str
     words: Words
     called: str
+
+
+_run = quick(Run)
 
 
 def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Findings) -> Run:
@@ -73,7 +76,7 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
     _fixed(app, engine, variant, tag, found)
     # Nobody knows what an image of the podTemplate holds.
     version = "" if "image" in patching.runner(spec)[1] else engine.version(tag)
-    return Run(engine, config, user, merged, held, variant, tag, version, served, words, called)
+    return _run(engine, config, user, merged, held, variant, tag, version, served, words, called)
 
 
 def _unreadable(found: Findings, before: int) -> bool:

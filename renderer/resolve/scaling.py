@@ -9,11 +9,13 @@ from renderer import quantity, template
 from renderer.api import App, Spec
 from renderer.plan import Body, Scaler
 from renderer.problems import Findings, Origin
+from renderer.records import quick
 from renderer.resolve import monitoring
 from renderer.resolve.engines import Engine, Recommended
 from renderer.resolve.memo import Memo, key_of
 from renderer.yamlio import Shared
 
+_scaler = quick(Scaler)
 _CPU = Shared(
     {
         "type": "Resource",
@@ -89,7 +91,7 @@ def scaler(memo: Memo, app: App, engine: Engine, config: Recommended, found: Fin
         known = _scales(spec, origin, found)
         if len(found.problems) == before:
             memo.scales[name] = known
-    return Scaler(low, high, *known)
+    return _scaler(low, high, *known)
 
 
 def _scales(spec: Body, origin: Origin, found: Findings) -> tuple[tuple[Body, ...], Body]:
