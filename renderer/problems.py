@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
 
-from renderer.records import NamedTuple
+from renderer.records import NamedTuple, quick
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -57,6 +57,9 @@ class Origin(NamedTuple):
     def behind(self) -> tuple[Source, Path]:
         """Who set the field, and where it stands there: of a merged source the one that it is from."""
         return self.source.behind(self.path) if isinstance(self.source, Merged) else (self.source, self.path)
+
+
+new_origin = quick(Origin)
 
 
 class Wording(NamedTuple):

@@ -133,10 +133,11 @@ def playground(
     beside: Prepared,
 ) -> Pod:
     """The one pod of a Playground. `security`: what the preset knows of its image; `beside`: what it has there."""
-    volumes, mounts = [*kit.volumes, *beside.volumes], [*kit.mounts, *beside.mounts]
+    app, every, labels, annotations, _, kit_mounts, kit_volumes, credentials, place, scheduler, hardening = kit
+    volumes, mounts = [*kit_volumes, *beside.volumes], [*kit_mounts, *beside.mounts]
     loaders, extra = _loaders(kit, runner.env)
     volumes += extra
-    for each in kit.skip_credentials:
+    for each in credentials:
         volumes += each.volumes
         mounts += each.mounts
     if shm:
@@ -144,21 +145,21 @@ def playground(
         mounts.append(_SHM_MOUNT)
     pod_security: Body = {}
     runner_security = runner.security
-    if kit.hardening != "off":
-        pod_security, runner_security, writable = _hardened(kit.hardening, security)
+    if hardening != "off":
+        pod_security, runner_security, writable = _hardened(hardening, security)
         for i, path in enumerate(writable):
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
     runner = runner._replace(mounts=tuple(mounts), security=runner_security)
-    place, every = kit.placement, kit.every
     wanted = every.tolerations or place.tolerations
     more = everypod.union(tolerations, every.tolerations, place.tolerations) if wanted else tolerations
-    annotations = {**kit.annotations, **beside.annotations} if beside.annotations else kit.annotations
-    unwanted = None if kit.hardening == "off" else False  # the token of a service account, links to Services
+    if beside.annotations:
+        annotations = {**annotations, **beside.annotations}
+    unwanted = None if hardening == "off" else False  # the token of a service account, links to Services
     return new_pod(
-        labels={**kit.labels, **every.labels} if every.labels else kit.labels,
+        labels={**labels, **every.labels} if every.labels else labels,
         annotations={**annotations, **every.annotations} if every.annotations else annotations,
-        scheduler_name=kit.scheduler,
+        scheduler_name=scheduler,
         containers=(runner,),
         init_containers=(*loaders, *[_step(each, runner) for each in beside.steps]) if beside.steps else loaders,
         volumes=tuple(volumes),
@@ -169,7 +170,7 @@ def playground(
         security=pod_security,
         mounts_token=unwanted,
         service_links=unwanted,
-        rest=everypod.generated(every, kit.app, place.runtime_class),
+        rest=everypod.generated(every, app, place.runtime_class),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs, OpenModel, Traffic
 from renderer.plan import Body, Limit, Plan, Route, Target, Wanted, new_route, new_target, new_wanted
-from renderer.problems import Findings, Origin, Path, Problem
+from renderer.problems import Findings, Origin, Path, Problem, new_origin
 from renderer.records import NamedTuple, quick
 from renderer.resolve import gateways
 from renderer.resolve.gateways import Door
@@ -365,8 +365,8 @@ def named(app: App, model: OpenModel) -> Origin:
     if "servedModelName" in app.spec:
         return app.origin("spec", "servedModelName")
     if "servedModelName" in model.spec:
-        return Origin(model.document, ("spec", "servedModelName"))
-    return Origin(model.document, ("metadata", "name"))
+        return new_origin(model.document, ("spec", "servedModelName"))
+    return new_origin(model.document, ("metadata", "name"))
 
 
 def _backends(app: App | Traffic, asked: Asked) -> Path:

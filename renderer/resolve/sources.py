@@ -12,8 +12,8 @@ from typing import Any
 
 from renderer import since
 from renderer.api import Inputs, OpenModel, Spec, minor
-from renderer.problems import Findings, Origin, guess
-from renderer.records import NamedTuple
+from renderer.problems import Findings, Origin, guess, new_origin
+from renderer.records import NamedTuple, quick
 from renderer.resolve.names import pullable
 
 HOME = "/workspace/models/"
@@ -55,6 +55,9 @@ class Weights(NamedTuple):
     words: Mapping[str, Any] = {}
 
 
+_weights = quick(Weights)
+
+
 def weights(inputs: Inputs, model: OpenModel, found: Findings) -> Weights:
     """What the model's `spec.source` says. Raises Stop when it says nothing that works."""
     source = model.spec["source"]
@@ -62,10 +65,10 @@ def weights(inputs: Inputs, model: OpenModel, found: Findings) -> Weights:
     if hub is not None and uri is not None:
         found.stop("E230", Origin(model.document, ("spec", "source", "uri"), key=True))
     if hub is not None:
-        return _hub(inputs, model, hub, Origin(model.document, ("spec", "source", "modelHub")), found)
+        return _hub(inputs, model, hub, new_origin(model.document, ("spec", "source", "modelHub")), found)
     if uri is None:
         found.stop("E231", Origin(model.document, ("spec", "source")))
-    return _uri(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), found)
+    return _uri(inputs, model, str(uri), new_origin(model.document, ("spec", "source", "uri")), found)
 
 
 def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Findings) -> Weights:
@@ -93,7 +96,7 @@ def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, found: Finding
     allow = hub.get("allowPatterns") or []
     gguf = filename.lower().endswith(_GGUF) or (bool(allow) and all(p.lower().endswith(_GGUF) for p in allow))
     loader, entry = _loader(inputs, kind)
-    return Weights(
+    return _weights(
         kind="hub",
         path=HOME + (filename or "models--" + repo.replace("/", "--")),
         address=repo,
@@ -191,7 +194,7 @@ def _store(
     if "endpoint" in uses:
         endpoint = config.get("loaders", loader, "endpoint") or ""
     own = str(entry.get("scheme", scheme))
-    return Weights(
+    return _weights(
         kind="objectStore",
         path=target,
         address=uri,
