@@ -178,3 +178,48 @@ def test_each_of_two_with_the_same_values(
         said = [line for line in llmaz("render", folder, "-o", f"out-{turn}").err.splitlines() if f"[{code}]" in line]
         of = [line.partition(".yaml")[0].rpartition("/")[2] for line in said]
         assert sorted(of) == sorted(str(order.index(name)) for name in "ac"), said
+
+
+SKIPS = {"metadata: {name: app-NAME}": 'metadata: {name: app-NAME, annotations: {llmaz.io/skip-model-loader: "true"}}'}
+ENVS = "envs: [{name: A, value: a}, {name: B, value: b}]"
+PLAIN = {"CLAIM": ONE, "BACKEND": "vllm", "CONFIG": f"{HALF}, {ENVS}", "MORE": "", "SOURCE": HUB}
+UNLIKE = {  # apps that differ in one thing each
+    "plain": {},
+    "two": {"nvidia.com/gpu: 4": "nvidia.com/gpu: 2", HALF: "args: []"},
+    "four": {HALF: "args: []"},
+    "length": {"limits: {": "params: {MAX-MODEL-LEN: '1024'}, limits: {"},
+    "longer": {"limits: {": "params: {MAX-MODEL-LEN: '2048'}, limits: {"},
+    "skip": SKIPS,
+    "skip-one": {**SKIPS, "org/NAME": "org/NAME, revision: one"},
+    "skip-two": {**SKIPS, "org/NAME": "org/NAME, revision: two"},
+    "skip-scope": {**SKIPS, "org/NAME": "org/NAME, name: ModelScope"},
+    "stream": {**SKIPS, HUB: "{uri: s3://bucket/NAME}"},
+    "other": {"value: b": "value: c"},
+    "fewer": {"{name: A, value: a}, ": ""},
+    "order": {ENVS: "envs: [{name: B, value: b}, {name: A, value: a}]"},
+    "of-model": {f", {ENVS}": "", "  facts:": f"  engines: {{vllm: {{{ENVS}}}}}\n  facts:"},
+    "of-both": {"  facts:": "  engines: {vllm: {envs: [{name: B, value: first}]}}\n  facts:"},
+    "restricted": {"  MORE": "  hardening: restricted"},
+    "soft": {"  MORE": "  hardening: 'off'"},
+    "elsewhere": {"  MORE": "  gateway: {mode: 'off'}"},
+}
+
+
+def test_what_is_not_alike_is_not_mixed_up(here: Path, llmaz: Llmaz) -> None:
+    tree = here / "tree"
+    tree.mkdir()
+    for name, changes in UNLIKE.items():
+        early = {old: new for old, new in changes.items() if old in MODEL + APP}
+        said = MODEL + APP
+        for old, new in {**early, **PLAIN, **{old: changes[old] for old in changes if old not in early}}.items():
+            said = said.replace(old, new)
+        (tree / f"{name}.yaml").write_text(said.replace("NAME", name), "utf-8")
+    assert "error" not in llmaz("render", "tree", "-o", "together").err
+    seen = set()
+    for name in UNLIKE:
+        llmaz("render", f"tree/{name}.yaml", "-o", f"alone-{name}")
+        (alone,) = Path(f"alone-{name}").rglob(f"*app-{name}.yaml")
+        made = alone.read_text("utf-8")
+        assert Path("together", *alone.parts[1:]).read_text("utf-8") == made
+        seen.add(made.replace(name, "NAME"))
+    assert len(seen) == len(UNLIKE) - 2  # the same variables, whoever gives them

@@ -408,6 +408,30 @@ def test_the_quick_way_with_whens_is_jinja_s() -> None:
     assert min(*answers, errors * 10) > 200, (answers, errors)
 
 
+def test_what_a_condition_depends_on() -> None:
+    """Words that it reads in full stay as they are, others change as far as they may: the answer is the same."""
+    some: list[Any] = ["", "hub", "gguf", 0, 1, 4, 8080, True, False]
+    bare = 0
+    for seed in range(3000):
+        chance = random.Random(seed)
+        text = " and ".join(
+            chance.choice([expression(chance, 4), f"not {chance.choice(sorted(WORDS))}", "TP > 1", "Hub == 'hub'"])
+            for _ in range(chance.randint(1, 3))
+        )
+        values, truths = template.read_by(text)
+        bare += bool(truths)
+        one = {word: chance.choice(some) for word in WORDS} | {"TP": 1, "Hub": "hub"}
+        other = {
+            word: said
+            if word in values
+            else chance.choice([each for each in some if word not in truths or bool(each) == bool(said)])
+            for word, said in one.items()
+        }
+        holds = condition(text, WORDS)
+        assert bool(holds(one)) == bool(holds(other)), (text, one, other)
+    assert bare > 1000
+
+
 def test_jinja_is_imported_only_when_it_is_needed() -> None:
     """It costs more than rendering ten models."""
     code = (
