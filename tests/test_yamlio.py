@@ -551,12 +551,9 @@ def test_a_document_is_a_source() -> None:
     assert (only.name, only.data, only.index) == ("test.yaml", b"spec:\n  a: 1\n", 0)
 
 
-def test_a_document_is_frozen_and_small() -> None:
+def test_a_document_is_small() -> None:
+    """That it is frozen is seen to by mypy: documents are made so often that it would be felt otherwise."""
     only = document("a: 1\n")
-    with pytest.raises(AttributeError):
-        only.value = {}
-    with pytest.raises(AttributeError):
-        only.more = 1
     assert not hasattr(only, "__dict__")
     assert only != document("a: 1\n")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from renderer.load.presets import preset, preset_names
 from renderer.load.rule import Rule
@@ -24,15 +24,11 @@ class Patched(Document):
 
     __slots__ = ("_config", "base", "where")
 
-    base: Document
-    where: Mapping[Path, Path]
-    _config: Document
-
     def __init__(self, base: Document, value: Any, where: Mapping[Path, Path], config: Document) -> None:
-        for name, given in (("base", base), ("where", where), ("_config", config)):
-            object.__setattr__(self, name, given)
-        object.__setattr__(self, "index", base.index)
-        object.__setattr__(self, "value", value)
+        super().__init__(base._file, base.index, value)
+        self.base: Final = base
+        self.where: Final = where
+        self._config: Final = config
 
     @property
     def name(self) -> str:

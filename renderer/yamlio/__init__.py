@@ -12,7 +12,7 @@ Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from renderer.problems import Origin, Path, Problem
 from renderer.yamlio import quick
@@ -42,18 +42,10 @@ class Document:
 
     __slots__ = ("_file", "index", "value")
 
-    _file: _File
-    index: int
-    value: Any
-
     def __init__(self, file: _File, index: int, value: Any) -> None:
-        put = object.__setattr__
-        put(self, "_file", file)
-        put(self, "index", index)
-        put(self, "value", value)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Document is frozen: {name}")
+        self._file: Final = file
+        self.index: Final = index
+        self.value: Final = value
 
     def __repr__(self) -> str:
         return f"Document({self.name!r}, {self.index})"
@@ -111,11 +103,9 @@ class _Part(Document):
 
     __slots__ = ("_at",)
 
-    _at: Path
-
     def __init__(self, whole: Document, at: Path, value: Any) -> None:
         super().__init__(whole._file, whole.index, value)
-        object.__setattr__(self, "_at", at)
+        self._at: Final = at
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         return super().locate((*self._at, *path), key=key)
