@@ -15,7 +15,7 @@ from renderer.problems import Fault, Problem, RenderError
 T = TypeVar("T")
 Work = tuple[Callable[[Sequence[T]], Any], Callable[[Any], Any] | None]
 WORTH = 200  # below that many items a fork costs more than it brings
-FEW = 24  # items that go through all stages together: code and tables stay in the processor's cache
+FEW = 96  # items at most that go through all stages together: code and tables stay in the processor's cache
 _TURNS = 8_000  # whose numbers every system's pipe holds
 
 
@@ -95,18 +95,25 @@ class Team(Generic[T]):
 
 
 class _Turns(Generic[T]):
-    """A few items each, with their number. All processes take from the same ones."""
+    """A few items each, with their number; towards the end fewer, so that all end together. All processes take from the
+    same ones.
+    """
 
     def __init__(self, items: Sequence[T], few: int) -> None:
-        self._items, self._few = items, max(few, len(items) // _TURNS + 1)
+        self._items = items
+        few = max(few, len(items) // _TURNS + 1)
+        ends, split = [0], 4 * workers(len(items))
+        while (left := len(items) - ends[-1]) > 0:
+            ends.append(ends[-1] + min(few, max(few // 6, left // split, 1)))
+        self._bounds = ends
         self._left, numbers = os.pipe()
-        os.write(numbers, b"".join(number.to_bytes(2) for number in range(len(items[:: self._few]))))
+        os.write(numbers, b"".join(number.to_bytes(2) for number in range(len(ends) - 1)))
         os.close(numbers)
 
     def __iter__(self) -> Iterator[tuple[int, Sequence[T]]]:
         while taken := os.read(self._left, 2):
             number = int.from_bytes(taken)
-            yield number, self._items[number * self._few : (number + 1) * self._few]
+            yield number, self._items[self._bounds[number] : self._bounds[number + 1]]
 
     def close(self) -> None:
         """Nothing is left to take."""
