@@ -167,7 +167,7 @@ class _Child:
     def _listen(self) -> None:
         """Takes what is in the pipe. Raises Fault when it is gone without having said all."""
         try:
-            part = os.read(self._read, 1 << 20)
+            part = os.read(self._read, 1 << 16)  # what a pipe holds
         except BlockingIOError:
             return
         if not part:
