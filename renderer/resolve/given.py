@@ -24,6 +24,20 @@ class Given(NamedTuple):
     origin: Origin
 
 
+class Accelerated(NamedTuple):
+    """An engine on accelerators. `derived`: the tensor parallel size where nobody says one; `given`: what people say;
+    `line`: all arguments, as they will be; `model`: whose flavors are the `place`.
+    """
+
+    engine: Engine
+    held: Accelerator
+    derived: int
+    given: Sequence[Given]
+    line: Sequence[str]
+    place: Placement
+    model: OpenModel
+
+
 def judge(engine: Engine, given: Sequence[Given], draft: bool, found: Findings) -> None:
     """What the renderer or the preset has its own say in. `given`: the model's author first, then the Playground's,
     each with some arguments.
@@ -100,20 +114,9 @@ def unsplit(args: Sequence[str], origins: Sequence[tuple[str, Origin]], found: F
             found.add("E436", place, arg=arg)
 
 
-def shared_out(
-    engine: Engine,
-    held: Accelerator,
-    derived: int,
-    given: Sequence[Given],
-    line: Sequence[str],
-    place: Placement,
-    model: OpenModel,
-    found: Findings,
-) -> None:
-    """An error where more accelerators are shared out than the pod has, a warning where some are left over. `derived`:
-    the tensor parallel size where nobody says one; `line`: all arguments, as they will be; `model`: whose flavors are
-    the `place`.
-    """
+def shared_out(on: Accelerated, found: Findings) -> None:
+    """An error where more accelerators are shared out than the pod has, a warning where some are left over."""
+    engine, held, derived, given, line, place, model = on
     if not held.resource or not engine.sizes:
         return
     count = held.number if held.group else 1
@@ -137,19 +140,11 @@ def shared_out(
             found.add("W236", origin, size=size, count=count, name=held.resource, hint=hint)
 
 
-def known(
-    engine: Engine,
-    held: Accelerator,
-    derived: int,
-    given: Sequence[Given],
-    line: Sequence[str],
-    place: Placement,
-    model: OpenModel,
-    found: Findings,
-) -> None:
+def known(on: Accelerated, found: Findings) -> None:
     """A warning for what does not go with the model's `facts`: heads that cannot be shared out alike, a context beyond
-    the one that it was made for. `derived`: the tensor parallel size where nobody says one.
+    the one that it was made for.
     """
+    engine, held, derived, given, line, place, model = on
     facts, mine = model.spec["facts"], _named(engine, given)
     params, limits = place.places(model, "params"), place.places(model, "limits")
     heads: int = (facts.get("attention") or {}).get("heads") or 0 if held.number > 1 else 0

@@ -146,11 +146,10 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
         given.judge(engine, theirs, claim.draft, found)
     if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
         given.drained(engine, theirs, line, engine.grace, None, found)
-    place, model = base.kit.placement, claim.main
-    size = run.words["TP"]
-    given.shared_out(engine, run.held, size, theirs, line, place, model, found)
-    if engine.templated and model.spec.get("facts"):
-        given.known(engine, run.held, size, theirs, line, place, model, found)
+    on = given.Accelerated(engine, run.held, run.words["TP"], theirs, line, base.kit.placement, claim.main)
+    given.shared_out(on, found)
+    if engine.templated and claim.main.spec.get("facts"):
+        given.known(on, found)
 
 
 def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given], found: Findings) -> None:
