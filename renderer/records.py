@@ -29,11 +29,18 @@ if TYPE_CHECKING:
 else:
 
     @cache
-    def _code(count: int) -> CodeType:
-        """What makes a tuple of that many arguments, as `collections.namedtuple` does it."""
+    def _code(count: int, first: str) -> CodeType:
+        """What makes a tuple of that many arguments, as `collections.namedtuple` does it. `first`: `_cls, ` where it is
+        given its class first; '' where a global says it.
+        """
         names = "".join(f"_{i}, " for i in range(count))
-        made: CodeType = eval(f"lambda _cls, {names}: _tuple_new(_cls, ({names}))").__code__  # noqa: S307 - our own
+        made: CodeType = eval(f"lambda {first}{names}: _tuple_new(_cls, ({names}))").__code__  # noqa: S307 - our own
         return made
+
+    def _parted(body: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """The fields of a class, and the defaults that some have; these leave the body."""
+        fields = tuple(body["__annotations__"])
+        return fields, {field: body.pop(field) for field in fields if field in body}
 
     _GLOBALS = {"_tuple_new": tuple.__new__, "__builtins__": {}, "__name__": __name__}
     _getter = cache(_tuplegetter)
@@ -66,9 +73,8 @@ else:
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:  # NamedTuple itself
                 return super().__new__(cls, name, bases, body)
-            fields = tuple(body["__annotations__"])
-            defaults = {field: body.pop(field) for field in fields if field in body}
-            code = _code(len(fields)).replace(co_varnames=("_cls", *fields), co_qualname=f"{name}.__new__")
+            fields, defaults = _parted(body)
+            code = _code(len(fields), "_cls, ").replace(co_varnames=("_cls", *fields), co_qualname=f"{name}.__new__")
             own = {
                 "__doc__": f"{name}({', '.join(fields)})",
                 "__slots__": (),
@@ -84,16 +90,9 @@ else:
     class NamedTuple(metaclass=_Defining):
         """What to inherit from, as from `typing.NamedTuple`."""
 
-    @cache
-    def _function(count: int) -> CodeType:
-        """As `_code`, of a class that the function knows."""
-        names = "".join(f"_{i}, " for i in range(count))
-        made: CodeType = eval(f"lambda {names}: _tuple_new(_kind, ({names}))").__code__  # noqa: S307 - our own
-        return made
-
     def quick(kind: Any) -> Any:
-        code = _function(len(kind._fields)).replace(co_varnames=kind._fields)
-        return FunctionType(code, {**_GLOBALS, "_kind": kind}, kind.__name__, tuple(kind._field_defaults.values()))
+        code = _code(len(kind._fields), "").replace(co_varnames=kind._fields)
+        return FunctionType(code, {**_GLOBALS, "_cls": kind}, kind.__name__, tuple(kind._field_defaults.values()))
 
     class _Frozen:
         __slots__ = ()
@@ -122,8 +121,7 @@ else:
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:  # Record itself
                 return super().__new__(cls, name, bases, body)
-            fields = tuple(body["__annotations__"])
-            defaults = {field: body.pop(field) for field in fields if field in body}
+            fields, defaults = _parted(body)
             return type(name, (_Frozen,), {**body, "__slots__": fields, "_fields": fields, "_field_defaults": defaults})
 
     class Record(metaclass=_Recording):

@@ -156,8 +156,9 @@ def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ..
             return None
         negated, word, sign, quoted, number = found.groups()
         terms.append((word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
-    if len(terms) == 1 and not sign and not negated:
-        return operator.itemgetter(word)
+    match terms:
+        case [(only, None, _, True)]:
+            return operator.itemgetter(only)
 
     def holds(words: Words) -> bool:
         try:
