@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from renderer import yamlio
 from renderer.api import Scope
 from renderer.plan import Joint, Manifest, Plan, Way
 from renderer.problems import Origin, Problem, problem
 from renderer.records import NamedTuple
-from renderer.tree import CONFIG, MARK, Readable, glob
+from renderer.tree import CONFIG, MARK, File, Readable, glob
+from renderer.writer import OutputFolder
 
 _BEGIN, _END = MARK, ". Do not edit."
 # Both as text: few runs need them, and re keeps what it has compiled.
-_TEMPORARY = r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})$"
+_TEMPORARY = r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})(?:-[0-9a-f]{16})?$"
 _SUFFIXES = (".yaml", ".yml", ".json")
+# What Argo CD and Flux take besides (a directory's recursion, and kustomize).
+_SYNCED = (".jsonnet", ".libsonnet")
+_SYNCED_NAMES = ("Kustomization",)
+_LONGEST_LINE = 4096
 _SHARED = r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml"
 
 
@@ -92,7 +96,7 @@ def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> 
         resources = sorted([*states, *(text.path for text in made)])
         body = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources}
         made.append(Text("kustomization.yaml", yamlio.dump(body, head=header(CONFIG))))
-    states.update(compare(scope, made))
+    states.update(compare(OutputFolder(scope.folder) if scope.options.compares else None, made))
     return made, problems
 
 
@@ -109,71 +113,88 @@ def _copied(file: Readable) -> list[Text]:
     return [] if ours else [Text(f"_extra/{file.key}", header(file.key) + data.decode("utf-8"))]
 
 
-def compare(scope: Scope, files: Sequence[Text], bare: dict[str, bool] | None = None) -> list[tuple[str, str]]:
-    """Each file's path and what is on disk: same, changed, new, or foreign (something in the way that is not ours).
-
-    `bare`: what is known of folders, and what gets known: whether there is nothing in them.
+def compare(output: OutputFolder | None, files: Sequence[Text]) -> list[tuple[str, str]]:
+    """Each file's path and what is on disk: same, changed, new, or foreign (something in the way that is not ours, a
+    link too). All are new where no output folder matters.
     """
-    if not scope.options.compares:
+    if output is None:
         return [(path, "new") for path, _ in files]
-    mark, folder = _BEGIN.encode(), scope.folder
-    bare = {} if bare is None else bare
+    mark = _BEGIN.encode()
     states = []
     for path, text in files:
-        parent = path.rpartition("/")[0]
-        if parent not in bare:
-            bare[parent] = _bare(f"{folder}/{parent}")
-        if bare[parent]:
+        if output.is_empty(path.rpartition("/")[0]):
             states.append((path, "new"))
             continue
+        data = text.encode()
         try:
-            descriptor = os.open(f"{folder}/{path}", os.O_RDONLY | os.O_NONBLOCK)
+            old = output.begin(path, len(data) + 1)
         except FileNotFoundError:
             states.append((path, "new"))
-            continue
-        except OSError:  # a folder where a file belongs, or the other way round
+        except OSError:  # a folder where a file belongs, the other way round, or a link
             states.append((path, "foreign"))
-            continue
-        try:
-            data = text.encode()
-            old = os.read(descriptor, len(data) + 1)
+        else:
             states.append((path, "same" if old == data else "changed" if old.startswith(mark) else "foreign"))
-        except IsADirectoryError:
-            states.append((path, "foreign"))
-        finally:
-            os.close(descriptor)
     return states
 
 
-def _bare(folder: str) -> bool:
-    """Whether nothing lies in a folder, or it is not there."""
-    try:
-        with os.scandir(folder) as scan:
-            return next(scan, None) is None
-    except FileNotFoundError:
-        return True
-    except OSError:  # who opens a file in there will see
-        return False
-
-
-def stale(scope: Scope, kept: Mapping[str, str], others: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Our files that nothing makes any more, and what killed runs left behind; both below the folder, sorted.
-
-    A file is ours when it carries our line; it is this run's business when its input lies below PATHS. Shared files
-    depend on all input, so a run over a part of the tree leaves them alone. `others`: folders that are not looked at.
+class Leftovers(NamedTuple):
+    """What lies in an output folder beside the files of this run, all below the folder and sorted. `stale`: files of
+    ours that nothing makes any more; `temporary`: files that killed runs left behind; `foreign`: files that are not
+    ours, and that Argo CD or Flux would sync. `problems`: folders that cannot be read.
     """
+
+    stale: list[str]
+    temporary: list[str]
+    foreign: list[str]
+    problems: list[Problem]
+
+
+def leftovers(scope: Scope, kept: Mapping[str, str], others: Sequence[str] = ()) -> Leftovers:
+    """A file is ours when it carries our line; it is this run's business when its input lies below PATHS. Shared files
+    depend on all input, so a run over a part of the tree leaves them alone. `others`: folders that are not looked at.
+    Nothing where no output folder matters.
+    """
+    if not scope.options.compares:
+        return Leftovers([], [], [], [])
     below = tuple(f"{path}/" for path in scope.prunes)
-    gone, left = [], []
-    for path in _files(scope.folder, ""):
+    output = OutputFolder(scope.folder)
+    is_allowed = allowed(scope)
+    stale, temporary, foreign = [], [], []
+    problems: list[Problem] = []
+    for path, in_chart in _files(scope.folder, problems):
         if path in kept or path.partition("/")[0] in others or (below and re.fullmatch(_SHARED, path)):
             continue
-        if path.endswith(_SUFFIXES):
-            source = made_from(f"{scope.folder}/{path}")
-            if source is not None and (not below or source in scope.prunes or source.startswith(below)):
-                gone.append(path)
-        elif (found := re.search(_TEMPORARY, path)) and not _runs(int(found[1])):
-            left.append(path)
-    return sorted(gone), sorted(left)
+        if is_synced(path):
+            input_path = None if in_chart else source(output, path)
+            if input_path is None:
+                if not is_allowed(path):
+                    foreign.append(path)
+            elif not below or input_path in scope.prunes or input_path.startswith(below):
+                stale.append(path)
+        elif not in_chart and (process := re.search(_TEMPORARY, path)) and not _runs(int(process[1])):
+            temporary.append(path)
+    return Leftovers(sorted(stale), sorted(temporary), sorted(foreign), problems)
+
+
+def is_synced(path: str) -> bool:
+    """Whether Argo CD (a directory with `recurse`) or Flux would take a file for manifests, by its name."""
+    return path.endswith((*_SUFFIXES, *_SYNCED)) or path.rpartition("/")[2] in _SYNCED_NAMES
+
+
+def allowed(scope: Scope) -> Callable[[str], bool]:
+    """Says whether a file that is not ours may lie in the output folder: `output.foreign`, by paths below the folder of
+    all environments.
+    """
+    patterns = [glob(pattern) for pattern in scope.config.get("output", "foreign") or ()]
+    environment = f"{scope.options.env}/" if scope.options.env else ""
+    return lambda path: any(pattern.fullmatch(environment + path) for pattern in patterns)
+
+
+def findings(scope: Scope, leftovers: Leftovers) -> list[Problem]:
+    """What is wrong with leftovers: each foreign file is an error, and a warning of a run that writes."""
+    code = "W129" if scope.options.write else "E129"
+    foreign = [problem(code, Origin(File(f"{scope.folder}/{path}", "", ""))) for path in leftovers.foreign]
+    return [*leftovers.problems, *foreign]
 
 
 def _runs(process: int) -> bool:
@@ -187,67 +208,52 @@ def _runs(process: int) -> bool:
     return True
 
 
-def made_from(path: str) -> str | None:
-    """The input that the file's first line names; None when it is not ours."""
-    try:
-        with open(path, "rb") as file:
-            line = file.readline(4096).decode("utf-8", "replace")
-    except OSError:
-        return None
-    line = line.rstrip("\r\n")  # a checkout may have turned our line ends
+def made_from(text: bytes) -> str | None:
+    """The input that the first line of a file names; None when the file is not ours."""
+    line = text[:_LONGEST_LINE].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")  # of a checkout's line ends
     return line[len(_BEGIN) : -len(_END)] if line.startswith(_BEGIN) and line.endswith(_END) else None
 
 
-def _files(folder: str, below: str) -> Iterator[str]:
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(os.path.join(folder, below)) as scan:
-        for entry in scan:
-            if entry.is_dir(follow_symlinks=False):
-                if not os.path.exists(os.path.join(entry.path, "Chart.yaml")):  # a chart has files of ours too
-                    yield from _files(folder, f"{below}{entry.name}/")
-            else:
-                yield below + entry.name
-
-
-def write(scope: Scope, files: Iterable[Text]) -> None:
-    """Writes each file whole: a temporary file beside it, then a rename, so that none is ever half written.
-
-    Raises OSError.
-    """
-    folder, made = scope.folder, set()
-    for path, text in files:
-        target = f"{folder}/{path}"
-        parent = target[: target.rindex("/")]
-        if parent not in made:
-            os.makedirs(parent, exist_ok=True)
-            made.add(parent)
-        whole(target, text)
-
-
-def whole(target: str, text: str) -> None:
-    """Writes one file in a folder that is there, whole or not at all. Raises OSError."""
-    temporary = f"{target}.llmaz-{os.getpid()}"
+def source(output: OutputFolder, path: str) -> str | None:
+    """The input that a file in the output folder names; None when it is not ours, or cannot be read."""
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        return made_from(output.begin(path, _LONGEST_LINE))
+    except OSError:
+        return None
+
+
+def _files(folder: str, problems: list[Problem]) -> Iterator[tuple[str, bool]]:
+    """The files in an output folder, links too, by their paths below it; and whether each lies in a chart, which has
+    files of ours too and is another run's.
+    """
+    folders = [("", False)]
+    while folders:
+        below, in_chart = folders.pop()
         try:
-            data = memoryview(text.encode())
-            while data:
-                data = data[os.write(descriptor, data) :]
-        finally:
-            os.close(descriptor)
-        os.rename(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+            with os.scandir(os.path.join(folder, below)) as scan:
+                entries = list(scan)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            problems.append(problem("E120", Origin(File(os.path.join(folder, below), "", "")), what=error.strerror))
+            continue
+        in_chart |= below != "" and any(entry.name == "Chart.yaml" for entry in entries)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((f"{below}{entry.name}/", in_chart))
+            else:
+                yield below + entry.name, in_chart
+
+
+def write(output: OutputFolder, files: Iterable[Text]) -> None:
+    """Writes each file whole. Raises OSError."""
+    for path, text in files:
+        output.write(path, text)
 
 
 def settle(scope: Scope, common: Iterable[Text], states: Mapping[str, str], rubbish: Iterable[str]) -> None:
     """What is done once the apps' files are there: the common files are written, the rubbish and empty folders go."""
-    write(scope, [text for text in common if states[text.path] != "same"])
+    output = OutputFolder(scope.folder)
+    write(output, [text for text in common if states[text.path] != "same"])
     for path in rubbish:
-        os.unlink(os.path.join(scope.folder, path))
-        while path := os.path.dirname(path):
-            try:
-                os.rmdir(os.path.join(scope.folder, path))
-            except OSError:
-                break
+        output.delete(path)

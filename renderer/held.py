@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from renderer.paths import FileTooLargeError
 from renderer.problems import Path
 from renderer.records import NamedTuple
 from renderer.tree import CONFIG, MAX_BYTES, SUFFIXES, Readable, Tree, glob
@@ -24,8 +25,10 @@ class Blob(NamedTuple):
         return 0, 0
 
     def read(self) -> bytes:
-        """What it holds; of one above MAX_BYTES only as many zeros."""
-        return self.data if len(self.data) <= MAX_BYTES else bytes(MAX_BYTES + 1)
+        """What it holds. Raises FileTooLargeError above MAX_BYTES."""
+        if len(self.data) > MAX_BYTES:
+            raise FileTooLargeError(self.path, len(self.data), MAX_BYTES)
+        return self.data
 
 
 class Held:
@@ -87,14 +90,14 @@ class Held:
         below = self._below(path)
         return below == "" or below in self._folders
 
-    def read(self, path: str) -> bytes:
-        """What a file holds. Raises FileNotFoundError."""
+    def read(self, path: str, root: str) -> bytes:
+        """What a file holds; all that is held lies below any `root`. Raises FileNotFoundError."""
         below = self._below(path)
         if below not in self._files:
             raise FileNotFoundError(2, "No such file or directory", path)
         return self._hold([below])[0]
 
-    def names(self, path: str) -> list[str]:
+    def names(self, path: str, root: str) -> list[str]:
         """The files that lie in a folder."""
         begin = f"{below}/" if (below := self._below(path)) else ""
         return [rest for each in self._files if each.startswith(begin) and "/" not in (rest := each[len(begin) :])]

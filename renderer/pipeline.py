@@ -61,10 +61,10 @@ def made(scope: Scope, read: Read) -> Generator[Rendered]:
         problems += check.charts(scope)
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part] + judged(options, joint)
-        gone, left = emit.stale(scope, states) if options.compares else ([], [])
+        problems += emit.findings(scope, beside := emit.leftovers(scope, states))
         texts = files(team.tell("texts")) + common if options.texts else []
         count = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
-        states |= dict.fromkeys(gone, "gone")
+        states |= dict.fromkeys(beside.stale, "gone")
         yield Rendered(scope.folder, problems, states, texts, count, inputs, apart, aside)
         team.tell("write")
-        emit.settle(scope, common, states, (*gone, *left))
+        emit.settle(scope, common, states, (*beside.stale, *beside.temporary))

@@ -208,6 +208,8 @@ def guess(word: str, known: Sequence[str], first: Sequence[str] = ()) -> str:
     return f"known: {', '.join(listed[:12])}{', …' if len(listed) > 12 else ''}"
 
 
+_FOREIGN = "delete it, keep it elsewhere, or name it under output.foreign of RenderConfig"
+
 WORDINGS: dict[str, Wording] = {
     # 1xx: reading YAML
     "E101": Wording("{what}", "{fix}"),
@@ -238,6 +240,8 @@ WORDINGS: dict[str, Wording] = {
     "E126": Wording("stale: not what the input makes", "run llmaz render"),
     "E127": Wording("missing: the input makes this file", "run llmaz render"),
     "E128": Wording("to be deleted: nothing makes this file any more", "run llmaz render"),
+    "E129": Wording("not written by llmaz, and Argo CD or Flux would sync it", _FOREIGN),
+    "W129": Wording("not written by llmaz, and Argo CD or Flux would sync it", _FOREIGN),
     "E130": Wording("'{text}' is no KEY=VALUE", "write it as gateway.mode=off"),
     "E131": Wording("the value is no YAML: {what}", "put KEY=VALUE into the shell's quotes as a whole"),
     "E132": Wording("'{parent}' is no map, so '{key}' cannot be set"),
@@ -247,6 +251,13 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E140": Wording("cannot be written: {what}", "nothing is half written; mend the cause and run again"),
     "E141": Wording("in the way, and not written by llmaz", "move it away, or render to another folder with -o"),
+    "E144": Wording(
+        "this is a link, and nothing is written through links", "put a folder or file in its place, or delete it"
+    ),
+    "E145": Wording(
+        "'{value}' is no folder inside of the tree",
+        "write a relative path without '..', such as rendered; -o on the command line may name any folder",
+    ),
     "E143": Wording("the output folder holds the input", "name a folder of its own, with -o or output.dir"),
     "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
     # 2xx: names, references, claims

@@ -41,6 +41,12 @@ class Revision(Held):
         links = [path for path, each in self.entries.items() if each.mode == "120000"]
         return self.entries.keys() - set(links), links
 
+    def below(self, folder: str) -> dict[str, git.Entry]:
+        """Files and links below a folder of the disk's, by their paths in it. Raises RenderError."""
+        within = self._below(folder)
+        begin = f"{within}/" if within else ""
+        return {path[len(begin) :]: entry for path, entry in self.entries.items() if path.startswith(begin)}
+
     def contents(self, paths: Sequence[str]) -> list[bytes]:
         """What these hold, links too. Raises RenderError."""
         return git.contents(self.top, [self.entries[path].blob for path in paths])

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Protocol
 
-from renderer.problems import Path
+from renderer.paths import CONFIG as CONFIG
+from renderer.paths import MAX_BYTES as MAX_BYTES
+from renderer.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
+from renderer.problems import Origin, Path, RenderError, problem
 from renderer.records import NamedTuple
 
-MAX_BYTES = 32 * 1024 * 1024
-_USUAL = 32 * 1024  # most files are shorter
 SUFFIXES = (".yaml", ".yml", ".json")
-CONFIG = "llmaz.yaml"
 MARK = "# Rendered by llmaz from "  # so begins every file that we write: it is output, and never input
 
 
@@ -30,20 +30,8 @@ class File(NamedTuple):
         return 0, 0
 
     def read(self) -> bytes:
-        """The file's bytes; of one above MAX_BYTES only as many zeros, which is enough to refuse it. Raises OSError."""
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not hold us up
-        try:
-            data = os.read(descriptor, _USUAL)
-            if len(data) == _USUAL:
-                size = os.fstat(descriptor).st_size
-                if size > MAX_BYTES:
-                    return bytes(size)
-                data += os.read(descriptor, max(size - _USUAL, 0))
-            while more := os.read(descriptor, _USUAL):  # one more read costs less than to ask for the size
-                data += more
-            return data
-        finally:
-            os.close(descriptor)
+        """The file's bytes. Raises OSError: for what is no regular file too, and FileTooLargeError above MAX_BYTES."""
+        return read_file(self.path)
 
 
 class Readable(Protocol):
@@ -66,8 +54,16 @@ class Strayed(NamedTuple):
     target: str
 
 
+class Unreadable(NamedTuple):
+    """A folder whose files cannot be listed, and why."""
+
+    name: str
+    reason: str
+
+
 class Tree(NamedTuple):
-    """The files below `paths`, in order of their names; links that lead out of it; names that no header can hold.
+    """The files below `paths`, in order of their names; links that lead out of it; names that no header can hold;
+    folders that cannot be read.
 
     `around`: the files of the rest of the tree, of which only definitions count.
     """
@@ -77,13 +73,16 @@ class Tree(NamedTuple):
     strayed: tuple[Strayed, ...] = ()
     odd: tuple[str, ...] = ()
     around: tuple[Readable, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
     """The folder that headers are relative to, and the nearest `llmaz.yaml` at or above the paths, if there is one.
 
-    The folder of `llmaz.yaml`, else the git root, else the current folder (contract, section 5).
+    The folder of `llmaz.yaml`, else the git root, else the current folder (contract, section 5). Raises RenderError
+    for a path that a link leads out of its tree.
     """
+    refuse_links_out(paths)
     here = os.getcwd()
     common = os.path.commonpath([os.path.abspath(path) for path in paths] or [here])
     folder = common if os.path.isdir(common) else os.path.dirname(common)
@@ -98,6 +97,22 @@ def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
         folder = parent
 
 
+def refuse_links_out(paths: Iterable[str]) -> None:
+    """Raises RenderError for each path on the way to which a link leads out of the tree that holds it: who names
+    `models` on a command line does not expect the folder of somebody else that a commit may have put there.
+    """
+    strays = [(path, stray) for path in paths if (stray := link_out(path))]
+    if strays:
+        raise RenderError(problem("E121", Origin(File(path, "", "")), target=target) for path, (_, target) in strays)
+
+
+def refuse_links(path: str) -> None:
+    """Raises RenderError for a link in a tree on the way to a path that is written, wherever it leads."""
+    found = [problem("E144", Origin(File(os.path.relpath(link), "", ""))) for link, _ in links(path)]
+    if found:
+        raise RenderError(found)
+
+
 def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> Tree:
     """Every file below `paths` that may be input.
 
@@ -110,6 +125,7 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
     files: dict[str, File] = {}
     strayed: list[Strayed] = []
     odd: list[str] = []
+    unreadable: list[Unreadable] = []
     skipped = os.path.realpath(output) if output else None
     for path in paths:
         absolute = os.path.abspath(path)
@@ -117,25 +133,27 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
             raise FileNotFoundError(path)
         key = os.path.relpath(absolute, base).replace(os.sep, "/")
         name = os.path.relpath(absolute, here)
-        allowed = (real_base, os.path.realpath(absolute))
-        if os.path.isfile(absolute):
+        real = os.path.realpath(absolute)
+        if not os.path.isdir(absolute):
             files.setdefault(key, File(name, key, absolute))
             continue
+        inner = os.path.relpath(skipped, real).replace(os.sep, "/") + "/" if skipped else None
         for file, link in _walk(
-            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", skipped
+            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", inner, unreadable
         ):
             if patterns and any(pattern.fullmatch(file.key) for pattern in patterns):
                 continue
             if link:
                 target = os.path.realpath(file.path)
-                if not any(target == root or target.startswith(root + os.sep) for root in allowed):
+                if not is_inside(target, real_base) and not is_inside(target, real):
                     strayed.append(Strayed(file.name, target))
                 continue  # what a link inside the tree points at is read where it lies
             if not file.key.isprintable():
                 odd.append(ascii(file.name))
                 continue
             files.setdefault(file.key, file)
-    return Tree(base, tuple(files[key] for key in sorted(files)), tuple(strayed), tuple(odd))
+    listed = tuple(files[key] for key in sorted(files))
+    return Tree(base, listed, tuple(strayed), tuple(odd), unreadable=tuple(unreadable))
 
 
 def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[Readable, ...]:
@@ -150,13 +168,15 @@ def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
 
 
 class Ground(Protocol):
-    """Where paths lead: a disk, or what is held of a git commit."""
+    """Where paths lead: a disk, or what is held of a git commit. What `read` and `names` are asked for has to lie below
+    the folder `root`.
+    """
 
     def exists(self, path: str) -> bool: ...
     def isfile(self, path: str) -> bool: ...
     def isdir(self, path: str) -> bool: ...
-    def read(self, path: str) -> bytes: ...
-    def names(self, path: str) -> list[str]: ...
+    def read(self, path: str, root: str) -> bytes: ...
+    def names(self, path: str, root: str) -> list[str]: ...
     def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]: ...
     def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> Tree: ...
     def around(
@@ -170,18 +190,15 @@ class Disk:
     exists = staticmethod(os.path.exists)
     isfile = staticmethod(os.path.isfile)
     isdir = staticmethod(os.path.isdir)
+    read = staticmethod(lambda path, root: read_file_inside(root, path))
     base_of = staticmethod(base_of)
     folder = staticmethod(folder)
     around = staticmethod(around)
 
-    def read(self, path: str) -> bytes:
-        """What a file holds. Raises OSError."""
-        return File(path, "", path).read()
-
-    def names(self, path: str) -> list[str]:
-        """What lies in a folder; nothing where there is none."""
+    def names(self, path: str, root: str) -> list[str]:
+        """What lies in a folder; nothing where there is none, or where it lies outside of `root`."""
         try:
-            return os.listdir(path)
+            return os.listdir(real_path_inside(root, path))
         except OSError:
             return []
 
@@ -189,13 +206,22 @@ class Disk:
 DISK: Ground = Disk()
 
 
-def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[File, bool]]:
-    """Files, and links (True) to files of ours or to folders, in no particular order."""
+def _walk(
+    path: str, name: str, key: str, output: str | None, unreadable: list[Unreadable]
+) -> Iterator[tuple[File, bool]]:
+    """Files, and links (True) to files of ours or to folders, in no particular order. `output`: the folder that is left
+    out, seen from `path`, with a slash at its end; folders that cannot be read are added to `unreadable`.
+    """
     folders = [(path, name, key)]
+    start = len(key)
     while folders:
         path, name, key = folders.pop()
-        with os.scandir(path) as scan:
-            entries = list(scan)
+        try:
+            with os.scandir(path) as scan:
+                entries = list(scan)
+        except OSError as error:
+            unreadable.append(Unreadable(name or os.curdir, error.strerror or str(error)))
+            continue
         if any(entry.name == "Chart.yaml" for entry in entries):
             continue
         for entry in entries:
@@ -204,14 +230,11 @@ def _walk(path: str, name: str, key: str, output: str | None) -> Iterator[tuple[
                 if own.endswith(SUFFIXES) or entry.is_dir():
                     yield File(name + own, key + own, entry.path), True
             elif entry.is_dir(follow_symlinks=False):
-                if not own.startswith(".") and own != "node_modules" and not _is(entry.path, output):
-                    folders.append((entry.path, f"{name}{own}{os.sep}", f"{key}{own}/"))
+                below = f"{key}{own}/"
+                if not own.startswith(".") and own != "node_modules" and below[start:] != output:
+                    folders.append((entry.path, f"{name}{own}{os.sep}", below))
             elif own.endswith(SUFFIXES) and own != "kustomization.yaml" and entry.is_file(follow_symlinks=False):
                 yield File(name + own, key + own, entry.path), False
-
-
-def _is(folder: str, output: str | None) -> bool:
-    return output is not None and os.path.realpath(folder) == output
 
 
 @lru_cache(maxsize=64)

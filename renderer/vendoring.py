@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from renderer import __version__, emit, load, tree, yamlio
+from renderer import __version__, load, tree, yamlio
 from renderer.api import Inputs, Options
 from renderer.load import Refused
 from renderer.problems import RenderError
 from renderer.records import NamedTuple
+from renderer.writer import write_file
 from renderer.yamlio import Document
 
 _KINDS = {"backends": "BackendRuntime", "models": "OpenModel"}
@@ -38,6 +39,7 @@ def vendor(name: str, to: str, force: bool = False) -> Vendored:
     """
     folder, own = _preset(name)
     target = os.path.normpath(os.path.join(to, f"{own}.yaml"))
+    tree.refuse_links(target)
     if os.path.isdir(target):
         raise Refused(f"{target} is a folder; write another one with --to")
     if os.path.lexists(target) and not force:
@@ -55,8 +57,7 @@ def vendor(name: str, to: str, force: bool = False) -> Vendored:
         lines = [line for line in shipped if not line.startswith(_EDITORS)]
     head = f"# The preset {folder}/{own} of llmaz {__version__}; to compare: llmaz presets diff {name}\n"
     try:
-        os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
-        emit.whole(target, head + "".join(lines))
+        write_file(target, head + "".join(lines))
     except OSError as error:
         raise Refused(f"{target}: cannot be written: {error.strerror or error}") from None
     read = paths and any(_real(each.path) == _real(target) for each in load.scope(Options(paths)).tree.files)

@@ -13,6 +13,7 @@ from renderer.emit import Text
 from renderer.plan import Joint, Manifest, Wanted
 from renderer.problems import Problem, at_hand
 from renderer.records import NamedTuple
+from renderer.writer import OutputFolder
 
 
 class Made(NamedTuple):
@@ -54,11 +55,13 @@ def over(
     if options.env or not names[0]:
         return made[0], []
     rest = scopes[0]._replace(folder=folder)
-    gone, left = emit.stale(rest, {}, names) if options.compares and not rest.prunes else ([], [])
+    beside = emit.leftovers(rest, {}, names)
+    gone, left = (beside.stale, beside.temporary) if not rest.prunes else ([], [])
     problems = [
         each._replace(message=f"{each.message} (in {' and '.join(where)})") if _elsewhere(each, where, names) else each
         for each, where in _where(names, made).items()
     ]
+    problems += emit.findings(rest, beside)
     inputs = made[0].inputs._replace(apps=tuple(app for each in made for app in each.inputs.apps))
     states = {
         f"{name}/{path}": state for name, each in zip(names, made, strict=True) for path, state in each.states.items()
@@ -151,7 +154,7 @@ class _Process:
         self._make, self._memo, self._scope, self._spared = make, memo, scope, spared
         self._texts: list[Text] = []
         self._objects: list[Made] = []
-        self._bare: dict[str, bool] = {}
+        self._output = OutputFolder(scope.folder) if scope.options.compares else None
         self._wanted: dict[bool, set[Wanted]] = {True: set(), False: set()}  # said already, with texts and without
 
     def worked(self, items: Sequence[Item]) -> Share:
@@ -178,7 +181,7 @@ class _Process:
             if not made.texts:
                 continue
             count += len(made.manifests)
-            compared = emit.compare(self._scope, made.texts, self._bare)
+            compared = emit.compare(self._output, made.texts)
             states += compared
             if texts:
                 pairs = zip(made.texts, compared, strict=True)
@@ -193,7 +196,7 @@ class _Process:
     def told(self, word: str) -> Any:
         """What is answered to a word, after doing it."""
         if word == "write":
-            return emit.write(self._scope, self._texts)
+            return emit.write(self._output, self._texts) if self._output else None
         if word == "kubeconform":
             return [tuple(each) for each in judged(self._scope.options, self._objects)]
         return [tuple(each) for each in self._texts]

@@ -13,6 +13,7 @@ from renderer.api import Config, Options, Scope
 from renderer.emit import Text, header
 from renderer.plan import Container, Manifest, Plan, Pod, Port, Rollout
 from renderer.tree import File, Tree
+from renderer.writer import OutputFolder
 
 WRITING = Options(write=True)
 LINE = "# Rendered by llmaz from apps/chat.yaml. Do not edit.\n"
@@ -106,12 +107,14 @@ def test_the_header_names_the_input() -> None:
 )
 def test_made_from(text: str | bytes, source: str | None, tmp_path: Path) -> None:
     put(tmp_path, {"x.yaml": text})
-    assert emit.made_from(str(tmp_path / "x.yaml")) == source
+    assert emit.source(OutputFolder(str(tmp_path)), "x.yaml") == source
 
 
 def test_what_cannot_be_read_is_not_ours(tmp_path: Path) -> None:
-    assert emit.made_from(str(tmp_path)) is None
-    assert emit.made_from(str(tmp_path / "none")) is None
+    put(tmp_path, {"folder/x.yaml": LINE, "real.yaml": LINE})
+    (tmp_path / "link.yaml").symlink_to("real.yaml")
+    for path in ("folder", "none", "none/x.yaml", "link.yaml"):
+        assert emit.source(OutputFolder(str(tmp_path)), path) is None
 
 
 # --- compare
@@ -145,29 +148,30 @@ def test_compare(tmp_path: Path) -> None:
         "file/x/deep/below.yaml": "foreign",
     }
     files = [Text(path, LINE + "a: 1\n") for path in wanted]
-    assert dict(emit.compare(scope(tmp_path), files)) == wanted
-    assert [path for path, _ in emit.compare(scope(tmp_path), files)] == list(wanted)
-    assert dict(emit.compare(scope(tmp_path, options=Options(compare=True)), files)) == wanted
+    output = OutputFolder(str(tmp_path))
+    assert dict(emit.compare(output, files)) == wanted
+    assert [path for path, _ in emit.compare(output, files)] == list(wanted)
 
 
-def test_a_link_that_leads_nowhere_is_in_the_way_of_nothing(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").symlink_to("nowhere")
-    assert emit.compare(scope(tmp_path), [Text("a.yaml", LINE)]) == [("a.yaml", "new")]
-    emit.write(scope(tmp_path), [Text("a.yaml", LINE)])
-    assert not (tmp_path / "a.yaml").is_symlink()
-    assert left(tmp_path) == ["a.yaml"]
+def test_a_link_is_in_the_way_wherever_it_leads(tmp_path: Path) -> None:
+    put(tmp_path, {"out/real.yaml": LINE, "elsewhere/a.yaml": LINE})
+    for link, target in (("nowhere.yaml", "nothing"), ("inside.yaml", "real.yaml"), ("folder", "../elsewhere")):
+        (tmp_path / "out" / link).symlink_to(target)
+    wanted = ["nowhere.yaml", "inside.yaml", "folder/a.yaml"]
+    compared = emit.compare(OutputFolder(str(tmp_path / "out")), [Text(path, LINE) for path in wanted])
+    assert compared == [(path, "foreign") for path in wanted]
 
 
 def test_without_a_folder_that_matters_all_is_new(tmp_path: Path) -> None:
     put(tmp_path, {"a.yaml": LINE})
-    assert emit.compare(scope(tmp_path, options=Options()), [Text("a.yaml", LINE)]) == [("a.yaml", "new")]
+    assert emit.compare(None, [Text("a.yaml", LINE)]) == [("a.yaml", "new")]
 
 
 # --- stale
 
 
 def stale(folder: Path, *prunes: str, kept: tuple[str, ...] = ()) -> list[str]:
-    return emit.stale(scope(folder, *prunes), dict.fromkeys(kept, "same"))[0]
+    return emit.leftovers(scope(folder, *prunes), dict.fromkeys(kept, "same")).stale
 
 
 def test_stale_files_are_ours_and_made_no_more(tmp_path: Path) -> None:
@@ -220,9 +224,8 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 def test_write_makes_folders_and_replaces(tmp_path: Path) -> None:
     put(tmp_path, {"out/a.yaml": "old and much longer than what comes\n"})
     inode = (tmp_path / "out" / "a.yaml").stat().st_ino
-    emit.write(
-        scope(tmp_path / "out"), [Text("a.yaml", "ä: 1\n"), Text("n/b/c.yaml", "c\n"), Text("n/b/d.yaml", "d\n")]
-    )
+    output = OutputFolder(str(tmp_path / "out"))
+    emit.write(output, [Text("a.yaml", "ä: 1\n"), Text("n/b/c.yaml", "c\n"), Text("n/b/d.yaml", "d\n")])
     assert (tmp_path / "out" / "a.yaml").read_bytes() == "ä: 1\n".encode()
     assert (tmp_path / "out" / "a.yaml").stat().st_ino != inode, "a reader of the old file keeps the old file"
     assert left(tmp_path / "out") == ["a.yaml", "n/", "n/b/", "n/b/c.yaml", "n/b/d.yaml"]
@@ -231,7 +234,7 @@ def test_write_makes_folders_and_replaces(tmp_path: Path) -> None:
 def test_files_are_as_readable_as_the_user_wants(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        emit.write(scope(tmp_path), [Text("a.yaml", "a\n")])
+        emit.write(OutputFolder(str(tmp_path)), [Text("a.yaml", "a\n")])
     finally:
         os.umask(before)
     assert (tmp_path / "a.yaml").stat().st_mode & 0o777 == 0o640
@@ -241,13 +244,13 @@ def test_files_are_as_readable_as_the_user_wants(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*args: object) -> None:
+    def fail(*args: object, **folders: object) -> None:
         raise OSError(28, "No space left on device")
 
     put(tmp_path, {"a.yaml": "old\n"})
     monkeypatch.setattr(os, call, fail)
     with pytest.raises(OSError, match="No space"):
-        emit.write(scope(tmp_path), [Text("a.yaml", "new\n")])
+        emit.write(OutputFolder(str(tmp_path)), [Text("a.yaml", "new\n")])
     monkeypatch.undo()
     assert left(tmp_path) == ["a.yaml"]
     assert (tmp_path / "a.yaml").read_text() == "old\n"
@@ -256,7 +259,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 def test_a_write_in_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:3])))
-    emit.write(scope(tmp_path), [Text("a.yaml", "0123456789\n")])
+    emit.write(OutputFolder(str(tmp_path)), [Text("a.yaml", "0123456789\n")])
     monkeypatch.undo()
     assert (tmp_path / "a.yaml").read_text() == "0123456789\n"
 
@@ -286,7 +289,7 @@ def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
         f"b/y.json.llmaz-{dead}": "",
     }
     put(tmp_path, files)
-    gone, rubbish = emit.stale(scope(tmp_path), {"a/x.yaml": "same"})
+    gone, rubbish, _, _ = emit.leftovers(scope(tmp_path), {"a/x.yaml": "same"})
     assert (gone, rubbish) == ([], [f"a/x.yaml.llmaz-{dead}", f"b/y.json.llmaz-{dead}"])
     emit.settle(scope(tmp_path), [], {}, rubbish)
     assert left(tmp_path) == sorted(

@@ -368,7 +368,7 @@ def test_folders_of_environments_that_are_gone(here: Path, llmaz: Llmaz) -> None
     text = QUIET + "  environments:\n    dev: {}\n    old: {playgrounds: {chat: {replicas: 3}}}\n"
     lay(text)
     assert llmaz("render").counts["new"] == 2
-    Path("rendered/old/llm/mine.yaml").write_text("mine: true\n")
+    Path("rendered/old/llm/mine.md").write_text("mine\n")
     lay(text[: text.index("    old:")])
     # One environment, or a part of the tree, is only about itself.
     assert llmaz("render", "--env", "dev").counts["gone"] == 0
@@ -383,8 +383,8 @@ def test_folders_of_environments_that_are_gone(here: Path, llmaz: Llmaz) -> None
         ("rendered/old/llm/chat.yaml", "E128")
     ]
     assert llmaz("render").counts["gone"] == 1
-    assert list(files()) == ["dev/llm/chat.yaml", "old/llm/mine.yaml"]
-    Path("rendered/old/llm/mine.yaml").unlink()
+    assert list(files()) == ["dev/llm/chat.yaml", "old/llm/mine.md"]
+    Path("rendered/old/llm/mine.md").unlink()
     lay(QUIET)
     assert llmaz("render").counts == {"apps": 1, "objects": 2, "new": 1, "changed": 0, "unchanged": 0, "gone": 1}
     assert list(files()) == ["llm/chat.yaml"]

@@ -25,12 +25,12 @@ OURS = ("stderr.txt", "args.txt")
 # Codes that no folder can show, with the test that does.
 ELSEWHERE = {
     "E106": "test_robustness.py::test_file_of_50_megabytes",
-    "E120": "test_robustness.py::test_file_that_cannot_be_read",
     "E124": "test_robustness.py::test_odd_file_names",
     "E126": "test_cli.py::test_machines_hear_what_is_stale",
     "E127": "test_cli.py::test_machines_hear_what_is_stale",
     "E128": "test_cli.py::test_machines_hear_what_is_stale",
     "E140": "test_robustness.py::test_full_disk",
+    "W129": "test_hostile_files.py::test_a_foreign_file_is_an_error_of_the_check_and_a_warning_of_render",
     "E726": "test_argocd.py::test_parameters_that_are_wrong",
     "E765": "test_init.py::test_a_folder_that_no_workflow_can_name",
     "E780": "test_revision.py::test_without_git",

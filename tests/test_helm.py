@@ -567,6 +567,13 @@ def test_the_folder_is_kept(here: Path, llmaz: Llmaz) -> None:
     for name, text in mine.items():
         (here / name).write_text(text, "utf-8")
     done = llmaz("render", "--to", "helm", "--check")
+    assert done.code == 2
+    assert done.err.startswith(
+        "chart/templates/mine.yaml: not written by llmaz, and Argo CD or Flux would sync it [E129]"
+    )
+    config = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: "
+    (here / "llmaz.yaml").write_text(config + "{output: {foreign: [templates/mine.yaml]}}\n", "utf-8")
+    done = llmaz("render", "--to", "helm", "--check")
     assert done.code == 1
     assert "chart/templates/demo/chat.yaml: missing\n" in done.err
     assert done.err.endswith("chart/ is stale; run llmaz render --to helm\n")

@@ -19,7 +19,8 @@ import pytest
 import yaml
 
 import renderer
-from renderer import emit, load, scaffold
+from renderer import load, scaffold
+from renderer.scaffold import writing
 from renderer.scaffold.contents import FILES
 from tests.test_go_judges import tool
 
@@ -569,16 +570,16 @@ def test_other_files_stay(here: Path, llmaz: Llmaz) -> None:
 def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """E140, and what was written before goes again."""
     (here / "models").mkdir()
-    whole, count = emit.whole, 0
+    write_file, count = writing.write_file, 0
 
     def full(target: str, text: str) -> None:
         nonlocal count
         count += 1
         if count == 9:
             raise OSError(28, "No space left on device")
-        whole(target, text)
+        write_file(target, text)
 
-    monkeypatch.setattr(emit, "whole", full)
+    monkeypatch.setattr(writing, "write_file", full)
     refused(llmaz("init"), "cannot be written: No space left on device [E140]")
     assert count == 9
     assert list(here.rglob("*")) == [here / "models"]
@@ -652,8 +653,8 @@ def test_through_a_link(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     repository = tmp_path / "repository"
     (repository / "teams").mkdir(parents=True)
     git("init", "--quiet", cwd=repository)
-    (here / "link").symlink_to(repository / "teams")
-    assert llmaz("init", "link", "--repo-url", URL).code == 0
+    (tmp_path / "link").symlink_to(repository / "teams")
+    assert llmaz("init", "../link", "--repo-url", URL).code == 0
     assert (repository / ".github" / "workflows" / "llmaz.yml").is_file()
     [root] = documents(repository / "teams" / "bootstrap" / "root.yaml")
     assert root["spec"]["source"]["path"] == "teams/bootstrap/apps"

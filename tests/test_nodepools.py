@@ -198,6 +198,14 @@ def test_a_name_of_no_file(name: str, code: str, here: Path, llmaz: Llmaz) -> No
     assert not (here / "new").exists()
 
 
+def test_nothing_is_written_through_a_link(here: Path, llmaz: Llmaz) -> None:
+    (here / "elsewhere").mkdir()
+    (here / "linked").symlink_to("elsewhere")
+    done = llmaz("nodepools", "-o", "linked/nodes.yaml")
+    assert (done.code, done.err.split(" [")[0]) == (2, "linked: this is a link, and nothing is written through links")
+    assert list((here / "elsewhere").iterdir()) == []
+
+
 def test_a_folder_in_the_way(here: Path, llmaz: Llmaz) -> None:
     (here / "nodes.yaml").mkdir()
     done = llmaz("nodepools", "-o", "nodes.yaml")

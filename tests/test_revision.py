@@ -263,7 +263,7 @@ def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkey
 
     monkeypatch.setattr(git, "contents", noted)
     ground.expect([b"", b"two\n", b"one\n", b"else"])
-    assert [ground.read(str(place / name)) for name in texts] == [*texts.values()]
+    assert [ground.read(str(place / name), str(place)) for name in texts] == [*texts.values()]
     assert asked == [ground.entries["c"].blob]
 
 

@@ -490,9 +490,9 @@ def test_full_disk(apps: int, here: Path, llmaz: Llmaz) -> None:
 SLOW = """
 import os, time
 rename = os.rename
-def slowly(*paths):
+def slowly(*paths, **folders):
     time.sleep(0.0005)
-    rename(*paths)
+    rename(*paths, **folders)
 os.rename = slowly
 from renderer.cli import main
 main()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from renderer import tree
+from renderer.paths import FileTooLargeError
 from renderer.tree import MAX_BYTES, File
 
 
@@ -125,7 +126,8 @@ def test_reading(here: Path) -> None:
     assert File("a.yaml", "a.yaml", "a.yaml").read() == b""
     with open("a.yaml", "wb") as file:
         file.truncate(MAX_BYTES + 5)
-    assert len(File("a.yaml", "a.yaml", "a.yaml").read()) == MAX_BYTES + 5
+    with pytest.raises(FileTooLargeError, match="33,554,437 bytes, at most 33,554,432"):
+        File("a.yaml", "a.yaml", "a.yaml").read()
     with pytest.raises(FileNotFoundError):
         File("b.yaml", "b.yaml", "b.yaml").read()
     if sys.platform == "linux":  # a file that says nothing of its size

@@ -12,8 +12,10 @@ from renderer.emit import Text
 from renderer.load.rule import Rule
 from renderer.pipeline import Rendered
 from renderer.problems import Origin, Problem, failing, problem
+from renderer.writer import OutputFolder
 
 FOLDER = "chart"
+_INSTALLED = ("templates/", "crds/", "charts/")  # what Helm puts into a cluster
 
 
 def render(options: Options) -> Rendered:
@@ -26,30 +28,33 @@ def render(options: Options) -> Rendered:
     scope = load.scope(options)
     done = pipeline.render(options._replace(texts=True, compare=False, write=False))
     made, problems = files(done.texts, scope.config)
-    states = dict(_compared(scope, made))
-    ours, left = emit.stale(scope._replace(prunes=()), states)
-    gone = [path for path in ours if path.startswith("templates/")]
-    problems += [*done.problems, *_lacking(scope, done), *_others(scope, ours, gone), *check.folder(scope, states)]
+    output = OutputFolder(scope.folder)
+    states = dict(_compared(output, made))
+    beside = emit.leftovers(scope._replace(prunes=()), states)
+    beside = beside._replace(foreign=[path for path in beside.foreign if path.startswith(_INSTALLED)])
+    gone = [path for path in beside.stale if path.startswith("templates/")]
+    problems += [*done.problems, *_lacking(scope, done), *_others(scope, output, beside.stale, gone)]
+    problems += [*check.folder(scope, states), *emit.findings(scope, beside)]
     if options.write and not failing(problems, options.strict):
         with check.writable(scope):
-            emit.settle(scope, made, states, (*gone, *left))
+            emit.settle(scope, made, states, (*gone, *beside.temporary))
     return done._replace(
         folder=scope.folder, problems=problems, states=states | dict.fromkeys(gone, "gone"), texts=made, apart=[]
     )
 
 
-def _compared(scope: Scope, made: list[Text]) -> list[tuple[str, str]]:
+def _compared(output: OutputFolder, made: list[Text]) -> list[tuple[str, str]]:
     """Each file's path and what is on disk. JSON has no room for our line, so that of the schema stands in a key."""
-    states = emit.compare(scope, made)
-    return [(path, "changed" if state == "foreign" and _schema(scope, path) else state) for path, state in states]
+    states = emit.compare(output, made)
+    return [(path, "changed" if state == "foreign" and _schema(output, path) else state) for path, state in states]
 
 
-def _schema(scope: Scope, path: str) -> bool:
+def _schema(output: OutputFolder, path: str) -> bool:
     if path != SCHEMA:
         return False
+    mark = SCHEMA_MARK.encode()
     try:
-        with open(f"{scope.folder}/{path}", "rb") as file:
-            return file.readline(4096).startswith(SCHEMA_MARK.encode())
+        return output.begin(path, len(mark)) == mark
     except OSError:
         return False
 
@@ -60,14 +65,14 @@ def _lacking(scope: Scope, done: Rendered) -> list[Problem]:
     return [problem("E740", Origin(Rule(scope.folder)), files=files)] if files else []
 
 
-def _others(scope: Scope, ours: list[str], gone: list[str]) -> list[Problem]:
+def _others(scope: Scope, output: OutputFolder, ours: list[str], gone: list[str]) -> list[Problem]:
     """Errors for files of ours that are no business of this run: plain manifests, and what input outside PATHS made."""
     at = Origin(Rule(scope.folder))
     if stray := [path for path in ours if path not in gone]:
         return [problem("E742", at, file=stray[0])]
     below = tuple(f"{path}/" for path in scope.prunes)
     for path in gone if below else ():
-        source = plain(emit.made_from(f"{scope.folder}/{path}") or "")
+        source = plain(emit.source(output, path) or "")
         if source not in scope.prunes and not source.startswith(below):
             return [problem("E741", at, file=path, source=source)]
     return []

@@ -255,8 +255,10 @@ def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
 
 def folder(scope: Scope, states: Mapping[str, str]) -> list[Problem]:
     """An error for each thing in the way that is not ours: a file, or a file where a folder is needed."""
-    blocking = {_in_the_way(f"{scope.folder}/{path}") for path, state in states.items() if state == "foreign"}
-    return [problem("E141", Origin(File(path, "", ""))) for path in sorted(blocking)]
+    blocking = {_in_the_way(scope.folder, path) for path, state in states.items() if state == "foreign"}
+    return [
+        problem("E144" if os.path.islink(path) else "E141", Origin(File(path, "", ""))) for path in sorted(blocking)
+    ]
 
 
 def charts(scope: Scope) -> list[Problem]:
@@ -278,11 +280,14 @@ def _chart(folder: str) -> str:
     return ""
 
 
-def _in_the_way(path: str) -> str:
-    parent = os.path.dirname(path)
-    while parent and not os.path.lexists(parent):
-        parent = os.path.dirname(parent)
-    return path if not parent or os.path.isdir(parent) else parent
+def _in_the_way(folder: str, path: str) -> str:
+    """What is no folder, or a link below the output folder, on the way to a path in there; else the path itself."""
+    whole = f"{folder}/{path}"
+    for end in (i for i, character in enumerate(whole) if character == "/" and i):
+        way = whole[:end]
+        if (end > len(folder) and os.path.islink(way)) or (os.path.lexists(way) and not os.path.isdir(way)):
+            return way
+    return whole
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 
@@ -88,16 +87,14 @@ class Earlier:
             scope = self._scope = load.scope(self._options)
         except RenderError:
             return None
-        folder = os.path.relpath(os.path.realpath(scope.folder), self._ground.top).replace(os.sep, "/")
-        begin = "" if folder == "." else f"{folder}/"
-        listed = [
-            each
-            for each in self._ground.entries.values()
-            if each.path.startswith(begin) and each.mode != "120000" and each.path.endswith((".yaml", ".yml", ".json"))
-        ]
-        datas = self._ground.contents([each.path for each in listed])
+        listed = {
+            path: entry
+            for path, entry in self._ground.below(scope.folder).items()
+            if entry.mode != "120000" and path.endswith((".yaml", ".yml", ".json"))
+        }
+        datas = self._ground.contents([entry.path for entry in listed.values()])
         mark = MARK.encode()
-        ours = [(e.path[len(begin) :], data) for e, data in zip(listed, datas, strict=True) if data.startswith(mark)]
+        ours = [(path, data) for path, data in zip(listed, datas, strict=True) if data.startswith(mark)]
         texts = [Text(path, data.decode("utf-8", "replace").replace("\r\n", "\n")) for path, data in ours]
         return (scope, texts) if ours else None
 

@@ -63,11 +63,14 @@ def _compared(there: Revision, now: Options, name: str, base: str) -> Sides:
             import_module(module)
         from renderer import pipeline
         from renderer.diff.earlier import Earlier
+        from renderer.diff.foreign import foreign_files
 
         there.look()
         earlier = Earlier(there, _there(before), name, base)
         done = _later(found, earlier.spared if both else None) if found else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
+    if done and found:
+        problems = [*problems, *foreign_files(found[1][0], done.states)]
     wrong = failing(problems, now.strict)
     if wrong and any(each.code != "E123" for each in problems):
         return Sides([], [], problems, [], now.env)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from renderer import yamlio
 from renderer.krm.asking import Item
 from renderer.krm.standing import notes, source
+from renderer.paths import tree_root
 from renderer.problems import Problem
 from renderer.tree import DISK
 from renderer.yamlio import Document
@@ -44,7 +46,8 @@ class Places:
     def _documents(self, path: str) -> list[Document]:
         if path not in self._read:
             try:
-                self._read[path] = yamlio.parse(path, DISK.read(path))[0] if DISK.isfile(path) else []
+                data = DISK.read(path, tree_root(os.curdir)) if DISK.isfile(path) else b""
+                self._read[path] = yamlio.parse(path, data)[0]
             except OSError:
                 self._read[path] = []
         return self._read[path]

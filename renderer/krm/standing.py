@@ -9,6 +9,7 @@ from typing import Any
 from renderer import yamlio
 from renderer.held import Blob
 from renderer.krm.asking import Asked, Item, called, ours, same
+from renderer.paths import git_root, is_inside
 from renderer.problems import Origin, Problem, problem
 from renderer.tree import DISK, SUFFIXES, File, Readable, Tree
 
@@ -53,9 +54,9 @@ class Standing:
         keys = [key for key in ("ignore", "passThrough") if isinstance(spec, dict) and key in spec]
         return [problem("E738", self.origin("spec", key), key=key) for key in keys if self.paths is None]
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, root: str) -> bytes:
         """As `tree.Disk.read`."""
-        return self.config.read() if path == self.config.path else DISK.read(path)
+        return self.config.read() if path == self.config.path else DISK.read(path, root)
 
     def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]:
         """The kustomization's folder, whatever lies above it."""
@@ -85,7 +86,10 @@ def _wrong(path: Any) -> str:
         return "is no path"
     if os.path.isabs(path):
         return "is an absolute path"
-    return "" if os.path.exists(path) else "is not there"
+    if not os.path.exists(path):
+        return "is not there"
+    root = git_root(os.curdir)
+    return "" if not root or is_inside(os.path.realpath(path), root) else "leads out of the repository"
 
 
 def _config(config: Item, top: str, paths: Sequence[str]) -> tuple[Readable, set[str], list[Problem]]:
@@ -123,8 +127,8 @@ def _near(config: Item, top: str, paths: Sequence[str]) -> dict[str, tuple[Reada
     given = spec.get("ignore") if isinstance(spec, dict) else None
     ignore = [each for each in given if isinstance(each, str)] if isinstance(given, list) else ()
     files: dict[str, tuple[Readable, bool]] = {}
-    for name in sorted(DISK.names(top)):
-        if name.endswith(SUFFIXES) and os.path.isfile(path := os.path.join(top, name)):
+    for name in sorted(DISK.names(top, top)):
+        if name.endswith(SUFFIXES) and not os.path.islink(path := os.path.join(top, name)) and os.path.isfile(path):
             files[path] = (File(name, name, path), False)
     return files | {file.path: (file, True) for file in DISK.folder(top, paths, ignore, None).files}
 

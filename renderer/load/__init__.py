@@ -58,6 +58,8 @@ def scope(options: Options) -> Scope:
         else os.path.join(base, str(made.get("output", "dir") or "rendered"))
     )
     folder = os.path.relpath(os.path.abspath(wanted), here)
+    if options.compares:
+        tree.refuse_links(wanted)
     around = os.path.realpath(wanted) + os.sep
     if options.compares and any((os.path.realpath(path) + os.sep).startswith(around) for path in paths):
         raise RenderError([problem("E143", Origin(Rule(folder)))])
@@ -121,6 +123,8 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Problem]]:
         gathering.add(file, data, foreign, values, found, unreadable, outside=out)
     gathering.problems += [problem("E121", Origin(Rule(link.name)), target=link.target) for link in scope.tree.strayed]
     gathering.problems += [problem("E124", Origin(Rule(name))) for name in scope.tree.odd]
+    gathering.problems += [problem("E120", Origin(Rule(each.name)), what=each.reason) for each in scope.tree.unreadable]
+    gathering.unreadable |= bool(scope.tree.unreadable)
     gathered = gathering.inputs()
     if keeps:
         gathered = gathered._replace(read=_whole(files, read))
@@ -193,7 +197,9 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Problem]]:
         raise RenderError(problem("E122", Origin(Rule(path))) for path in missing)
     documents: list[Document] = []
     problems: list[Problem] = []
-    files = tree.folder(tree.base_of(paths)[0], paths, (), None).files
+    found = tree.folder(tree.base_of(paths)[0], paths, (), None)
+    problems += [problem("E120", Origin(Rule(each.name)), what=each.reason) for each in found.unreadable]
+    files = found.files
     for file in files:
         with at_hand(file.name):
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from renderer.yamlio import Document
 # What an environment patches: the kind, and where its patches stand.
 SECTIONS = {"Playground": "playgrounds", "Service": "services", "OpenModel": "models", "ModelRoute": "routes"}
 _ENVIRONMENTS = ("spec", "environments")
+_NAME = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # of an environment, as its schema has it
 _SAME = (("environments",), ("output", "dir"))  # what holds in every environment
 
 
@@ -356,9 +358,9 @@ def _misled(config: Document) -> list[Problem]:
 
 
 def _said(config: Document) -> dict[str, Any]:
-    """What RenderConfig says of environments, by their names; none where that is no map."""
-    spec = _map(_map(config.value).get("spec"))
-    return {key: value for key, value in _map(spec.get("environments")).items() if _is_patch(value)}
+    """What RenderConfig says of environments, by their names, which become folders; none where that is no map."""
+    environments = _map(_map(_map(config.value).get("spec")).get("environments"))
+    return {key: value for key, value in environments.items() if _NAME.fullmatch(key) and _is_patch(value)}
 
 
 def _map(value: Any) -> dict[str, Any]:

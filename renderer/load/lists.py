@@ -7,6 +7,7 @@ import re
 
 from renderer.api import BackendRuntime, UnreadableList
 from renderer.load.presets import PRESETS
+from renderer.paths import tree_root
 from renderer.tree import DISK, Ground
 
 _VERSION = re.compile(r"[a-z]?\d+(\.\d+)*")
@@ -24,7 +25,7 @@ class Lists:
         folder, _, begin = f"{stem}{dash}".rpartition("/")
         found = {}
         for ground, base in reversed(self._folders(runtime)):
-            for name in ground.names(os.path.join(base, folder)):
+            for name in ground.names(os.path.join(base, folder), tree_root(base) or base):
                 version = name.removeprefix(begin).removesuffix(".txt")
                 if name == f"{begin}{version}.txt" and _VERSION.fullmatch(version):
                     found[version] = f"{folder}/{name}" if folder else name
@@ -33,14 +34,13 @@ class Lists:
     def lines(self, runtime: BackendRuntime, path: str) -> list[str] | None:
         """The lines of a file less comments; None when there is none. Raises UnreadableList."""
         for ground, base in self._folders(runtime):
-            place = os.path.join(base, path)
-            if not ground.isfile(place):
-                continue  # a pipe would never end
             try:
-                lines = ground.read(place).decode("utf-8").splitlines()
+                lines = ground.read(os.path.join(base, path), tree_root(base) or base).decode("utf-8").splitlines()
                 return [line for line in lines if line.strip() and line[0] != "#"]
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 continue
+            except OSError as error:
+                raise UnreadableList(f"{path}: {error.strerror}") from None
             except UnicodeDecodeError as error:
                 raise UnreadableList(f"{path}: not valid UTF-8, byte {error.start}") from None
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codecs import utf_16_be_encode, utf_16_le_encode
+from codecs import utf_16_be_encode, utf_16_le_encode, utf_32_be_encode, utf_32_le_encode
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +10,9 @@ from renderer import yamlio
 from renderer.load.environments import Environment, Patched
 from renderer.load.kinds import check, kind_of
 from renderer.load.rule import Rule
+from renderer.paths import MAX_BYTES, FileTooLargeError
 from renderer.problems import Origin, Path, Problem, at_hand, problem
-from renderer.tree import MARK, MAX_BYTES, Readable
+from renderer.tree import MARK, Readable
 
 # What says that a file may be ours: also with its apiVersion missing or misspelt, or in another encoding.
 _SIGNS = (
@@ -19,8 +20,8 @@ _SIGNS = (
     b"inference.networking.x-k8s.io/",
     *(f"kind: {kind}".encode() for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "ModelRoute")),
     b"inference.llmaz",
-    utf_16_le_encode("llmaz.io/")[0],
-    utf_16_be_encode("llmaz.io/")[0],
+    # By codecs' own functions, since str.encode imports a module for each encoding.
+    *(encode("llmaz.io/")[0] for encode in (utf_16_le_encode, utf_16_be_encode, utf_32_le_encode, utf_32_be_encode)),
 )
 DEFINITIONS = ("OpenModel", "BackendRuntime")  # what apps in other files use
 LEADING = ("ModelRoute", "InferenceModel")  # what leads to apps in other files
@@ -52,11 +53,14 @@ def plain(file: Readable, outside: bool = False, environment: Environment | None
 def _read(file: Readable, outside: bool, environment: Environment | None) -> Any:
     try:
         data = file.read()
+    except FileTooLargeError as error:
+        too_large = problem("E106", Origin(Rule(file.name)), size=error.size, limit=MAX_BYTES)
+        return b"", 0, [], [] if outside else [tuple(too_large._replace(line=1, column=1))], True
     except OSError as error:
         return b"", 0, [], [tuple(problem("E120", Origin(Rule(file.name)), what=error.strerror or error))], True
     ours = any(sign in data for sign in (_DEFINED if outside else _SIGNS)) and not data.startswith(_MARK)
     around = not ours and any(sign in data for sign in _AROUND) and not data.startswith(_MARK)
-    if not ours and not around and (outside or len(data) <= MAX_BYTES):
+    if not ours and not around:
         return b"", int(not outside), [], [], False
     documents, problems = yamlio.parse(file.name, data)
     if around and problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from renderer.api import Config, minor
 from renderer.load.environments import configured, missing, names
 from renderer.load.kinds import KINDS, check, kind_of
 from renderer.load.rule import Rule
+from renderer.paths import tree_root
 from renderer.problems import Origin, Path, Problem, RenderError, Source, problem
 from renderer.records import NamedTuple
 from renderer.tree import DISK, Ground
@@ -56,7 +58,7 @@ def config(
     problems: list[Problem] = []
     if path:
         try:
-            data = ground.read(path)
+            data = ground.read(path, tree_root(os.path.dirname(path)) or os.path.dirname(path))
         except OSError as error:
             raise RenderError([problem("E120", Origin(Rule(name)), what=error.strerror or error)]) from None
         documents, problems = yamlio.parse(name, data)
@@ -95,6 +97,10 @@ def config(
             # Where a text belongs, the shell's 1.35 is that text.
             spec = _with(spec, override, override.text.partition("=")[2])
     made = Config(spec, document or Rule("llmaz.yaml"), sources)
+    if (folder := made.get("output", "dir")) and not _is_inside(str(folder)):
+        problems.append(problem("E145", made.origin("output", "dir"), value=folder))
+        kept = {key: value for key, value in spec["output"].items() if key != "dir"}
+        made = Config({**spec, "output": kept}, made.document, sources)
     if overrides and (env or not names(made.document)) and (findings := _config_findings(spec)):
         raise RenderError(
             problem(found.code, made.origin(*found.path[1:], key=found.key), **found.words) for found in findings
@@ -102,6 +108,12 @@ def config(
     for key, value in (made.get("targets") or {}).items():
         problems += _aimed(made.origin("targets", key), key, value) if value else ()
     return made, problems
+
+
+def _is_inside(folder: str) -> bool:
+    """Whether a path leads to a folder below the one that it is seen from, and not into git's own."""
+    names = folder.split("/")
+    return folder.isprintable() and not folder.startswith("/") and not {"..", ".git"} & {name.lower() for name in names}
 
 
 def _aimed(at: Origin, key: str, value: str) -> Iterator[Problem]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 
-from renderer import emit
 from renderer.api import Scope
+from renderer.paths import read_file
 from renderer.problems import Origin, RenderError, problem
-from renderer.tree import MARK, File
+from renderer.tree import MARK, File, refuse_links
+from renderer.writer import write_file
 
 
 def settled(scope: Scope, path: str, text: str, write: bool) -> str:
@@ -20,13 +21,13 @@ def settled(scope: Scope, path: str, text: str, write: bool) -> str:
         raise RenderError([problem("E124", at)])
     if path.endswith(os.sep):
         raise RenderError([problem("E140", at, what=os.strerror(errno.EISDIR))])
+    refuse_links(path)
     rendered = os.path.dirname(scope.folder) if scope.options.env else scope.folder
     if (os.path.realpath(path) + os.sep).startswith(os.path.realpath(rendered) + os.sep):
         raise RenderError([problem("E797", at, folder=rendered)])
     try:
         try:
-            with open(path, "rb") as file:
-                data = file.read()
+            data = read_file(path)
         except FileNotFoundError:
             state = "missing"
         else:
@@ -34,8 +35,7 @@ def settled(scope: Scope, path: str, text: str, write: bool) -> str:
                 raise RenderError([problem("E796", at)])
             state = "same" if data == text.encode() else "stale"
         if write and state != "same":
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            emit.whole(path, text)
+            write_file(path, text)
     except OSError as error:
         raise RenderError([problem("E140", at, what=error.strerror or error)]) from None
     return state

@@ -6,9 +6,10 @@ import contextlib
 import os
 from collections.abc import Mapping
 
-from renderer import emit
 from renderer.load.rule import Rule
 from renderer.problems import Origin, Problem, RenderError, problem
+from renderer.tree import refuse_links
+from renderer.writer import write_file as write_file
 
 
 def write(folder: str, texts: Mapping[str, str]) -> None:
@@ -22,12 +23,14 @@ def write(folder: str, texts: Mapping[str, str]) -> None:
     }
     if found := [problem("E760", Origin(Rule(path))) for path in sorted(set(map(_taken, targets)) - {""})]:
         raise RenderError(found)
+    for target in targets:
+        refuse_links(target)
     made: list[str] = []
     target = folder
     try:
         for target, text in targets.items():
             _folders(os.path.dirname(target), made)
-            emit.whole(target, text)
+            write_file(target, text)
             made.append(target)
     except OSError as error:
         _remove(made)
