@@ -22,6 +22,7 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 _SYNCED = (".jsonnet", ".libsonnet")
 _SYNCED_NAMES = ("Kustomization",)
 _LONGEST_LINE = 4096
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # what a terminal obeys
 _SHARED = r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml"
 
 
@@ -109,8 +110,12 @@ def _copied(file: Readable) -> list[Text]:
     data = file.read()
     if data.startswith(b"\xef\xbb\xbf"):
         raise ValueError("it begins with a byte order mark")
-    ours = data.startswith(MARK.encode())
-    return [] if ours else [Text(f"_extra/{file.key}", header(file.key) + data.decode("utf-8"))]
+    if data.startswith(MARK.encode()):
+        return []
+    text = data.decode("utf-8")
+    if control := re.search(_CONTROL, text):  # `--stdout` prints it, maybe to a terminal
+        raise ValueError(f"the character U+{ord(control[0]):04X} in line {text.count(chr(10), 0, control.start()) + 1}")
+    return [Text(f"_extra/{file.key}", header(file.key) + text)]
 
 
 def compare(output: OutputFolder | None, files: Sequence[Text]) -> list[tuple[str, str]]:

@@ -313,7 +313,16 @@ def test_a_file_is_passed_through_below_our_line(tmp_path: Path) -> None:
     assert passing(tmp_path, text) == ([Text("_extra/extra.yaml", header("extra.yaml") + text)], [])
 
 
-@pytest.mark.parametrize(("name", "data"), [("extra.json", b"{}"), ("extra.yaml", b"a: \xff\n")])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("extra.json", b"{}"),
+        ("extra.yaml", b"a: \xff\n"),
+        ("extra.yaml", b"a: 1 # \x1b[2J\n"),
+        ("extra.yaml", b"a: 1\rb: 2\n"),
+        ("extra.yaml", b"a: \xc2\x9b31m\n"),
+    ],
+)
 def test_what_cannot_be_passed_through(name: str, data: bytes, tmp_path: Path) -> None:
     assert passing(tmp_path, data, name) == ([], ["E142"])
 

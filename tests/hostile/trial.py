@@ -1,0 +1,184 @@
+"""One made-up repository, one command, and what must never come of it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from renderer import cli
+from renderer.cli.answers import FORMATS
+from tests.hostile import repositories, words
+
+SECONDS = 5.0  # of one processor
+# What obeys a terminal, a runner of workflows or a reader's eye: C0 but for tab and line feed, DEL, C1, bidi controls.
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+# A command of GitHub's runner: `::` begins a line, `##[` stands anywhere. Ours have a title.
+WORKFLOW = re.compile(r"^\s*::(?!(?:error|warning|notice) file=[^\n]*,title=llmaz )|^(?!::)[^\n]*##\[", re.MULTILINE)
+
+
+class Fault(NamedTuple):
+    """What went wrong: in which trial, of which kind, and more words."""
+
+    number: int
+    kind: str
+    command: tuple[str, ...]
+    detail: str
+
+
+def command(random: Random) -> tuple[str, ...]:
+    """A command line, at times with hostile words."""
+    form = random.choice(FORMATS)
+    odd = words.text(random).replace("\x00", "")
+    return random.choice(
+        [
+            ("render",),
+            ("render",),
+            ("render", "--format", form),
+            ("render", "--check"),
+            ("render", "--check", "--format", form),
+            ("render", "--stdout"),
+            ("render", "--to", "helm"),
+            ("render", "--set", f"namespace={odd}"),
+            ("render", "--set", odd),
+            ("render", "--env", odd),
+            ("render", odd),
+            ("validate",),
+            ("validate", "--format", form),
+            ("validate", "--format", form, "--strict", "-v"),
+            ("check", "."),
+            ("check", ".", "--format", form),
+            ("check", ".", "--external", odd),
+            ("routes",),
+            ("routes", "--format", "json"),
+            ("routes", "--format", "markdown"),
+            ("routes", "--format", "mermaid"),
+            ("explain", "LeaderWorkerSet/chat", "spec"),
+            ("explain", odd, odd),
+            ("diff", "--env-a", "dev", "--env-b", "prod"),
+            ("presets", "diff", "vllm"),
+            ("presets", "show", odd),
+            ("presets", "adapter-rules", "."),
+            ("nodepools",),
+            ("kustomize", "a0.yaml"),
+            ("argocd", "application"),
+            ("flux", "kustomization"),
+            (odd,),
+            ("render", f"--{odd}"),
+        ]
+    )
+
+
+def listed(folder: Path) -> dict[str, tuple[int, int]]:
+    """Everything below a folder, links not followed, with its inode and size."""
+    found: dict[str, tuple[int, int]] = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            status = os.lstat(path := os.path.join(place, name))
+            found[path] = (status.st_ino, status.st_size)
+    return found
+
+
+class TooLong(BaseException):
+    """The processor was busy for more than SECONDS."""
+
+
+@contextlib.contextmanager
+def leash() -> Iterator[None]:
+    """Ends what uses a processor too long. Raises TooLong."""
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def run(arguments: tuple[str, ...]) -> tuple[object, str]:
+    """Exit code and all that was printed, of one run in this process."""
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True)
+    code: object = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            try:
+                cli.cli.main(args=list(arguments), prog_name="llmaz")
+            except SystemExit as end:
+                code = end.code or 0
+    finally:
+        gc.unfreeze()
+        gc.enable()
+    return code, out.buffer.getvalue().decode("utf-8")
+
+
+def trial(number: int, seed: int) -> list[Fault]:
+    """The faults of one trial, the same ones each time."""
+    random = Random(f"{seed}-{number}")
+    top = Path(tempfile.mkdtemp(prefix="hostile-"))
+    faults = []
+    here = os.getcwd()
+    try:
+        canary, folder = top / "canary", top / "repository"
+        canary.mkdir()
+        folder.mkdir()
+        (canary / "x.yaml").write_text("token: CANARY\n")
+        (canary / "x-1.txt").write_text("CANARY\n")
+        if random.random() < 0.7:
+            (folder / ".git").mkdir()
+        repositories.write(folder, random)
+        arguments = command(random)
+        os.chdir(folder)
+        before, inside = listed(canary), listed(folder)
+        try:
+            with leash():
+                code, text = run(arguments)
+        except TooLong:
+            return [Fault(number, "too long", arguments, f"more than {SECONDS} s")]
+        except BaseException as error:  # noqa: BLE001 - that is what is looked for
+            return [Fault(number, "raised", arguments, f"{type(error).__name__}: {error}"[:300])]
+        if code not in (0, 1, 2):
+            faults.append(Fault(number, f"exit {code}", arguments, text[-400:]))
+        if found := RAW.search(text):
+            around = text[max(found.start() - 60, 0) : found.end() + 30]
+            faults.append(Fault(number, "raw character", arguments, repr(around)))
+        if "CANARY" in text:
+            faults.append(Fault(number, "read outside", arguments, text[:300]))
+        if WORKFLOW.search(text):
+            faults.append(Fault(number, "workflow command", arguments, repr(text[:300])))
+        if listed(canary) != before:
+            faults.append(Fault(number, "written outside", arguments, str(listed(canary))))
+        changed = {path for path, what in listed(folder).items() if inside.get(path) != what}
+        changed |= inside.keys() - listed(folder).keys()
+        output = tuple(f"{folder}/{name}/" for name in ("rendered", "chart"))
+        stray = [path for path in changed if not path.startswith(output)]
+        if stray and not _configured(folder, stray):
+            faults.append(Fault(number, "written elsewhere", arguments, str(stray)))
+    finally:
+        os.chdir(here)
+        sys.stdout.flush()
+        shutil.rmtree(top, ignore_errors=True)
+    return faults
+
+
+def _configured(folder: Path, paths: list[str]) -> bool:
+    """Whether the files lie in a folder of the tree that its configuration may have named."""
+    config = folder / "llmaz.yaml"
+    return (
+        config.is_file()
+        and "output" in config.read_text("utf-8", "replace")
+        and all(os.path.realpath(path).startswith(f"{folder}/") for path in paths)
+    )
