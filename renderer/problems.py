@@ -7,9 +7,11 @@ of a source, located only when somebody asks (parsing for values is much faster 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from renderer.records import NamedTuple, quick
+from renderer.suggestions import closest
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -197,14 +199,25 @@ def quoted(words: Iterable[object]) -> str:
 
 def guess(word: str, known: Sequence[str], first: Sequence[str] = ()) -> str:
     """`did you mean 'x'?` when something known is close, else what is known, the `first` of it first."""
-    from difflib import get_close_matches  # nearly no run needs it
+    names = tuple(known)
+    folded = _folded(names)
+    if close := closest(word.lower(), (*folded,), 0.6):
+        return f"did you mean '{folded[close]}'?"
+    return _listed(names, tuple(first))
 
-    folded = {each.lower(): each for each in reversed(known)}
-    if close := get_close_matches(word.lower(), folded, n=1, cutoff=0.6):
-        return f"did you mean '{folded[close[0]]}'?"
-    if not known:
+
+@lru_cache(maxsize=8)
+def _folded(names: tuple[str, ...]) -> dict[str, str]:
+    """The names by what they are in small letters; of two the first."""
+    return {name.lower(): name for name in reversed(names)}
+
+
+@lru_cache(maxsize=8)
+def _listed(names: tuple[str, ...], first: tuple[str, ...]) -> str:
+    if not names:
         return ""
-    listed = sorted(known, key=lambda each: (each not in first, each))
+    preferred = frozenset(first)
+    listed = sorted(names, key=lambda name: (name not in preferred, name))
     return f"known: {', '.join(listed[:12])}{', …' if len(listed) > 12 else ''}"
 
 
@@ -445,7 +458,9 @@ WORDINGS: dict[str, Wording] = {
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     "E422": Wording("two files are named '{name}', in different folders", "rename one of them"),
     "E423": Wording("there is no list of options '{name}'", "name a file beside this one, or one of llmaz's own"),
-    "E424": Wording("this is no regular expression: {what}", "write it as Python's re reads it"),
+    "E424": Wording(
+        "this is no regular expression: {what}", "write it as RE2 reads it: without look-around and backreferences"
+    ),
     "E425": Wording("the list of options cannot be read: {what}", "print it with llmaz's scripts/make_options.py"),
     "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),

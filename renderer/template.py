@@ -7,11 +7,12 @@ StrictUndefined. Comment and block marks are such that they never occur, so `{#`
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final, NoReturn
 
 from renderer.yamlio import Shared
 
@@ -20,13 +21,22 @@ Filler = Callable[[Words], Any]
 
 _WORD = re.compile(r"\{\{\s*\.?([A-Za-z]\w*)\s*\}\}")
 _DOTTED = re.compile(r"\{\{(\s*)\.([A-Za-z]\w*\s*\}\})")
-_INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # for `pieces` alone: in a text without end marks it is quadratic
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # A term of a plain condition, whose terms `and` joins: a word, or a comparison with a text or a whole number.
 _TERM = re.compile(r"(not )?([A-Za-z][A-Za-z0-9_]*)(?: ([=!]=|[<>]=?) (?:'([ !\"$-&(-[\]-~]*)'|(0|[1-9][0-9]{0,8})))?")
 _COMPARISONS: Mapping[str | None, Callable[[Any, Any], Any]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+
+# A template is the author's own, so what it may cost is bounded, in characters where nothing else is said.
+MAX_TEMPLATE: Final = 65_536  # of a condition, and of a text that Jinja has to read
+MAX_PLACES: Final = 256  # in one text that are filled
+MAX_TEXT: Final = 1_048_576  # of a text with all its places filled: a ConfigMap holds no more
+MAX_VALUE: Final = 16_384  # of what an operator or `replace` makes, which is no text yet
+MAX_NODES: Final = 1_000  # of Jinja's syntax tree
+MAX_BITS: Final = 1_024  # of a whole number with which is calculated
+_WIDE = r"%[^A-Za-z%]*?(?:\*|[0-9]{4})"  # in a format: what pads a value to more than 999 characters, or by an operand
 
 
 class TemplateError(ValueError):
@@ -81,6 +91,8 @@ def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()
     """What says by something true that a `when` holds: a Jinja expression over the known words. It, and what it
     returns, raise TemplateError.
     """
+    if len(text) > MAX_TEMPLATE:
+        raise _too_much(text, path)
     if plain := _plain_condition(text, known, path):
         return plain
     code = _simple_expression(text, known, path)
@@ -112,9 +124,34 @@ def read_by(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def words_of(value: Any) -> frozenset[str]:
     """Every name inside `{{ }}` of a tree's strings; more than the words, never fewer."""
     if isinstance(value, str):
-        return frozenset(name for inside in _INSIDE.findall(value) for name in _NAME.findall(inside))
+        return frozenset(name for inside in pieces(value)[1::2] for name in _NAME.findall(inside))
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return frozenset().union(*map(words_of, items))
+
+
+def pieces(text: str) -> list[str]:
+    """What stands outside and inside of `{{ }}`, in turns: text, inside, text, … text. Takes linear time."""
+    closed, end, rest = text.rpartition("}}")
+    parts: list[str] = _INSIDE.split(closed + end)
+    parts[-1] += rest
+    return parts
+
+
+def could_make(template: str, text: str) -> bool:
+    """Whether the text is the template with anything in its `{{ }}`. Takes linear time."""
+    first, *others = pieces(template)[::2]
+    if not others:
+        return first == text
+    *between, last = others
+    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in between:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 def shared(value: Any) -> Any:
@@ -134,6 +171,8 @@ def _written(filler: Filler) -> Filler:
 def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     parts = _WORD.split(text)  # text, word, text, word, … text
     words = parts[1::2]
+    if len(words) > MAX_PLACES:
+        raise TemplateError(f"it has {len(words):,} places to fill, at most {MAX_PLACES} are allowed", path)
     if any("{{" in part or "}}" in part for part in parts[::2]):
         return _jinja_text(text, known, path)
     for word in words:
@@ -144,7 +183,17 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
     pattern = "".join(
         "{" + part + "}" if i % 2 else part.replace("{", "{{").replace("}", "}}") for i, part in enumerate(parts)
     )
-    return pattern.format_map
+    filled = pattern.format_map
+
+    def fill(words: Words) -> str:
+        made = filled(words)
+        return made if len(made) <= MAX_TEXT else _too_long(made, path)
+
+    return fill
+
+
+def _too_long(text: str, path: tuple[str | int, ...]) -> NoReturn:
+    raise TemplateError(f"it makes {len(text):,} characters, at most {MAX_TEXT:,} are allowed", path)
 
 
 def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:
@@ -207,8 +256,17 @@ def _environment() -> Any:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    class Bounded(ImmutableSandboxedEnvironment):
+        """The sandbox, with operators that refuse operands of which they would make too much."""
+
+        intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)  # and none is folded
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            _bounded(operator, left, right)
+            return super().call_binop(context, operator, left, right)
+
     never = "\x00never"
-    made = ImmutableSandboxedEnvironment(
+    made = Bounded(
         undefined=StrictUndefined,
         autoescape=False,  # YAML values, no HTML
         keep_trailing_newline=True,
@@ -218,7 +276,38 @@ def _environment() -> Any:
         comment_end_string=never + ")",
     )
     made.globals.clear()
+    made.filters["replace"] = _replaced
     return made
+
+
+def _bounded(operator: str, left: Any, right: Any) -> None:
+    """Raises ValueError where the operator would take long, or make much of little."""
+    for value in (left, right):
+        if isinstance(value, int) and value.bit_length() > MAX_BITS:
+            raise ValueError(f"a number has more than {MAX_BITS:,} bits")
+    if operator == "*" and (isinstance(left, (list, tuple)) or isinstance(right, (list, tuple))):
+        raise ValueError("a list cannot be multiplied")
+    if operator == "%" and isinstance(left, str) and re.search(_WIDE, left):
+        raise ValueError("a format pads to at most 999 characters")
+    length = 0
+    if operator == "*" and isinstance(left, (str, int)) and isinstance(right, (str, int)):
+        length = len(left) * int(right) if isinstance(left, str) else left * len(right) if isinstance(right, str) else 0
+    elif isinstance(left, str):  # + and %, which repeat nothing
+        length = len(left) + len(right if isinstance(right, str) else "")
+    if length > MAX_VALUE:
+        raise ValueError(_MUCH.format(length))
+
+
+_MUCH = f"a value has {{:,}} characters, at most {MAX_VALUE:,} are allowed"
+
+
+def _replaced(value: Any, old: Any, new: Any, count: int = -1) -> str:
+    """The filter `replace`, of which nobody can make more than MAX_VALUE characters."""
+    text, before, after = str(value), str(old), str(new)
+    length = len(text) + text.count(before) * (len(after) - len(before))
+    if length > MAX_VALUE:
+        raise ValueError(_MUCH.format(length))
+    return text.replace(before, after, count)
 
 
 # What a template may be made of: words, literals, comparisons, arithmetic, `a if b else c`, `~`, and these filters. No
@@ -237,6 +326,8 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
     from jinja2 import TemplateError as JinjaError
     from jinja2 import nodes
 
+    if len(source) > MAX_TEMPLATE:
+        raise _too_much(source, path)
     try:
         tree = _environment().parse(source)
         parts = list(tree.find_all(nodes.Node))
@@ -246,23 +337,32 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
         said = str(error.message or error).removesuffix(".")
         said = said[:1].lower() + said[1:]
         raise TemplateError(said.replace("'end of print statement'", "'}}'"), path) from None
+    if len(parts) > MAX_NODES:
+        raise TemplateError(f"it has {len(parts):,} parts, at most {MAX_NODES:,} are allowed", path)
     for node in parts:
         kind = type(node).__name__
         if kind not in _ALLOWED or (kind == "Filter" and node.name not in _FILTERS):
             what = f"the filter '{node.name}'" if kind == "Filter" else _KINDS.get(kind, f"'{kind.lower()}'")
             raise TemplateError(f"{what} is not allowed in a template", path)
+        if kind == "Const" and node.value in (math.inf, -math.inf):  # Jinja would write it down as a name
+            raise TemplateError("a number is too large", path)
         if kind == "Name" and node.name not in known:
             raise TemplateError(f"no word is called '{node.name}'", path, node.name)
     return tree
 
 
-# What an expression may end in that is no error of Jinja's: numbers of a thousand digits, brackets nested deep.
-_FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError, RecursionError)
+def _too_much(source: str, path: tuple[str | int, ...]) -> TemplateError:
+    return TemplateError(f"it has {len(source):,} characters, at most {MAX_TEMPLATE:,} are allowed", path)
+
+
+# What an expression may end in that is no error of Jinja's: numbers of a thousand digits, brackets nested deep (for
+# Python's own compiler that is a SyntaxError).
+_FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError, RecursionError, SyntaxError)
 
 
 def _said(error: Exception) -> str:
     """One of these faults, in few words."""
-    if isinstance(error, RecursionError):
+    if isinstance(error, (RecursionError, SyntaxError)):
         return "it is nested too deep"
     said = str(error) or type(error).__name__
     return "a number has too many digits" if said.startswith("Exceeds the limit") else said
@@ -279,9 +379,10 @@ def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -
 
     def fill(words: Words) -> str:
         try:
-            return str(template.render(words))
+            made = str(template.render(words))
         except (JinjaError, *_FAULTS) as error:
             raise TemplateError(_said(error), path) from None
+        return made if len(made) <= MAX_TEXT else _too_long(made, path)
 
     return fill
 

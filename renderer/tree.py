@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Protocol
 
+from renderer import patterns
 from renderer.paths import CONFIG as CONFIG
 from renderer.paths import MAX_BYTES as MAX_BYTES
 from renderer.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
@@ -237,9 +238,14 @@ def _walk(
                 yield File(name + own, key + own, entry.path), False
 
 
-@lru_cache(maxsize=64)
-def glob(pattern: str) -> re.Pattern[str]:
-    """A glob over paths with `/`: `*` and `?` stay in one folder, `**` does not; a folder stands for all below it."""
+@lru_cache(maxsize=128)
+def glob(pattern: str) -> Glob:
+    """A glob over paths with `/`: `*` and `?` stay in one folder, `**` does not; a folder stands for all below it.
+
+    Raises PatternError for one that is too long, which the schema of RenderConfig refuses before.
+    """
+    if len(pattern) > patterns.MAX_PATTERN:
+        raise patterns.PatternError(f"it has {len(pattern):,} characters")
     out = ""
     i = 0
     text = pattern.strip("/")
@@ -254,4 +260,17 @@ def glob(pattern: str) -> re.Pattern[str]:
             out, i = out + "[^/]", i + 1
         else:
             out, i = out + re.escape(text[i]), i + 1
-    return re.compile(out + "(?:/.*)?")
+    return Glob(out + "(?:/.*)?")
+
+
+class Glob:
+    """A compiled glob."""
+
+    __slots__ = ("_expression",)
+
+    def __init__(self, expression: str) -> None:
+        self._expression = patterns.compiled(expression)
+
+    def fullmatch(self, path: str) -> bool:
+        """Whether the path is like it. What is no UTF-8 in a path is a character that only wildcards stand for."""
+        return self._expression.fullmatch(path.encode("utf-8", "replace")) is not None

@@ -11,6 +11,7 @@ import pytest
 from renderer import load
 from renderer.api import BackendRuntime, UnreadableList
 from renderer.load.lists import Lists
+from renderer.patterns import PatternError
 from renderer.problems import Findings
 from renderer.resolve import engines, options
 from renderer.resolve.compiling import engine
@@ -86,4 +87,12 @@ def test_the_time_that_a_start_may_take(period: Any, budget: dict[str, float], w
 
 def test_a_version_by_a_broken_expression_is_none() -> None:
     assert engines.version({"options": {"version": "v(["}}, "v1") == ""
-    assert engines.expressed("(" * 20_000 + ")" * 20_000) == "it is nested too deep"
+    for pattern in ("(" * 500 + ")" * 500 + "{", "(" * 20_000, "a" * 1_001, r"(a)\1", "(?=a)", "(a{1000}){1000}"):
+        with pytest.raises(PatternError):
+            engines.expressed(pattern)
+
+
+def test_a_version_is_found_in_linear_time() -> None:
+    spec = {"options": {"version": "^(a+)+$"}}
+    assert engines.version(spec, "a" * 100_000 + "!") == ""
+    assert engines.version(spec, "a" * 128) == "a" * 128

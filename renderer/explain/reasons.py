@@ -18,6 +18,7 @@ from renderer.explain.shipped import Shipped
 from renderer.plan import Manifest, Plan
 from renderer.problems import Origin, Path, dotted
 from renderer.records import NamedTuple
+from renderer.template import could_make
 from renderer.yamlio import Document
 
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"
@@ -29,7 +30,6 @@ _PODS: Mapping[str, tuple[Path, ...]] = {
 }
 _COPIES = ("ConfigMap", "Deployment", "LeaderWorkerSet", "OpenModel", "PodMonitor")  # what they hold was said as it is
 _EXACT = ("modelNameOverride", "weight")  # another name is not made of one
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 
 class Place(NamedTuple):
@@ -378,8 +378,7 @@ def _how(made: Any, said: Any, *, exact: bool = False) -> str:
     if isinstance(said, str) and "{{" in said:
         if exact:
             return FILLED
-        parts = [re.escape(part) for part in _PLACEHOLDER.split(said)]
-        return FILLED if re.fullmatch(".*".join(parts), str(made), re.DOTALL) else MADE
+        return FILLED if could_make(said, str(made)) else MADE
     if isinstance(made, str) and isinstance(said, (str, int, float)):
         try:
             return SAID if quantity.canonical(said) == quantity.canonical(made) else MADE

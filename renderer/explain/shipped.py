@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +10,10 @@ from renderer.api import Inputs
 from renderer.explain.making import Made
 from renderer.problems import Origin, Path, Source
 from renderer.resolve import gateways
+from renderer.template import could_make
 from renderer.yamlio import Document
 
 _LOADER = "model-loader"
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}")
 
 
 class Shipped:
@@ -132,8 +131,7 @@ def _aligned(args: Sequence[str], entries: Sequence[Any]) -> dict[int, Path]:
     i = 0
     for k, entry in enumerate(entries):
         text = entry["value"] if isinstance(entry, Mapping) else entry
-        parts = [re.escape(part) for part in _PLACEHOLDER.split(text)]
-        if i < len(args) and re.fullmatch(".*".join(parts), args[i], re.DOTALL):
+        if i < len(args) and could_make(text, args[i]):
             made[i] = (k, "value") if isinstance(entry, Mapping) else (k,)
             i += 1
     return made

@@ -14,6 +14,7 @@ from typing import Any
 
 from renderer import quantity, template
 from renderer.api import BackendRuntime, OptionFiles, Spec
+from renderer.patterns import PatternError
 from renderer.problems import Findings, Origin, Path, Stop, guess
 from renderer.resolve import images, normal, options
 from renderer.resolve.engines import (
@@ -40,7 +41,7 @@ _CONFIG = "config"  # the volume of its files
 _GRACE = 130  # seconds that a pod has to end where its preset says nothing of a drain
 # Both as text: few runs need them, and re keeps what it has compiled.
 _PLACEHOLDER = r"\{\{\s*\.(\w+)\s*\}\}"
-_OPEN = r"(?s)\{\{\s*\.\w(?!.*\}\})"
+_OPEN = r"\{\{\s*\.\w"
 
 
 class _Preset:
@@ -108,9 +109,12 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     spec, preset = runtime.spec, _Preset(runtime, constant(drain), found)
     own, at = preset.own, preset.at
     configs = _configs(spec, preset)
-    if isinstance(said := expressed((own.get("options") or {}).get("version", "")), str):
-        found.add("E424", at.at("engine", "options", "version"), what=said)
-    its_version = version(own, spec["version"])
+    if (pattern := (own.get("options") or {}).get("version")) and not runtime.ours:
+        try:
+            expressed(pattern)
+        except PatternError as error:
+            found.add("E424", at.at("engine", "options", "version"), what=error)
+    its_version = version(own, spec["version"], trusted=runtime.ours)
     listed = known_options(files, runtime, its_version, found)
     reads = _style(spec, own, listed)
     if listed is None and "list" in own.get("options", {}) and not files.versions(runtime, own["options"]["list"]):
@@ -410,7 +414,7 @@ def _upstream(args: Sequence[str], at: Origin) -> Callable[[Words], Layer]:
     parts: list[tuple[str, Filler | None]] = []
     for arg in args:
         pieces = re.split(_PLACEHOLDER, arg) if "{{" in arg else [arg]
-        unclosed = any(re.search(_OPEN, piece) for piece in pieces[::2])
+        unclosed = any(re.search(_OPEN, piece.rpartition("}}")[2]) for piece in pieces[::2])
         parts.append(
             (arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None)
         )

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
 
+from renderer import patterns
 from renderer.api import App, BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
+from renderer.patterns import Expression, PatternError
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess
 from renderer.records import NamedTuple, Record
@@ -16,7 +18,7 @@ from renderer.resolve import options
 from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.judging import Judge, Said, judged
 from renderer.resolve.options import Layer, Listed, Reserved, Style
-from renderer.template import Filler, Words, shared
+from renderer.template import Filler, Words, pieces, shared
 
 WORDS = frozenset(
     [
@@ -42,7 +44,6 @@ WORDS = frozenset(
     ]
 )
 _MOST_FAILURES = 2**31 - 1
-_PLACEHOLDER = r"(?s)\{\{.*?\}\}"  # as text: few runs need it, and re keeps what it has compiled
 PORT = 8080  # the one port of args, probes, drain and Services (contract, section 3)
 
 
@@ -188,7 +189,7 @@ class Engine(Record):
         """The version that an image tag says; '' when it says none."""
         known = self.versions.get(tag)
         if known is None:
-            known = self.versions[tag] = version(self.spec, tag)
+            known = self.versions[tag] = version(self.spec, tag, trusted=self.runtime.ours)
         return known
 
 
@@ -302,17 +303,15 @@ def _variants(runtime: BackendRuntime) -> list[Spec]:
     return (runtime.spec.get("engine") or {}).get("variants") or []
 
 
-def expressed(pattern: str) -> re.Pattern[str] | str:
-    """The regular expression, or what is wrong with it."""
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        return str(error)
-    except (RecursionError, OverflowError, MemoryError):
-        return "it is nested too deep"
+def expressed(pattern: str, *, trusted: bool = False) -> Expression | re.Pattern[str]:
+    """The regular expression; `trusted`: one of ours, for which `re` will do, which is imported anyway.
+
+    Raises PatternError.
+    """
+    return re.compile(pattern) if trusted else patterns.expression(pattern)
 
 
-def version(spec: Spec, tag: str) -> str:
+def version(spec: Spec, tag: str, *, trusted: bool = False) -> str:
     """The engine's version that an image tag says, by `options.version` of a `spec.engine`; '' when it says none.
 
     A pattern without a group is the version itself: so a custom image says it. One that is broken says none.
@@ -320,8 +319,9 @@ def version(spec: Spec, tag: str) -> str:
     pattern = (spec.get("options") or {}).get("version")
     if not pattern or not tag:
         return ""
-    expression = expressed(pattern)
-    if isinstance(expression, str):
+    try:
+        expression = expressed(pattern, trusted=trusted)
+    except PatternError:
         return ""
     if not expression.groups:
         return str(pattern)
@@ -369,7 +369,7 @@ def known_options(files: OptionFiles, runtime: BackendRuntime, version: str, fou
 def judge_own(files: OptionFiles, engine: Engine, found: Findings) -> None:
     """What the engine of its own version would not take of a runtime's arguments."""
     own, runtime = engine.spec, engine.runtime
-    version_ = version(own, runtime.spec["version"])
+    version_ = version(own, runtime.spec["version"], trusted=runtime.ours)
     made = judge(files, engine, version_, found) if version_ else None
     if made is None:
         return
@@ -379,7 +379,7 @@ def judge_own(files: OptionFiles, engine: Engine, found: Findings) -> None:
         for i, entry in enumerate(entries.get(path[-1]) or ())
     ]
     for args, origin in lines:
-        filled = [re.sub(_PLACEHOLDER, "value", arg) for arg in args]
+        filled = ["value".join(pieces(arg)[::2]) for arg in args]
         for index, code, words in judged(made, filled, len(args)):
             found.add(code, origin.at(index), **words)
 

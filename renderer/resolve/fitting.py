@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from renderer import patterns
 from renderer.api import App, Inputs, Spec
 from renderer.problems import Findings, failing
 from renderer.resolve.claims import Claim, Claimed
@@ -87,9 +87,9 @@ def _patterns(weights: Weights, word: str) -> list[str]:
     return [each for each in str(weights.words.get(word, "")).split(",") if each]
 
 
-def _taken(name: str, patterns: Sequence[str]) -> bool:
+def _taken(name: str, globs: Sequence[str]) -> bool:
     """Whether the loader would count a file among these globs."""
-    return any(fnmatch.fnmatchcase(name, each) for each in patterns)
+    return any(patterns.fits(name, glob) for glob in globs)
 
 
 def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, Any]] | None:

@@ -14,6 +14,7 @@ from renderer.records import NamedTuple, Record
 from renderer.resolve import normal
 from renderer.resolve.claims import Claim
 from renderer.resolve.everypod import union
+from renderer.suggestions import closest
 from renderer.yamlio import Shared
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -294,11 +295,8 @@ def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin | Plac
 
 def _meant(inputs: Inputs, resource: str) -> str:
     """What to do about a resource that nobody knows."""
-    from difflib import get_close_matches  # nearly no run needs it
-
-    known = [row["name"] for row in inputs.accelerators if "name" in row]
-    if close := get_close_matches(resource, known, n=1, cutoff=0.85):
-        return f"did you mean '{close[0]}'?"
+    if close := closest(resource, [row["name"] for row in inputs.accelerators if "name" in row], 0.85):
+        return f"did you mean '{close}'?"
     return "if it is an accelerator, use a BackendRuntime without spec.engine"
 
 
@@ -325,10 +323,7 @@ def misspelt(params: Mapping[str, str], at: Origin, found: Findings) -> None:
 
 
 def _param(word: str) -> str:
-    from difflib import get_close_matches  # nearly no run needs it
-
-    long = [each for each in _PARAMS if len(each) > 2]
-    return word if word in _PARAMS else next(iter(get_close_matches(word, long, n=1, cutoff=0.85)), "")
+    return word if word in _PARAMS else closest(word, [param for param in _PARAMS if len(param) > 2], 0.85)
 
 
 def accelerates(inputs: Inputs, resource: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from renderer import patterns
 from renderer.api import App, Traffic
 from renderer.plan import Plan, Steering, Target, Way
 from renderer.problems import Findings, Origin, Path, Stop, guess
@@ -141,7 +141,7 @@ def _unknown(
 
 
 def _declared(external: Sequence[str], namespace: str, name: str) -> bool:
-    return any(fnmatch.fnmatchcase(f"InferencePool/{namespace}/{name}", each) for each in external)
+    return any(patterns.fits(f"InferencePool/{namespace}/{name}", each) for each in external)
 
 
 def _served_by(plan: Plan, wanted: Sequence[_Wanted], found: Findings) -> None:

@@ -5,13 +5,13 @@ How a line is read is the preset's data (`engine.options`, design/presets.md); w
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
+from renderer import patterns
 from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
 from renderer.problems import Findings, Origin
 from renderer.records import NamedTuple, Record, quick
@@ -319,7 +319,7 @@ def reserved(style: Style, rules: Mapping[str, Reserved], args: Sequence[str], o
             continue
         glued = "=" in token and style.kind != "exact"
         value = token.partition("=")[2] if glued else "".join(args[i + 1 : i + 2])
-        if rule.values and not any(fnmatch.fnmatchcase(value.strip("[]").lower(), each) for each in rule.values):
+        if rule.values and not any(patterns.fits(value.strip("[]").lower(), glob) for glob in rule.values):
             continue
         option = token.partition("=")[0] + (f" {value}" if rule.values else "")
         if rule.warns:

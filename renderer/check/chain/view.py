@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import fnmatch
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
+from renderer import patterns
 from renderer.check.finding import Body, Finding
 from renderer.problems import Path
 from renderer.records import NamedTuple
 from renderer.since import Targets
+from renderer.suggestions import closest
 
 Key: TypeAlias = tuple[str, str, str]
 """Kind, namespace ('' for a cluster-scoped object, or one that names none), name."""
@@ -52,14 +52,17 @@ def kind_of(version: str, kind: str) -> str:
 
 
 @cache
-def _patterns(external: tuple[str, ...]) -> dict[str, list[tuple[re.Pattern[str], re.Pattern[str]]]]:
-    """By kind, what namespace and name have to be."""
-    made: dict[str, list[tuple[re.Pattern[str], re.Pattern[str]]]] = {}
-    for pattern in external:
-        kind, *namespace, name = pattern.split("/")
-        parts = [re.compile(fnmatch.translate(part)) for part in ("/".join(namespace), name)]
-        made.setdefault(kind, []).append((parts[0], parts[1]))
-    return made
+def _declared(external: tuple[str, ...]) -> tuple[frozenset[tuple[str, str, str]], dict[str, list[Place]]]:
+    """Kind, namespace and name of what is declared without a glob; by kind, the globs of namespace and name."""
+    plain: set[tuple[str, str, str]] = set()
+    globs: dict[str, list[Place]] = {}
+    for declaration in external:
+        kind, *namespace, name = declaration.split("/")
+        if any(sign in declaration for sign in "*?["):
+            globs.setdefault(kind, []).append(("/".join(namespace), name))
+        else:
+            plain.add((kind, "/".join(namespace), name))
+    return frozenset(plain), globs
 
 
 class Outside(NamedTuple):
@@ -85,9 +88,10 @@ class Outside(NamedTuple):
             return True
         if not self.external:
             return False
-        return any(
-            space.match(namespace) and title.match(name)
-            for space, title in _patterns(self.external).get(kind.partition(".")[0], ())
+        plain, globs = _declared(self.external)
+        kind = kind.partition(".")[0]
+        return (kind, namespace, name) in plain or any(
+            patterns.fits(namespace, space) and patterns.fits(name, title) for space, title in globs.get(kind, ())
         )
 
 
@@ -170,10 +174,8 @@ class View:
         places = [place for each in kinds for place in self.once("by kind", _by_kind).get(each, ())]
         if elsewhere := sorted(place[0] for place in places if place[1] == name):
             return f"there is one in namespace '{elsewhere[0]}'"
-        from difflib import get_close_matches  # nearly no run needs it
-
-        close = get_close_matches(name, [place[1] for place in places if place[0] == namespace], n=1, cutoff=0.85)
-        return f"there is '{close[0]}'" if close else ""
+        close = closest(name, [place[1] for place in places if place[0] == namespace], 0.85)
+        return f"there is '{close}'" if close else ""
 
     def noted(self, code: str, what: Key, path: Path, **words: Any) -> Iterator[Finding]:
         """A note on a thing, once for all that refer to it."""

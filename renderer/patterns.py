@@ -1,0 +1,66 @@
+"""Patterns that users write, matched in time that is linear in the text: a hostile one can be refused, and no more.
+
+Regular expressions run in RE2 (https://github.com/google/re2/wiki/Syntax), which has no backreferences and no
+look-around; it is imported when the first one is compiled, since most runs have none.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from functools import lru_cache
+from typing import Final, Protocol
+
+MAX_PATTERN: Final = 1_000  # characters of a pattern
+_MAX_MEMORY: Final = 1 << 20  # bytes that RE2 may use for one expression; beyond it is slower, never wrong
+
+
+class PatternError(ValueError):
+    """Why a text is no pattern, in RE2's words."""
+
+
+class Match(Protocol):
+    """What one expression found in a text."""
+
+    def group(self, number: int, /) -> str | None: ...
+
+
+class Expression(Protocol):
+    """A compiled regular expression; `groups`: how many it captures. A text of bytes is UTF-8."""
+
+    @property
+    def groups(self) -> int: ...
+    def search(self, text: str, /) -> Match | None: ...
+    def fullmatch(self, text: str | bytes, /) -> Match | None: ...
+
+
+@lru_cache(maxsize=64)
+def expression(pattern: str) -> Expression:
+    """The regular expression, compiled by RE2. Raises PatternError, also above MAX_PATTERN characters.
+
+    The memory of one is bounded at compile time too: `((a{100}){100}){100}` is an error.
+    """
+    if len(pattern) > MAX_PATTERN:
+        raise PatternError(f"it has {len(pattern):,} characters, at most {MAX_PATTERN:,} are allowed")
+    return compiled(pattern)
+
+
+def compiled(pattern: str) -> Expression:
+    """The same without a bound of its own on the length. Raises PatternError."""
+    import re2  # type: ignore[import-untyped]
+
+    options = re2.Options()
+    options.log_errors = False  # it would print to stderr
+    options.max_mem = _MAX_MEMORY
+    try:
+        made: Expression = re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else error
+        raise PatternError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from None
+    return made
+
+
+def fits(text: str, glob: str) -> bool:
+    """Whether the whole text is like the glob, as fnmatch.fnmatchcase has it; never above MAX_PATTERN characters of
+    either, where its time would grow with the product of both.
+    """
+    return len(text) <= MAX_PATTERN >= len(glob) and fnmatch.fnmatchcase(text, glob)
