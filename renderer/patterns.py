@@ -29,11 +29,10 @@ class Expression(Protocol):
 
     @property
     def groups(self) -> int: ...
-    def search(self, text: str, /) -> Match | None: ...
+    def search(self, text: str | bytes, /) -> Match | None: ...
     def fullmatch(self, text: str | bytes, /) -> Match | None: ...
 
 
-@lru_cache(maxsize=64)
 def expression(pattern: str) -> Expression:
     """The regular expression, compiled by RE2. Raises PatternError, also above MAX_PATTERN characters.
 
@@ -44,6 +43,7 @@ def expression(pattern: str) -> Expression:
     return compiled(pattern)
 
 
+@lru_cache(maxsize=64)
 def compiled(pattern: str) -> Expression:
     """The same without a bound of its own on the length. Raises PatternError."""
     import re2  # type: ignore[import-untyped]

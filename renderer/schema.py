@@ -13,10 +13,12 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
+from renderer import patterns
 from renderer.problems import Path, guess, quoted
 from renderer.records import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
+_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{0,99}(?:/[a-z0-9][-_.a-z0-9]{0,99}){1,3}")  # of a schema
 _NAMES = {
     "object": "a map",
     "array": "a list",
@@ -44,11 +46,27 @@ class Finding(NamedTuple):
     words: Mapping[str, str]
 
 
+def path_of(name: str) -> str:
+    """The file of a schema. The names of users' kinds come by here: FileNotFoundError for one that may lead out of the
+    folder.
+    """
+    if not _NAME.fullmatch(name):
+        raise FileNotFoundError(f"no schema has the name {name[:100]!a}")
+    return os.path.join(FOLDER, *name.split("/")) + ".json"
+
+
+@cache
+def name_of(version: str, kind: str) -> str:
+    """The name of the schema of an object's apiVersion and kind, whether there is one or not."""
+    group, _, number = version.rpartition("/")
+    return f"output/{group or 'core'}/{kind.lower()}_{number}"
+
+
 def read(name: str) -> dict[str, Any]:
     """The schema `input/<kind>` or `output/<group>/<kind>_<version>`. Raises FileNotFoundError."""
     import json
 
-    with open(os.path.join(FOLDER, *name.split("/")) + ".json", "rb") as file:
+    with open(path_of(name), "rb") as file:
         loaded: dict[str, Any] = json.loads(file.read())
         return loaded
 
@@ -90,11 +108,19 @@ _decider = cache(_Decider)
 
 @cache
 def _compiled(name: str, more: str) -> Any:
-    jsonschema_rs = _library()
-    with open(os.path.join(FOLDER, *name.split("/")) + ".json", encoding="utf-8") as file:
+    with open(path_of(name), encoding="utf-8") as file:
         text = file.read()
         # It parses text faster than json.loads does.
-        return jsonschema_rs.Draft7Validator(f'{text.rstrip()[:-1]},"allOf":[{more}]}}' if more else text)
+        return _validator(f'{text.rstrip()[:-1]},"allOf":[{more}]}}' if more else text)
+
+
+def _validator(text: str) -> Any:
+    """jsonschema_rs' judge by a schema that is written out. A `$ref` to a file or URL is never followed."""
+    return _library().Draft7Validator(text, retriever=_refused)
+
+
+def _refused(uri: str) -> Any:
+    raise LookupError(f"schemas refer to nothing outside of themselves, so not to {uri}")
 
 
 def _disagreement(name: str, value: Any) -> Iterator[Finding]:
@@ -114,7 +140,10 @@ def spec_default(kind: str, *path: str) -> Any:
 
 def exists(name: str) -> bool:
     """Whether there is such a schema."""
-    return os.path.isfile(os.path.join(FOLDER, *name.split("/")) + ".json")
+    try:
+        return os.path.isfile(path_of(name))
+    except FileNotFoundError:
+        return False
 
 
 def valid(name: str, value: Any, more: str = "") -> bool:
@@ -124,7 +153,7 @@ def valid(name: str, value: Any, more: str = "") -> bool:
 
 def like(text: str) -> Callable[[Any], bool]:
     """What says whether a value holds against a schema that is written out."""
-    holds: Callable[[Any], bool] = _library().Draft7Validator(text).is_valid
+    holds: Callable[[Any], bool] = _validator(text).is_valid
     return holds
 
 
@@ -137,10 +166,47 @@ def holding(name: str, values: Sequence[T], more: str = "") -> list[T]:
 
 @cache
 def _explainer(name: str) -> Any:
+    """jsonschema's judge, made to take linear time, and to follow no `$ref` to a file or URL."""
     import jsonschema
+    from referencing import Registry
 
     loaded = read(name)
-    return jsonschema.validators.validator_for(loaded)(loaded)
+    linear = {"pattern": _pattern, "uniqueItems": _unique}
+    extend: Callable[..., Any] = jsonschema.validators.extend
+    return extend(jsonschema.validators.validator_for(loaded), linear)(loaded, registry=Registry())
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+    """jsonschema's keyword, by RE2: with `re` most of our patterns take quadratic time over a long text."""
+    if validator.is_type(instance, "string") and not _fits(pattern, instance):
+        from jsonschema import ValidationError
+
+        yield ValidationError("no match")
+
+
+def _fits(pattern: str, text: str) -> bool:
+    """Whether a text is as a pattern of our schemas wants it. Half a surrogate is no letter to any of them."""
+    return patterns.compiled(pattern).search(text.encode("utf-8", "replace")) is not None
+
+
+def _unique(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterator[Any]:
+    """jsonschema's keyword: that compares every item with every other."""
+    if unique and validator.is_type(instance, "array") and any(_repeated(instance)):
+        from jsonschema import ValidationError
+
+        yield ValidationError("not unique")
+
+
+def _repeated(items: Sequence[Any]) -> Iterator[int]:
+    """The positions, from 1 as 0 repeats nothing, of items that stand further up too."""
+    import json
+
+    seen: set[str] = set()
+    for i, item in enumerate(items):
+        text = json.dumps(item, sort_keys=True)
+        if text in seen:
+            yield i
+        seen.add(text)
 
 
 def findings(name: str, value: Any, older: Older = _NONE) -> list[Finding]:
@@ -177,7 +243,7 @@ def words(found: Finding, raw: str | None) -> dict[str, str]:
     if found.code in ("E304", "E305"):
         made["value"] = raw
     elif found.code == "E303" and raw and made["kind"] == "string" and not made["hint"] and made["found"] != "empty":
-        fits = "x-means" not in made or re.search(made.get("pattern", ""), raw)
+        fits = "x-means" not in made or _fits(made.get("pattern", ""), raw)
         made["hint"] = f'write "{raw}" in quotes' if fits else f"write {made['x-means']}"
         if raw.lower() != made["found"].rpartition(" ")[2]:
             made["found"] = f"'{raw}', which YAML reads as {made['found']}"
@@ -192,8 +258,8 @@ def _explain(error: Any) -> Iterator[Finding]:
         return
     if rule == "additionalProperties" or rule == "unevaluatedProperties":
         known = sorted(error.schema.get("properties", {}))
-        patterns = error.schema.get("patternProperties", {})
-        if isinstance(instance, dict) and error.validator_value is False and not patterns:
+        free = error.schema.get("patternProperties", {})
+        if isinstance(instance, dict) and error.validator_value is False and not free:
             for word in instance:
                 if word not in known:
                     yield Finding("E301", (*path, word), True, _words(word=word, hint=guess(word, known)))
@@ -230,10 +296,9 @@ def _explain(error: Any) -> Iterator[Finding]:
         yield from _alternatives(error, path, instance)
         return
     elif rule == "uniqueItems":
-        for i, each in enumerate(instance):
-            if each in instance[:i]:
-                said = f"'{each}'" if isinstance(each, str) else "this item"
-                yield Finding("E307", (*path, i), False, _words(what=f"{said} stands in this list already"))
+        for i in _repeated(instance):
+            said = f"'{instance[i]}'" if isinstance(instance[i], str) else "this item"
+            yield Finding("E307", (*path, i), False, _words(what=f"{said} stands in this list already"))
         return
     elif rule == "pattern" and "KMGTPE" in str(error.validator_value):
         yield Finding("E305", path, False, _words(value=instance))

@@ -64,7 +64,7 @@ def prepare(scope: Scope) -> None:
     if workers(len(scope.tree.files)) > 1:
         targets = since.targets(scope.config.get("targets") or {})
         for version, kind in _USUAL:
-            _sound(_schema(version, kind), (), targets)
+            _sound(schema.name_of(version, kind), (), targets)
 
 
 def around(inputs: Inputs) -> Outside:
@@ -79,7 +79,7 @@ def around(inputs: Inputs) -> Outside:
     broken: set[Key] = set()
     for body in inputs.around:
         if (key := _key(body)) and body["metadata"].get("namespace") not in ours:
-            if not schema.exists(_schema(body["apiVersion"], body["kind"])):
+            if not schema.exists(schema.name_of(body["apiVersion"], body["kind"])):
                 continue
             if any(one(body)):
                 broken.add(key)  # it is there, and not ours to judge
@@ -102,7 +102,7 @@ def batch(
     for (version, kind), bodies in kinds.items():
         sound: Sequence[Body] = ()
         with suppress(Exception):  # met again where a body is asked alone, with its file at hand
-            sound = _sound(_schema(version, kind), bodies, outside.targets)
+            sound = _sound(schema.name_of(version, kind), bodies, outside.targets)
         if len(sound) < len(bodies):
             doubtful.update(map(id, bodies))
             doubtful.difference_update(map(id, sound))
@@ -169,7 +169,7 @@ def documents(
         ):
             problems.append(problem("E501", document.origin()))
             continue
-        if not schema.exists(_schema(value["apiVersion"], value["kind"])):
+        if not schema.exists(schema.name_of(value["apiVersion"], value["kind"])):
             unknown.append(document)
             if _key(value):
                 strange.append(document)
@@ -219,13 +219,6 @@ def _key(value: Mapping[str, Any]) -> Key | None:
     return kind_of(value["apiVersion"], value["kind"]), str(namespace), metadata["name"]
 
 
-@cache
-def _schema(version: str, kind: str) -> str:
-    """The name of a kind's schema."""
-    group, _, number = version.rpartition("/")
-    return f"output/{group or 'core'}/{kind.lower()}_{number}"
-
-
 def one(
     body: Body, raw: Callable[[Path], str | None] = lambda path: None, targets: since.Targets | None = None
 ) -> Iterator[Finding]:
@@ -233,7 +226,7 @@ def one(
 
     `raw`: the scalar at a path as its author wrote it; `targets`: what it has to work with.
     """
-    name = _schema(body["apiVersion"], body["kind"])
+    name = schema.name_of(body["apiVersion"], body["kind"])
     late = targets.late(name) if targets else None
     if targets and late and not schema.valid(name, body, late.schema):
         yield from too_new(targets, late, body)

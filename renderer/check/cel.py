@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import marshal
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -206,7 +205,7 @@ _Found = Callable[[_Node, Any, Path], Iterator[Finding]]
 
 def root(name: str) -> _Node:
     """The rules of a kind, from the top of its schema."""
-    with open(os.path.join(schema.FOLDER, *name.split("/")) + ".json", "rb") as file:
+    with open(schema.path_of(name), "rb") as file:
         raw = json.loads(file.read())
     nodes: list[_Node] = []
     for each in raw["nodes"]:
