@@ -1,15 +1,45 @@
-"""What git knows: commits, the files in them, the remote. Plain `git` is asked, in one call for many files."""
+"""What git knows: commits, the files in them, the remote. Plain `git` is asked, in one call for many files.
+
+A tree that somebody proposes may hold a folder that git takes for a repository (`HEAD`, `objects`, `refs` and a
+`config` are files like others), and that config may name programs to run. So git never looks for a repository itself:
+`top` walks up to the nearest `.git`, which no commit can hold, and `_start`, the only place that runs git, runs it
+there, with nothing that reaches for another program or another machine.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache, partial
+from typing import IO, cast
 
 from renderer.problems import Origin, Path, RenderError, problem
 from renderer.records import NamedTuple
+
+MOST_LISTED = 32 * 1024 * 1024  # bytes of the list of a commit's files: some 300,000 of them
+MOST_HELD = 512 * 1024 * 1024  # bytes of the files that are read of a commit at once
+_LINE = 64 * 1024  # bytes of other answers, and of git's messages
+_NEVER_CHECKED_OUT = {"", ".", "..", ".git"}
+
+# Each option comes before all that a repository's own configuration says.
+_OPTIONS = (
+    "--no-pager",
+    *("-c", "safe.bareRepository=explicit"),  # a folder without .git is no repository, whatever lies in it
+    *("-c", "core.fsmonitor=false"),  # no program of the configuration runs where git reads the index
+    *("-c", f"core.hooksPath={os.devnull}"),  # no hook runs
+)
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "",  # no remote is asked, by whatever protocol: ext:: would run a program
+    "GIT_NO_LAZY_FETCH": "1",  # what a partial clone lacks is an error
+    "GIT_OPTIONAL_LOCKS": "0",  # nothing is written
+    "GIT_TERMINAL_PROMPT": "0",  # nobody is asked for a password
+    "LC_ALL": "C",  # no message is translated
+}
+# Of git's own variables those that say where it is installed, and what it trusts. The others, such as GIT_DIR in a
+# hook, GIT_EXTERNAL_DIFF or GIT_SSH_COMMAND, name other repositories and programs.
+_KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH")
 
 
 class Entry(NamedTuple):
@@ -22,6 +52,10 @@ class Entry(NamedTuple):
     blob: str
 
 
+class Unreadable(RenderError):
+    """Git cannot hand over what there is: no fault of what is in there."""
+
+
 class _Word(NamedTuple):
     """A source without a place: what the user called a revision."""
 
@@ -31,69 +65,79 @@ class _Word(NamedTuple):
         return 0, 0
 
 
+class _Answer(NamedTuple):
+    """What git printed. `message`: the last line of what it has against the question."""
+
+    status: int
+    out: bytes
+    message: str
+
+
 def top(folder: str = ".") -> str:
-    """The top of the repository that the folder lies in. Raises RenderError outside of one, and without git."""
-    done = _git(folder, "rev-parse", "--show-toplevel")
-    if done.returncode:
-        raise RenderError([problem("E781", Origin(_Word(folder)), what=_said(done))])
-    return done.stdout.decode().removesuffix("\n")
+    """The nearest folder at or above this one, after links, that holds `.git`: a folder, or a file as in worktrees and
+    submodules. Raises RenderError outside of a repository.
+    """
+    path = os.path.realpath(folder)
+    while not os.path.isdir(git := os.path.join(path, ".git")) and not os.path.isfile(git):
+        parent = os.path.dirname(path)
+        if parent == path:
+            what = "not a git repository (or any of the parent directories): .git"
+            raise RenderError([problem("E781", Origin(_Word(folder)), what=what)])
+        path = parent
+    return path
 
 
 def commit(top: str, name: str) -> str:
-    """The commit of that name. Raises RenderError when there is none."""
-    done = _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    if done.returncode:
-        shallow = os.path.exists(os.path.join(_folder(top), "shallow"))
+    """The commit of that name. Raises RenderError when there is none, or git does not trust the repository."""
+    answer = _ask(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if answer.status:
+        common = _ask(top, "rev-parse", "--git-common-dir")
+        if common.status:
+            raise _refused(top, common)
+        shallow = os.path.exists(os.path.join(top, os.fsdecode(common.out).strip(), "shallow"))
         hint = "this clone is shallow: fetch more, as with fetch-depth: 0" if shallow else "git log shows what there is"
         raise RenderError([problem("E782", Origin(_Word(name)), name=name, hint=hint)])
-    return done.stdout.decode().strip()
-
-
-def top_and_commit(folder: str, name: str) -> tuple[str, str]:
-    """`top`, and the `commit` of that name there, in one call. Raises RenderError."""
-    words = ("--show-toplevel", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    done = _git(folder, "rev-parse", *words)
-    if done.returncode:  # each says what is wrong with it
-        return (found := top(folder)), commit(found, name)
-    found, _, named = done.stdout.decode().removesuffix("\n").rpartition("\n")
-    return found, named
+    return answer.out.decode().strip()
 
 
 def merge_base(top: str, one: str, other: str) -> str:
     """The commit at which two parted. Raises RenderError when they have none in common."""
-    done = _git(top, "merge-base", commit(top, one), commit(top, other))
-    if done.returncode:
+    answer = _ask(top, "merge-base", commit(top, one), commit(top, other))
+    if answer.status:
         raise RenderError([problem("E783", Origin(_Word(f"{one}...{other}")), one=one, other=other)])
-    return done.stdout.decode().strip()
+    return answer.out.decode().strip()
 
 
 def files(top: str, commit: str) -> list[Entry]:
     """All files of a commit, in the order of their names; submodules aside. Raises RenderError."""
-    with listing(top, commit) as listed:
-        return listed()
+    with listing(top, commit) as entries:
+        return entries()
 
 
 @contextmanager
 def listing(top: str, commit: str) -> Iterator[Callable[[], list[Entry]]]:
     """What hands over the `files`, which git looks up while the caller is about other things. Raises RenderError."""
-    with _begun(top, "ls-tree", "-r", "-z", "--full-tree", commit) as asked:
-        ended = cache(partial(_ended, asked))
+    with _start(top, "ls-tree", "-r", "-z", "--full-tree", commit) as process:
+        answer = cache(partial(_finish, process, MOST_LISTED))
         try:
-            yield lambda: _entries(commit, ended())
+            yield lambda: _entries(commit, answer())
         finally:
-            asked.kill()  # where nobody wanted to know
+            process.kill()  # where nobody wanted to know
 
 
-def _entries(commit: str, done: subprocess.CompletedProcess[bytes]) -> list[Entry]:
-    if done.returncode:
-        raise RenderError([problem("E781", Origin(_Word(commit)), what=_said(done))])
-    made = []
-    for line in done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+def _entries(commit: str, answer: _Answer) -> list[Entry]:
+    if len(answer.out) > MOST_LISTED:
+        what = f"the list of its files has more than {MOST_LISTED:,} bytes"
+        raise Unreadable([problem("E785", Origin(_Word(commit)), what=what)])
+    if answer.status:
+        raise _refused(commit, answer)
+    entries = []
+    for line in answer.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         head, _, path = line.partition("\t")
         mode, kind, blob = head.split()
-        if kind == "blob":
-            made.append(Entry(path, mode, blob))
-    return made
+        if kind == "blob" and _NEVER_CHECKED_OUT.isdisjoint(path.lower().split("/")):
+            entries.append(Entry(path, mode, blob))
+    return entries
 
 
 def named(datas: Iterable[bytes], digits: int) -> dict[str, bytes]:
@@ -104,72 +148,166 @@ def named(datas: Iterable[bytes], digits: int) -> dict[str, bytes]:
     return {digest(b"blob %d\0" % len(each) + each, usedforsecurity=False).hexdigest(): each for each in datas}
 
 
-def contents(top: str, blobs: Sequence[str]) -> list[bytes]:
-    """What these blobs hold, in one call. Raises RenderError."""
+def contents(top: str, blobs: Sequence[str], largest: int = MOST_HELD) -> list[bytes]:
+    """What these blobs hold, in one call; of one above `largest` bytes only `largest` + 1 zeros. Raises RenderError."""
+    wanted = list(dict.fromkeys(blobs))
+    held = _read(top, wanted, largest)
+    if held is None:
+        sizes = _sizes(top, wanted)
+        held = _read(top, [blob for blob in wanted if sizes[blob] <= largest], largest) or {}
+    large = bytes(largest + 1) if len(held) < len(wanted) else b""
+    return [held.get(blob, large) for blob in blobs]
+
+
+def _read(top: str, blobs: Sequence[str], largest: int) -> dict[str, bytes] | None:
+    """What each blob holds; None where one has more than `largest` bytes."""
     if not blobs:
-        return []
-    done = _git(top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode())
-    if done.returncode:
-        raise RenderError([problem("E781", Origin(_Word(top)), what=_said(done))])
-    data, at, made = done.stdout, 0, []
-    for _ in blobs:
-        end = data.index(b"\n", at)
-        parts = data[at:end].split()
-        if len(parts) != 3:  # "<name> missing", of a clone that has not all of it
-            raise RenderError([problem("E781", Origin(_Word(top)), what=data[at:end].decode("utf-8", "replace"))])
-        size = int(parts[2])
-        made.append(data[end + 1 : end + 1 + size])
-        at = end + 1 + size + 1
-    return made
+        return {}
+    held: dict[str, bytes] = {}
+    room = MOST_HELD
+    with _start(top, "cat-file", "--batch", asks=True) as process, _conversation(process, _lines(blobs)) as message:
+        out = _piped(process.stdout)
+        for blob in blobs:
+            size = _size(blob, out.readline())
+            if size is None:
+                process.kill()
+                break
+            if size > largest:
+                process.kill()
+                return None
+            room -= size
+            if room < 0:
+                process.kill()
+                what = f"its files have more than {MOST_HELD:,} bytes"
+                raise Unreadable([problem("E785", Origin(_Word(top)), what=what)])
+            held[blob] = out.read(size)
+            out.read(1)
+    if len(held) < len(blobs):
+        raise _refused(top, _Answer(process.returncode, b"", message() or f"{blobs[len(held)]} is missing"))
+    return held
 
 
-def remote(folder: str = ".") -> str:
-    """The URL of the remote `origin`, without what stands before its @; '' when there is none."""
-    done = _git(folder, "remote", "get-url", "origin")
-    url = done.stdout.decode().strip() if not done.returncode else ""
+def _sizes(top: str, blobs: Sequence[str]) -> Mapping[str, int]:
+    """How many bytes each blob has, in one call."""
+    with _start(top, "cat-file", "--batch-check", asks=True) as process:
+        answer = _finish(process, MOST_LISTED, _lines(blobs))
+    sizes = [_size(blob, line) for blob, line in zip(blobs, answer.out.split(b"\n"), strict=False)]
+    return {blob: size or 0 for blob, size in zip(blobs, sizes, strict=False)}
+
+
+def _lines(blobs: Iterable[str]) -> bytes:
+    return "".join(f"{blob}\n" for blob in blobs).encode()
+
+
+def _size(blob: str, line: bytes) -> int | None:
+    """Of `<name> blob <size>`; None for `<name> missing`, and where git has ended."""
+    name, _, rest = line.decode("utf-8", "replace").strip().partition(" ")
+    kind, _, size = rest.partition(" ")
+    return int(size) if (name, kind) == (blob, "blob") and size.isdigit() else None
+
+
+def remote(top: str) -> str:
+    """The URL of the remote `origin`, without what stands before its @; '' when there is none. Raises RenderError where
+    git does not trust the repository.
+    """
+    url = _setting(top, "remote", "get-url", "origin")
     scheme, found, rest = url.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}" if found and scheme in ("http", "https") else url
 
 
-def branch(folder: str = ".") -> str:
-    """The branch that the next commit goes to; '' for a detached HEAD, and outside of a repository."""
-    done = _git(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
-    return done.stdout.decode("utf-8", "replace").strip() if not done.returncode else ""
-
-
-def _folder(top: str) -> str:
-    done = _git(top, "rev-parse", "--git-common-dir")
-    return os.path.join(top, done.stdout.decode().strip())
-
-
-def _git(folder: str, *words: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Raises RenderError without git."""
-    return _ended(_begun(folder, *words, reads=given is not None), given)
-
-
-def _begun(folder: str, *words: str, reads: bool = False) -> subprocess.Popen[bytes]:
-    """Git is at it; `reads`: it will be given something. Raises RenderError without git. Nobody is asked for a
-    password, and no message is translated.
+def branch(top: str) -> str:
+    """The branch that the next commit goes to; '' for a detached HEAD. Raises RenderError where git does not trust the
+    repository.
     """
-    around = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-    command, pipe = ["git", "-C", folder, *words], subprocess.PIPE
+    return _setting(top, "symbolic-ref", "--quiet", "--short", "HEAD")
+
+
+def _setting(top: str, *words: str) -> str:
+    answer = _ask(top, *words)
+    if answer.status == 128:  # 1 and 2: there is no such thing
+        raise _refused(top, answer)
+    return answer.out.decode("utf-8", "replace").strip() if not answer.status else ""
+
+
+def _refused(name: str, answer: _Answer) -> Unreadable:
+    """What git has against a question about what goes by this name."""
+    message = answer.message or f"git ended with {answer.status}"
+    code = "E784" if "promisor remote" in message else "E787" if "dubious ownership" in message else "E781"
+    return Unreadable([problem(code, Origin(_Word(name)), what=message)])
+
+
+# --- Running it
+
+
+def _ask(top: str, *words: str) -> _Answer:
+    """An answer of a few lines. Raises RenderError without git."""
+    with _start(top, *words) as process:
+        return _finish(process, _LINE)
+
+
+def _start(top: str, *words: str, asks: bool = False) -> subprocess.Popen[bytes]:
+    """Git is at it, in the repository at `top`; `asks`: it will be given something to read. Raises RenderError without
+    git. `--git-dir` is not given, since git then trusts a repository of whatever owner.
+    """
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    variables |= {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
+    variables |= {**_VARIABLES, "GIT_CEILING_DIRECTORIES": os.path.dirname(top)}
+    command, pipe = ["git", "-C", top, *_OPTIONS, *words], subprocess.PIPE
+    stdin = pipe if asks else subprocess.DEVNULL
     try:
-        return subprocess.Popen(command, stdin=pipe if reads else None, stdout=pipe, stderr=pipe, env=around)  # noqa: S603 - git alone
+        return subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, env=variables)  # noqa: S603 - git alone
     except OSError as error:
-        raise RenderError([problem("E780", Origin(_Word("git")), what=error.strerror or error)]) from None
+        raise Unreadable([problem("E780", Origin(_Word("git")), what=error.strerror or error)]) from None
+    except ValueError as error:  # a zero byte, or half of a character
+        raise Unreadable([problem("E780", Origin(_Word("git")), what=error)]) from None
 
 
-def _ended(asked: subprocess.Popen[bytes], given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    with asked:
-        try:
-            out, err = asked.communicate(given)
-        except BaseException:
-            asked.kill()
-            raise
-    return subprocess.CompletedProcess(asked.args, asked.returncode, out, err)
+def _finish(process: subprocess.Popen[bytes], most: int, given: bytes = b"") -> _Answer:
+    """All that it prints, or one byte more than `most`."""
+    with _conversation(process, given) as message:
+        out = _piped(process.stdout).read(most + 1)
+        if len(out) > most:
+            process.kill()
+    return _Answer(process.returncode, out, message())
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The last line of what git has against it."""
-    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].removeprefix("fatal: ") if lines else f"git ended with {done.returncode}"
+@contextmanager
+def _conversation(process: subprocess.Popen[bytes], given: bytes) -> Iterator[Callable[[], str]]:
+    """While the caller reads what git prints, git gets what it is given, and its messages are read beside. Afterwards
+    git has ended, and the message is the last line of these.
+    """
+    from threading import Thread  # which subprocess has imported
+
+    messages = bytearray()
+
+    def give() -> None:
+        with suppress(BrokenPipeError), _piped(process.stdin) as stdin:
+            stdin.write(given)
+
+    def listen() -> None:
+        while part := os.read(_piped(process.stderr).fileno(), _LINE):
+            messages.extend(part[: _LINE - len(messages)])
+
+    def message() -> str:
+        lines = messages.decode("utf-8", "replace").strip().splitlines()
+        fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
+        return (fatal or lines or [""])[-1]
+
+    threads = [Thread(target=each, daemon=True) for each in (listen, *([give] if process.stdin else []))]
+    for thread in threads:
+        thread.start()
+    try:
+        yield message
+        _piped(process.stdout).close()
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        for thread in threads:
+            thread.join()
+        process.wait()
+
+
+def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
+    """A pipe that `_start` asked for."""
+    return cast("IO[bytes]", pipe)

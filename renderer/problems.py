@@ -883,6 +883,15 @@ WORDINGS: dict[str, Wording] = {
     "E781": Wording("git says: {what}", "name a commit, branch or tag of a git repository"),
     "E782": Wording("git knows no commit '{name}'", "{hint}"),
     "E783": Wording("'{one}' and '{other}' have no commit in common", "fetch more, as with fetch-depth: 0"),
+    "E784": Wording(
+        "this clone is a partial one, and has not all of it: {what}",
+        "fetch all of it: git fetch --refetch --no-filter; with actions/checkout leave filter out",
+    ),
+    "E785": Wording("this is too much to read: {what}", "check it out, and compare what llmaz render writes"),
+    "E786": Wording("this lies in the repository {other}, and not in {top}", "run llmaz diff in {other}"),
+    "E787": Wording(
+        "git does not trust the repository: {what}", "git config --global --add safe.directory, and that folder"
+    ),
     # 79x: Karpenter's nodes
     "E790": Wording(
         "RenderConfig does not say what nodes are like",

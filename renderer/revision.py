@@ -8,6 +8,7 @@ from functools import cache, cached_property, partial
 
 from renderer import git
 from renderer.held import Held
+from renderer.tree import MAX_BYTES
 
 
 class Revision(Held):
@@ -48,8 +49,8 @@ class Revision(Held):
         return {path[len(begin) :]: entry for path, entry in self.entries.items() if path.startswith(begin)}
 
     def contents(self, paths: Sequence[str]) -> list[bytes]:
-        """What these hold, links too. Raises RenderError."""
-        return git.contents(self.top, [self.entries[path].blob for path in paths])
+        """What these hold, links too; of one above MAX_BYTES only zeros. Raises RenderError."""
+        return git.contents(self.top, [self.entries[path].blob for path in paths], MAX_BYTES)
 
     def expect(self, datas: Iterable[bytes]) -> None:
         """Git is not asked for files that hold any of this."""

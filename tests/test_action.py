@@ -712,7 +712,7 @@ def test_no_repository_at_all(act: Act, repository: Repository, tmp_path: Path) 
     shutil.copytree(repository.folder, folder, ignore=shutil.ignore_patterns(".git"))
     ran = act(GITHUB_WORKSPACE=str(folder))
     assert ran.code == 2
-    assert "nothing to compare with: fatal: not a git repository" in ran.annotations[-1][2]
+    assert "nothing to compare with: git says: not a git repository" in ran.annotations[-1][2]
 
 
 def test_a_base_by_name(act: Act, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

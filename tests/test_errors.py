@@ -37,6 +37,10 @@ ELSEWHERE = {
     "E781": "test_revision.py::test_outside_of_a_repository",
     "E782": "test_revision.py::test_a_name_of_no_commit",
     "E783": "test_revision.py::test_commits_without_a_common_one",
+    "E784": "test_hostile_git.py::test_a_partial_clone_asks_nobody",
+    "E785": "test_hostile_git.py::test_files_that_are_too_much_together",
+    "E786": "test_hostile_git.py::test_a_path_of_another_repository",
+    "E787": "test_hostile_git.py::test_a_repository_of_somebody_else",
 }
 
 

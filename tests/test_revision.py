@@ -228,7 +228,7 @@ def test_outside_of_a_repository(tmp_path: Path) -> None:
 def test_without_git(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(RenderError) as raised:
-        git.top()
+        git.commit(git.top(), "HEAD")
     assert raised.value.problems[0].code == "E780"
 
 
@@ -257,9 +257,9 @@ def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkey
     asked: list[str] = []
     ask = git.contents
 
-    def noted(top: str, blobs: list[str]) -> list[bytes]:
+    def noted(top: str, blobs: list[str], largest: int) -> list[bytes]:
         asked.extend(blobs)
-        return ask(top, blobs)
+        return ask(top, blobs, largest)
 
     monkeypatch.setattr(git, "contents", noted)
     ground.expect([b"", b"two\n", b"one\n", b"else"])
@@ -283,9 +283,9 @@ def test_a_blob_that_the_clone_has_not(repo: Path) -> None:
     ],
 )
 def test_the_remote_without_what_is_secret(url: str, expected: str, repo: Path) -> None:
-    assert git.remote() == ""
+    assert git.remote(git.top()) == ""
     run("remote", "add", "origin", url, at=repo)
-    assert git.remote() == expected
+    assert git.remote(git.top()) == expected
 
 
 def test_dirty_work_trees_are_left_as_they_are(repo: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 
-from renderer import alike, load, pipeline
+from renderer import alike, git, load, pipeline
 from renderer.api import Inputs, Known, Options, Scope
 from renderer.emit import Text
 from renderer.pipeline import Rendered
@@ -44,6 +44,8 @@ class Earlier:
             if others:
                 return frozenset()
             self._read = folder, scope, load.inputs(scope._replace(options=scope.options._replace(read=inputs.read)))
+        except git.Unreadable:
+            raise
         except RenderError:  # said where this side is rendered
             return frozenset()
         self._alike = alike.items(inputs, self._read[2][0])
@@ -71,6 +73,8 @@ class Earlier:
                 made = pipeline.render(options, (folder, [scope._replace(options=options)]), lambda _: read)
             else:
                 made = pipeline.render(options)
+        except git.Unreadable:
+            raise
         except RenderError as error:
             return [], [f"{name} cannot be rendered, so everything counts as added", *_said(error.problems)]
         wrong = [each for each in made.problems if each.forbids()]
@@ -85,6 +89,8 @@ class Earlier:
             return None
         try:
             scope = self._scope = load.scope(self._options)
+        except git.Unreadable:
+            raise
         except RenderError:
             return None
         listed = {

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from renderer import git, load
 from renderer.api import Options, Scope, Spared
-from renderer.problems import Problem, RenderError, failing
+from renderer.load.rule import Rule
+from renderer.problems import Origin, Problem, RenderError, failing, problem
 from renderer.records import NamedTuple
 from renderer.revision import Revision, revision
 
@@ -39,11 +40,8 @@ def revisions(between: str, options: Options, base: str = "") -> Sides:
     takes the first where there are any. Raises RenderError.
     """
     older, dots, newer = _parted(between)
-    if dots == "...":
-        top = git.top(_folder(options))
-        was = git.merge_base(top, older, newer)
-    else:
-        top, was = git.top_and_commit(_folder(options), older)
+    top = _repository(options.paths)
+    was = git.merge_base(top, older, newer) if dots == "..." else git.commit(top, older)
     there = revision(top, was)
     name = f"{older} ({was[:7]})" if dots != "..." else f"{was[:7]}, where {older} and {newer} parted"
     with there.ahead():
@@ -131,12 +129,20 @@ def environments(older: str, newer: str, options: Options) -> Sides:
     return Sides(one.texts, other.texts, problems, [], f"{older}-{newer}")
 
 
-def _folder(options: Options) -> str:
-    """Where to ask git: at the first path, else here."""
-    path = os.path.abspath(options.paths[0]) if options.paths else os.getcwd()
-    while not os.path.isdir(path):
-        path = os.path.dirname(path)
-    return path
+def _repository(paths: Sequence[str]) -> str:
+    """The top of the repository around the current folder, or around the first path where that lies in none. Raises
+    RenderError for a path of another repository: a link in a proposed tree may lead anywhere.
+    """
+    try:
+        top = git.top()
+    except RenderError:
+        if not paths:
+            raise
+        top = git.top(paths[0])
+    others = [(path, other) for path in paths if (other := git.top(path)) != top]
+    if others:
+        raise RenderError(problem("E786", Origin(Rule(path)), other=other, top=top) for path, other in others)
+    return top
 
 
 def _parted(between: str) -> tuple[str, str, str]:

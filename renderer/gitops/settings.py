@@ -29,7 +29,8 @@ def tree(paths: tuple[str, ...] = ()) -> Tree:
         raise RenderError(scope.problems)
     base = scope.tree.base
     try:
-        top, repository = git.top(base), git.remote(base)
+        top = git.top(base)
+        repository = git.remote(top)
     except RenderError:  # no repository, or no git: flags say it all
         top, repository = base, ""
     folder = os.path.relpath(os.path.realpath(scope.folder), os.path.realpath(top)).replace(os.sep, "/")

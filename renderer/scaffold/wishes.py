@@ -104,7 +104,8 @@ def _ci(repository: str) -> str:
 def _repository(folder: str) -> tuple[str, str, str]:
     """Top, remote and branch of the repository around a folder; empty where there is none, and without git."""
     try:
-        return git.top(folder), git.remote(folder), git.branch(folder)
+        top = git.top(folder)
+        return top, git.remote(top), git.branch(top)
     except RenderError:
         return "", "", ""
 

@@ -219,7 +219,7 @@ def check(asked: Settings) -> Checked:
     command = ["render", "--check"] if asked.committed else ["validate"]
     strict = ["--strict"] if asked.strict else []
     done = run(asked, "llmaz", *command, "--format", "json", *strict, *chosen(asked))
-    prefix = run(asked, "git", "rev-parse", "--show-prefix").out.strip()
+    prefix = _prefix(asked.folder)
     try:
         items = json.loads(done.out or "[]")
     except ValueError:
@@ -261,21 +261,17 @@ def compare(asked: Settings) -> list[Compared]:
     base, head = _ends(asked)
     if not base:
         return []
-    known = run(asked, "git", "rev-parse", "--git-dir")
-    if known.code:  # no repository, or one that git does not trust
-        raise Wrong(f"nothing to compare with: {known.err.strip()}")
     found = [_commit(asked, each) for each in (base, head)]
     if asked.base and not found[0]:  # a branch, which a runner's clone has as a remote one only
         found[0] = _commit(asked, f"origin/{base}")
-    merged = run(asked, "git", "merge-base", *found) if all(found) else Done(1, "", "")
-    if merged.code:
+    older, newer = (_asked_git(git.merge_base, asked, *found) if all(found) else ""), found[1]
+    if not older:
         if asked.event_name == "push" and not asked.base:  # forced over, nobody has the old one
             return []
         lost = next((name for name, commit in zip((base, head), found, strict=True) if not commit), f"{base}...{head}")
         raise Wrong(
             f"{lost} is not in this clone, so there is nothing to compare with: give actions/checkout `fetch-depth: 0`"
         )
-    older, newer = merged.out.strip(), found[1]
     span = f"{found[0]}...{newer}"
     before, now = ((), ()) if asked.environment else (_environments(asked, older), _environments(asked, newer))
     gone = [each for each in before if now and each not in now]
@@ -298,7 +294,7 @@ def _environments(asked: Settings, commit: str) -> tuple[str, ...]:
     """The names in a commit, none where it cannot be told: `llmaz diff` has words for that."""
     try:
         with contextlib.chdir(asked.folder):
-            ground = revision(git.top("."), commit)
+            ground = revision(git.top(), commit)
             return load.environment_names(Options(paths=asked.paths, ground=ground))
     except (RenderError, OSError):
         return ()
@@ -315,8 +311,29 @@ def _ends(asked: Settings) -> tuple[str, str]:
 
 
 def _commit(asked: Settings, name: str) -> str:
-    """Its id, '' where the clone does not have it."""
-    return run(asked, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}").out.strip()
+    """Its id, '' where the clone does not have it. Raises Wrong."""
+    return _asked_git(git.commit, asked, name)
+
+
+def _asked_git(question: Callable[..., str], asked: Settings, *names: str) -> str:
+    """A commit, '' where the clone has none. Raises Wrong without a repository, and with one that git does not
+    trust.
+    """
+    try:
+        return question(git.top(str(asked.folder)), *names)
+    except RenderError as error:
+        if all(problem.code in ("E782", "E783") for problem in error.problems):
+            return ""
+        raise Wrong(f"nothing to compare with: {error.problems[0].message}") from error
+
+
+def _prefix(folder: Path) -> str:
+    """The folder as seen from the top of its repository; '' at the top, and outside of one."""
+    try:
+        prefix = os.path.relpath(os.path.realpath(folder), git.top(str(folder)))
+    except RenderError:
+        return ""
+    return "" if prefix == "." else prefix
 
 
 # --- The comment
@@ -327,8 +344,7 @@ def marker(asked: Settings) -> str:
     folder that the action runs in.
     """
     words = asked.environment
-    prefix = run(asked, "git", "rev-parse", "--show-prefix").out.strip().strip("/")
-    if prefix:
+    if prefix := _prefix(asked.folder):
         words += f"@{re.sub('[^A-Za-z0-9._/-]|--+', '_', prefix)}"
     return f"<!-- llmaz:{words} -->" if words else "<!-- llmaz -->"
 
@@ -547,7 +563,10 @@ def sarif(checked: Checked, mark: str) -> str:
 def analysis(asked: Settings, text: str) -> dict[str, str]:
     """What code scanning wants of an upload: of a pull request the merge commit where that is checked out, else its
     head."""
-    head = _commit(asked, "HEAD")
+    try:
+        head = _commit(asked, "HEAD")
+    except Wrong:  # said where the commits are compared
+        head = ""
     ref = asked.ref if head == asked.sha else re.sub(r"^(refs/pull/\d+)/merge$", r"\1/head", asked.ref)
     packed = gzip.compress(text.encode(errors="replace"), mtime=0)
     return {"commit_sha": head, "ref": ref, "sarif": base64.b64encode(packed).decode(), "tool_name": "llmaz"}
