@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache, partial
-from typing import IO, cast
+from selectors import EVENT_READ, EVENT_WRITE, PollSelector
 
 from renderer.problems import Origin, Path, RenderError, problem
 from renderer.records import NamedTuple
@@ -161,17 +161,17 @@ def contents(top: str, blobs: Sequence[str], largest: int = MOST_HELD) -> list[b
 
 def _read(top: str, blobs: Sequence[str], largest: int) -> dict[str, bytes] | None:
     """What each blob holds; None where one has more than `largest` bytes."""
-    if not blobs:
-        return {}
     held: dict[str, bytes] = {}
+    if not blobs:
+        return held
     room = MOST_HELD
-    with _start(top, "cat-file", "--batch", asks=True) as process, _conversation(process, _lines(blobs)) as message:
-        out = _piped(process.stdout)
+    with _start(top, "cat-file", "--batch", asks=True) as process:
+        output = _Output(process, _lines(blobs))
         for blob in blobs:
-            size = _size(blob, out.readline())
+            size = _size(blob, output.line())
             if size is None:
-                process.kill()
-                break
+                answer = output.end()
+                raise _refused(top, answer._replace(message=answer.message or f"{blob} is missing"))
             if size > largest:
                 process.kill()
                 return None
@@ -180,19 +180,15 @@ def _read(top: str, blobs: Sequence[str], largest: int) -> dict[str, bytes] | No
                 process.kill()
                 what = f"its files have more than {MOST_HELD:,} bytes"
                 raise Unreadable([problem("E785", Origin(_Word(top)), what=what)])
-            held[blob] = out.read(size)
-            out.read(1)
-    if len(held) < len(blobs):
-        raise _refused(top, _Answer(process.returncode, b"", message() or f"{blobs[len(held)]} is missing"))
+            held[blob] = output.take(size + 1)[:-1]
     return held
 
 
 def _sizes(top: str, blobs: Sequence[str]) -> Mapping[str, int]:
     """How many bytes each blob has, in one call."""
     with _start(top, "cat-file", "--batch-check", asks=True) as process:
-        answer = _finish(process, MOST_LISTED, _lines(blobs))
-    sizes = [_size(blob, line) for blob, line in zip(blobs, answer.out.split(b"\n"), strict=False)]
-    return {blob: size or 0 for blob, size in zip(blobs, sizes, strict=False)}
+        output = _Output(process, _lines(blobs))
+        return {blob: _size(blob, output.line()) or 0 for blob in blobs}
 
 
 def _lines(blobs: Iterable[str]) -> bytes:
@@ -262,52 +258,74 @@ def _start(top: str, *words: str, asks: bool = False) -> subprocess.Popen[bytes]
         raise Unreadable([problem("E780", Origin(_Word("git")), what=error)]) from None
 
 
-def _finish(process: subprocess.Popen[bytes], most: int, given: bytes = b"") -> _Answer:
-    """All that it prints, or one byte more than `most`."""
-    with _conversation(process, given) as message:
-        out = _piped(process.stdout).read(most + 1)
-        if len(out) > most:
-            process.kill()
-    return _Answer(process.returncode, out, message())
-
-
-@contextmanager
-def _conversation(process: subprocess.Popen[bytes], given: bytes) -> Iterator[Callable[[], str]]:
-    """While the caller reads what git prints, git gets what it is given, and its messages are read beside. Afterwards
-    git has ended, and the message is the last line of these.
-    """
-    from threading import Thread  # which subprocess has imported
-
-    messages = bytearray()
-
-    def give() -> None:
-        with suppress(BrokenPipeError), _piped(process.stdin) as stdin:
-            stdin.write(given)
-
-    def listen() -> None:
-        while part := os.read(_piped(process.stderr).fileno(), _LINE):
-            messages.extend(part[: _LINE - len(messages)])
-
-    def message() -> str:
-        lines = messages.decode("utf-8", "replace").strip().splitlines()
-        fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
-        return (fatal or lines or [""])[-1]
-
-    threads = [Thread(target=each, daemon=True) for each in (listen, *([give] if process.stdin else []))]
-    for thread in threads:
-        thread.start()
-    try:
-        yield message
-        _piped(process.stdout).close()
-    except BaseException:
+def _finish(process: subprocess.Popen[bytes], most: int) -> _Answer:
+    """All that it prints, or its first `most` bytes and one."""
+    output = _Output(process)
+    out = output.take(most + 1)
+    if len(out) > most:
         process.kill()
-        raise
-    finally:
-        for thread in threads:
-            thread.join()
-        process.wait()
+    return output.end()._replace(out=out)
 
 
-def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
-    """A pipe that `_start` asked for."""
-    return cast("IO[bytes]", pipe)
+class _Output:
+    """What git prints, read while it is given what it asks for, and its messages beside, so that nobody waits for
+    ever. No thread is needed, and no descriptor beyond the pipes.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], given: bytes = b"") -> None:
+        self._process, self._given = process, given
+        self._messages, self._buffer = bytearray(), bytearray()
+        self._parts = self._read()
+
+    def line(self) -> bytes:
+        """The next line, without its end; what is left where git ends before."""
+        while (end := self._buffer.find(b"\n")) < 0 and len(self._buffer) < _LINE and self._more():
+            pass
+        return self.take(end + 1).rstrip(b"\n") if end >= 0 else self.take(len(self._buffer))
+
+    def take(self, size: int) -> bytes:
+        """The next bytes, so many; fewer where git ends before."""
+        while len(self._buffer) < size and self._more():
+            pass
+        data = bytes(memoryview(self._buffer)[:size])
+        del self._buffer[:size]
+        return data
+
+    def end(self) -> _Answer:
+        """Reads the rest of it, which nobody wants."""
+        while self._more():
+            self._buffer.clear()
+        lines = self._messages.decode("utf-8", "replace").strip().splitlines()
+        fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
+        return _Answer(self._process.wait(), b"", (fatal or lines or [""])[-1])
+
+    def _more(self) -> bool:
+        part = next(self._parts, b"")
+        self._buffer += part
+        return bool(part)
+
+    def _read(self) -> Iterator[bytes]:
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        left = memoryview(self._given)
+        with PollSelector() as selector:
+            for pipe in filter(None, (stdout, stderr)):
+                selector.register(pipe, EVENT_READ)
+            if stdin:
+                os.set_blocking(stdin.fileno(), False)
+                selector.register(stdin, EVENT_WRITE)
+            while selector.get_map():
+                for key, _ in selector.select():
+                    if key.fileobj is stdin:
+                        try:
+                            left = left[os.write(key.fd, left) :]
+                        except BrokenPipeError:  # it has enough
+                            left = left[:0]
+                        if not left:
+                            selector.unregister(stdin)
+                            stdin.close()
+                    elif not (part := os.read(key.fd, _LINE)):
+                        selector.unregister(key.fileobj)
+                    elif key.fileobj is stdout:
+                        yield part
+                    else:
+                        self._messages += part[: _LINE - len(self._messages)]
