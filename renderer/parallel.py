@@ -1,4 +1,7 @@
-"""The same work on every core, by fork: children see what the parent read, and send back plain values."""
+"""The same work on every core, by fork: children see what the parent read, and send back plain values.
+
+Where the system grants no further process or pipe there are fewer workers, in the end this process alone.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,28 @@ import marshal
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
-from renderer.problems import Fault, Problem, RenderError
+from renderer.problems import Fault, Origin, Path, Problem, RenderError, problem
 
 T = TypeVar("T")
 Work = tuple[Callable[[Sequence[T]], Any], Callable[[Any], Any] | None]
 WORTH = 200  # below that many items a fork costs more than it brings
 FEW = 96  # items at most that go through all stages together: code and tables stay in the processor's cache
 _TURNS = 8_000  # whose numbers every system's pipe holds
+_RESERVE = 16  # file descriptors that workers leave to whatever is read and written
+
+_parent_ends: set[int] = set()  # of the pipes of all children: none of them holds open what leads to another
+
+
+class _Worker:
+    """A source without a place: a process of ours."""
+
+    name = "llmaz"
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return 0, 0
 
 
 def workers(items: int) -> int:
@@ -44,8 +59,14 @@ class Team(Generic[T]):
             gc.freeze()
             sys.stdout.flush()
             sys.stderr.flush()
-            for _ in range(others):
-                self._children.append(_child(self._talk, [pipe for each in self._children for pipe in each.pipes]))
+            try:
+                with suppress(OSError), _reserved():  # no more descriptors, processes or memory: as many as there are
+                    self._turns.share()
+                    for _ in range(others):
+                        self._children.append(_child(self._talk))
+            except BaseException:
+                self._end()
+                raise
 
     def _talk(self, told: int, out: _Out) -> None:
         """What a child does."""
@@ -72,31 +93,49 @@ class Team(Generic[T]):
                 due += 1
         for child in self._children:
             done |= child.turns(wait=True)
+        if not self._told:
+            self._end()
         for number in sorted(done):
             yield done[number]
 
     def tell(self, word: str) -> list[Any]:
         """Everybody acts on this word; what each answers. May be called again, after `results`."""
         for child in self._children:
-            _send(child.tell, (word,))
+            child.send((word,))
         return [self._told(word) if self._told else None, *(child.said()[0] for child in self._children)]
 
     def __enter__(self) -> Team[T]:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def _end(self) -> None:
         """Leaves nothing to take, and ends the children: they go home when nobody tells them anything, nor listens."""
         self._turns.close()
         children, self._children = self._children, []
         for child in children:
-            for pipe in child.pipes:
-                os.close(pipe)
-            os.waitpid(child.pid, 0)
+            child.close()
+        for child in children:
+            child.status()
+
+
+@contextmanager
+def _reserved() -> Iterator[None]:
+    """So many descriptors are taken meanwhile that others need later. Raises OSError where there are not as many."""
+    reserve: list[int] = []
+    try:
+        while len(reserve) < _RESERVE:
+            reserve.append(os.open(os.devnull, os.O_RDONLY))
+        yield
+    finally:
+        for descriptor in reserve:
+            os.close(descriptor)
 
 
 class _Turns(Generic[T]):
-    """A few items each, with their number; towards the end fewer, so that all end together. All processes take from the
-    same ones.
+    """A few items each, with their number; towards the end fewer, so that all end together. Once shared, all processes
+    take from the same ones.
     """
 
     def __init__(self, items: Sequence[T], few: int) -> None:
@@ -106,28 +145,75 @@ class _Turns(Generic[T]):
         while (left := len(items) - ends[-1]) > 0:
             ends.append(ends[-1] + min(few, max(few // 6, left // split, 1)))
         self._bounds = ends
-        self._left, numbers = os.pipe()
-        os.write(numbers, b"".join(number.to_bytes(2) for number in range(len(ends) - 1)))
-        os.close(numbers)
+        self._left: int | None = None  # the pipe that the numbers of turns are taken from
+        self._next = 0  # where it is not shared
+
+    def share(self) -> None:
+        """For processes that begin from now on. Raises OSError."""
+        numbers = b"".join(number.to_bytes(2) for number in range(len(self._bounds) - 1))
+        left, into = os.pipe()
+        os.set_blocking(into, False)  # a user with many pipes gets small ones
+        try:
+            if os.write(into, numbers) < len(numbers):
+                raise BlockingIOError
+        except OSError:
+            os.close(left)
+            raise
+        finally:
+            os.close(into)
+        self._left = left
 
     def __iter__(self) -> Iterator[tuple[int, Sequence[T]]]:
-        while taken := os.read(self._left, 2):
-            number = int.from_bytes(taken)
+        while (number := self._taken()) is not None:
             yield number, self._items[self._bounds[number] : self._bounds[number + 1]]
+
+    def _taken(self) -> int | None:
+        """The number of a turn that is this process's; None: all are somebody's."""
+        if self._left is not None:
+            number = os.read(self._left, 2)
+            return int.from_bytes(number) if number else None
+        self._next += 1
+        return self._next - 1 if self._next < len(self._bounds) else None
 
     def close(self) -> None:
         """Nothing is left to take."""
-        os.read(self._left, 2 * _TURNS)
-        os.close(self._left)
+        self._next = len(self._bounds)
+        if self._left is not None:
+            os.read(self._left, 2 * _TURNS)
+            os.close(self._left)
+            self._left = None
 
 
 class _Child:
     """A child as its parent sees it."""
 
     def __init__(self, pid: int, read: int, tell: int) -> None:
-        self.pid, self.tell, self.pipes = pid, tell, (read, tell)
-        self._read, self._heard, self._ended = read, bytearray(), False
+        self._pid, self._read, self._tell = pid, read, tell
+        self._heard, self._ended = bytearray(), False
+        self._status: int | None = None
+        _parent_ends.update((read, tell))
         os.set_blocking(read, False)
+
+    def close(self) -> None:
+        """Nobody talks to it, nor listens."""
+        for pipe in (self._read, self._tell):
+            _parent_ends.discard(pipe)
+            os.close(pipe)
+
+    def status(self) -> int:
+        """How it ended: minus the signal that killed it, or its exit code. Waits for it."""
+        if self._status is None:
+            self._status = 0
+            with suppress(ChildProcessError):  # who ignores SIGCHLD hears nothing of its children
+                self._status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        return self._status
+
+    def send(self, word: Any) -> None:
+        """Raises RenderError or Fault where it has died."""
+        try:
+            _send(self._tell, word)
+        except BrokenPipeError:
+            raise self._death() from None
 
     def turns(self, *, wait: bool) -> dict[int, Any]:
         """What it answered for which turns since the last call, and with `wait` until its last one."""
@@ -165,14 +251,20 @@ class _Child:
         return end if 8 < end <= len(self._heard) else 0
 
     def _listen(self) -> None:
-        """Takes what is in the pipe. Raises Fault when it is gone without having said all."""
+        """Takes what is in the pipe. Raises RenderError or Fault when it is gone without having said all."""
         try:
             part = os.read(self._read, 1 << 16)  # what a pipe holds
         except BlockingIOError:
             return
         if not part:
-            raise Fault("llmaz", "a worker process died")
+            raise self._death()
         self._heard += part
+
+    def _death(self) -> Exception:
+        """Of what it died."""
+        if (status := self.status()) < 0:
+            return RenderError([problem("E180", Origin(_Worker()), signal=_signal(-status))])
+        return Fault("llmaz", f"a worker process died with exit code {status}")
 
 
 class _Out:
@@ -197,38 +289,69 @@ class _Out:
             del self._left[: os.write(self._pipe, self._left)]
 
 
-def _child(talk: Callable[[int, _Out], None], inherited: Sequence[int]) -> _Child:
-    """A child that talks: what it is told comes from the one, what it says goes to the other.
-
-    `inherited`: what it must not hold open.
-    """
-    told, tell = os.pipe()
-    read, write = os.pipe()
-    if pid := os.fork():
+def _child(talk: Callable[[int, _Out], None]) -> _Child:
+    """A child that talks: what it is told comes from the one, what it says goes to the other. Raises OSError."""
+    pipes: list[int] = []
+    try:
+        pipes += os.pipe()
+        pipes += os.pipe()
+        pid = os.fork()
+    except OSError:
+        for pipe in pipes:
+            os.close(pipe)
+        raise
+    told, tell, read, write = pipes
+    if pid:
         os.close(told)
         os.close(write)
         return _Child(pid, read, tell)
     status = 1
     out = _Out(write)
     try:
-        for pipe in (tell, read, *inherited):
+        for pipe in (tell, read, *_parent_ends):
             os.close(pipe)
+        _parent_ends.clear()
         talk(told, out)
         status = 0
     except KeyboardInterrupt:
         status = 130
-    except Fault as fault:
-        out.say(("fault", fault.at_hand, fault.what))
     except RenderError as fault:
         out.say(("wrong", [tuple(each) for each in fault.problems]))
     except OSError as fault:
         out.say(("os", fault.errno, fault.strerror, fault.filename))
     except BaseException as fault:  # noqa: BLE001 - the parent prints it
-        out.say(("fault", "llmaz", f"{type(fault).__name__}: {fault}"))
+        if ran_out_of_memory(fault):
+            out.say(("wrong", [tuple(out_of_memory())]))
+        elif isinstance(fault, Fault):
+            out.say(("fault", fault.at_hand, fault.what))
+        else:
+            out.say(("fault", "llmaz", f"{type(fault).__name__}: {fault}"))
     finally:
         with suppress(BrokenPipeError):
             out.send()
         os._exit(status)
+
+
+def ran_out_of_memory(fault: BaseException | None) -> bool:
+    """Whether the system refused memory, whatever was made of that."""
+    while fault and not isinstance(fault, MemoryError):
+        fault = fault.__cause__ or fault.__context__
+    return fault is not None
+
+
+def out_of_memory() -> Problem:
+    """What is said of it."""
+    return problem("E181", Origin(_Worker()))
+
+
+def _signal(number: int) -> str:
+    """Its name, as SIGKILL."""
+    from signal import Signals  # few runs need it
+
+    try:
+        return Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _framed(value: Any) -> bytes:

@@ -14,6 +14,7 @@ from renderer.plan import Joint
 from renderer.problems import Problem, failing
 from renderer.work import Items, Made, Read, each, files, gathered, judged, over, parted, share, together
 from renderer.work import Rendered as Rendered
+from renderer.writer import OutputFolder
 
 
 def apps(outside: check.Outside, memo: resolve.Memo, scope: Scope, items: Items, texts: bool) -> list[Made]:
@@ -35,18 +36,21 @@ def render(options: Options, found: tuple[str, list[Scope]] | None = None, read:
     """Made and checked in each environment; written (`options.write`) when all is well. Raises RenderError."""
     folder, scopes = found or load.scopes(options)
     with ExitStack() as stack:
-        turns = [stack.enter_context(closing(made(scope, read))) for scope in scopes]
+        alone = len(scopes) == 1
+        turns = [stack.enter_context(closing(made(scope, read, alone))) for scope in scopes]
         done, gone = over(options, folder, scopes, [next(turn) for turn in turns])
         if options.write and not failing(done.problems, options.strict):
             with check.writable(scopes[0]):
-                for turn in reversed(turns):  # later children hold the pipes of earlier ones
+                for turn in turns:
                     next(turn, None)
                 emit.settle(scopes[0]._replace(folder=folder), (), {}, gone)
     return done
 
 
-def made(scope: Scope, read: Read) -> Generator[Rendered]:
-    """Everything is read, made and checked, then handed over; it is written when it is its turn again."""
+def made(scope: Scope, read: Read, alone: bool = True) -> Generator[Rendered]:
+    """Everything is read, made and checked, then handed over; it is written when it is its turn again. Where there are
+    other environments the workers have ended by then, for one a core is enough; they write where this one is `alone`.
+    """
     options, (inputs, problems) = scope.options, read(scope)
     memo, outside = resolve.memo(inputs), check.around(inputs)
     problems += [*memo.problems, *resolve.dangling(memo), *resolve.clashes(inputs)]
@@ -62,9 +66,15 @@ def made(scope: Scope, read: Read) -> Generator[Rendered]:
         if options.kubeconform and not failing(problems, options.strict):
             problems += [Problem(*each) for part in team.tell("kubeconform") for each in part] + judged(options, joint)
         problems += emit.findings(scope, beside := emit.leftovers(scope, states))
-        texts = files(team.tell("texts")) + common if options.texts else []
+        made_texts = files(team.tell("texts")) if options.texts or (options.write and not alone) else []
         count = sum(made["objects"] for made in shares) + sum(len(made.manifests) for made in joint)
         states |= dict.fromkeys(beside.stale, "gone")
-        yield Rendered(scope.folder, problems, states, texts, count, inputs, apart, aside)
-        team.tell("write")
-        emit.settle(scope, common, states, (*beside.stale, *beside.temporary))
+        texts = made_texts + common if options.texts else []
+        done = Rendered(scope.folder, problems, states, texts, count, inputs, apart, aside)
+        if alone:
+            yield done
+            team.tell("write")
+    if not alone:
+        yield done
+        emit.write(OutputFolder(scope.folder), made_texts)
+    emit.settle(scope, common, states, (*beside.stale, *beside.temporary))

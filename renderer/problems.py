@@ -273,6 +273,12 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E143": Wording("the output folder holds the input", "name a folder of its own, with -o or output.dir"),
     "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
+    # 18x: processes
+    "E180": Wording(
+        "a worker process was killed by {signal}",
+        "every file is whole; it may be that memory ran out: give the run more, and run again",
+    ),
+    "E181": Wording("memory ran out", "every file is whole; give the run more memory, and run again"),
     # 2xx: names, references, claims
     "E201": Wording("{kind} '{name}' is already in {file}:{line}", "give one of them another name"),
     "E202": Wording(

@@ -141,8 +141,12 @@ def fault(error: Exception) -> NoReturn:
     """One line for an unforeseen fault, with the place in our code; LLMAZ_DEBUG shows all of it."""
     import traceback
 
+    from renderer.parallel import out_of_memory, ran_out_of_memory
     from renderer.problems import Fault
 
+    if ran_out_of_memory(error):
+        report([out_of_memory()], "text")
+        end(INVALID)
     inner: BaseException | None = error
     while inner is not None:  # Python may wrap the one in something else, in the midst of an import
         if isinstance(inner, KeyboardInterrupt):
