@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
 
+from renderer import escapes
 from renderer.records import NamedTuple, quick
 from renderer.suggestions import closest
 
@@ -87,11 +88,19 @@ class Problem(NamedTuple):
     warning: bool = False
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        field = f"{self.field}: " if self.field else ""
-        hint = f"\n    hint: {self.hint}" if self.hint else ""
+        hint = f"\n    hint: {escapes.line(self.hint)}" if self.hint else ""
         kind = "" if self.severity == "error" else f"{self.severity}: "
-        return f"{place}: {kind}{field}{self.message} [{self.code}]{hint}"
+        return f"{escapes.line(self.place)}: {kind}{escapes.line(self.text)} [{self.code}]{hint}"
+
+    @property
+    def place(self) -> str:
+        """`file:line:column`, as far as they are known; the file as it is called."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+
+    @property
+    def text(self) -> str:
+        """The message, behind the field where there is one; what the input says is in there as it is."""
+        return f"{self.field}: {self.message}" if self.field else self.message
 
     @property
     def severity(self) -> str:
@@ -119,15 +128,10 @@ def problem(code: str, origin: Origin, **words: Any) -> Problem:
         *origin.place,
         code,
         dotted(origin.behind[1]),
-        _line(wording.message.format(**words)),
-        _line(wording.hint.format(**words)),
+        escapes.line(wording.message.format(**words)),
+        escapes.line(wording.hint.format(**words)),
         code.startswith("W"),
     )
-
-
-def _line(text: str) -> str:
-    """The text in one line, where a value with line breaks or control characters stands in it too."""
-    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def failing(problems: Iterable[Problem], strict: bool = False) -> bool:

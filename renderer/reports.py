@@ -1,12 +1,15 @@
-"""Problems in the formats that machines read: JSON, GitHub annotations, SARIF, GitLab Code Quality."""
+"""Problems in the formats that machines read: JSON, GitHub annotations, SARIF, GitLab Code Quality.
+
+In messages for people nothing stands that cannot be printed; names that programs look up are in JSON what they are.
+"""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
+from renderer import escapes
 from renderer.problems import Problem
 
 
@@ -25,27 +28,19 @@ def as_json(problems: Sequence[Problem]) -> str:
         }
         for each in problems
     ]
-    return json.dumps(items, indent=2, ensure_ascii=False)
+    return escapes.json_text(items, indent=2)
 
 
 def as_github(problems: Sequence[Problem]) -> str:
     """One workflow command a problem; GitHub shows it at its line in the pull request."""
     lines = []
     for each in problems:
-        place = f"file={_property(each.file)}" + (f",line={each.line},col={each.column}" if each.line else "")
-        text = f"{each.field}: {each.message}" if each.field else each.message
-        text += f" [{each.code}]" + (f"\n{each.hint}" if each.hint else "")
+        file = escapes.workflow_property(each.file)
+        place = f"file={file}" + (f",line={each.line},col={each.column}" if each.line else "")
+        text = f"{escapes.line(each.text)} [{each.code}]" + (f"\n{escapes.line(each.hint)}" if each.hint else "")
         kind = "notice" if each.severity == "note" else each.severity
-        lines.append(f"::{kind} {place},title=llmaz {each.code}::{_data(text)}")
+        lines.append(f"::{kind} {place},title=llmaz {each.code}::{escapes.workflow_data(text)}")
     return "\n".join(lines)
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def as_sarif(problems: Sequence[Problem]) -> str:
@@ -55,12 +50,12 @@ def as_sarif(problems: Sequence[Problem]) -> str:
     results = []
     for each in problems:
         region = {"region": {"startLine": each.line, "startColumn": each.column}} if each.line else {}
-        text = f"{each.field}: {each.message}" if each.field else each.message
+        text = f"{each.text}. {each.hint}" if each.hint else each.text
         results.append(
             {
                 "ruleId": each.code,
                 "level": each.severity,
-                "message": {"text": f"{text}. {each.hint}" if each.hint else text},
+                "message": {"text": escapes.line(text)},
                 "locations": [
                     {
                         "physicalLocation": {
@@ -78,7 +73,7 @@ def as_sarif(problems: Sequence[Problem]) -> str:
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
-    return json.dumps(log, indent=2, ensure_ascii=False)
+    return escapes.json_text(log, indent=2)
 
 
 _SEVERITIES = {"error": "critical", "warning": "minor", "note": "info"}
@@ -91,9 +86,7 @@ def as_gitlab(problems: Sequence[Problem]) -> str:
     """
     items = [
         {
-            "description": (f"{each.field}: " if each.field else "")
-            + each.message
-            + (f" ({each.hint})" if each.hint else ""),
+            "description": escapes.line(f"{each.text} ({each.hint})" if each.hint else each.text),
             "check_name": each.code,
             "fingerprint": known_by,
             "severity": _SEVERITIES[each.severity],
@@ -101,7 +94,7 @@ def as_gitlab(problems: Sequence[Problem]) -> str:
         }
         for each, known_by in zip(problems, fingerprints(problems), strict=True)
     ]
-    return json.dumps(items, indent=2, ensure_ascii=False)
+    return escapes.json_text(items, indent=2)
 
 
 def fingerprints(problems: Sequence[Problem]) -> list[str]:

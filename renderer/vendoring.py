@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from renderer import __version__, load, tree, yamlio
+from renderer import __version__, escapes, load, tree, yamlio
 from renderer.api import Inputs, Options
 from renderer.load import Refused
 from renderer.problems import RenderError
@@ -25,7 +25,7 @@ class Vendored(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The user's file, and a unified diff from our preset to what stands there; '' when both say the same."""
+    """The user's file, and a unified diff for people from our preset to it; '' when both say the same."""
 
     file: str
     lines: str
@@ -81,7 +81,8 @@ def difference(name: str, paths: tuple[str, ...] = ()) -> Difference:
         raise Refused(f"no {_KINDS[folder]} of yours is named '{own}'; llmaz presets vendor {name} writes one")
     ours = _said(load.preset(f"{folder}/{own}").value)
     texts = (yamlio.dump(ours).splitlines(True), yamlio.dump(_like(_said(theirs.value), ours)).splitlines(True))
-    return Difference(theirs.name, "".join(unified_diff(*texts, f"ours (llmaz {__version__})", theirs.name)))
+    diff = unified_diff(*texts, f"ours (llmaz {__version__})", escapes.line(theirs.name))
+    return Difference(theirs.name, escapes.lines("".join(diff)))
 
 
 def _preset(name: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from renderer import __version__
+from renderer import __version__, escapes
 from renderer.problems import Problem
 from renderer.reports import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
 
@@ -69,15 +69,16 @@ def test_json() -> None:
         ),
         (WARNING, "::warning file=apps/chat.yaml,line=3,col=1,title=llmaz W202::no effect [W202]"),
         (NOWHERE, "::error file=nowhere,title=llmaz E122::no such file or folder [E122]"),
-        # In the text, only what would end or change it is escaped; % first, so that nothing is escaped twice.
+        # What cannot be printed is shown. Of the rest only what would end or change it is escaped; % first, so that
+        # nothing is escaped twice.
         (
             NOWHERE._replace(message="100%0A, a:b\r\n::stop"),
-            "::error file=nowhere,title=llmaz E122::100%250A, a:b%0D%0A::stop [E122]",
+            "::error file=nowhere,title=llmaz E122::100%250A, a:b\\r\\n::stop [E122]",
         ),
         # In a property, what parts properties too.
         (
             NOWHERE._replace(file="a,line=1:2%\n.yaml", message="m"),
-            "::error file=a%2Cline=1%3A2%25%0A.yaml,title=llmaz E122::m [E122]",
+            "::error file=a%2Cline=1%3A2%25\\n.yaml,title=llmaz E122::m [E122]",
         ),
     ],
 )
@@ -121,11 +122,11 @@ WORDS = st.text(st.sampled_from("ab%,:=\r\n05ADC2é😀 ") | st.characters(exclu
 
 @given(file=WORDS, message=WORDS, hint=WORDS, line=st.integers(0, 99))
 def test_github_reads_back(file: str, message: str, hint: str, line: int) -> None:
-    """Whatever is in it."""
+    """Whatever is in it, with what cannot be printed as an escape."""
     problem = ERROR._replace(file=f"a{file}", message=message, hint=hint, line=line)
     where = {"line": str(line), "col": "16"} if line else {}
-    text = f"spec.model: {message} [E203]" + (f"\n{hint}" if hint else "")
-    expected = ("error", {"file": f"a{file}", **where, "title": "llmaz E203"}, text)
+    text = escapes.line(f"spec.model: {message} [E203]") + (f"\n{escapes.line(hint)}" if hint else "")
+    expected = ("error", {"file": escapes.line(f"a{file}"), **where, "title": "llmaz E203"}, text)
     assert commands(as_github([problem])) == [expected]
 
 

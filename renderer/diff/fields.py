@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
+from renderer import escapes
 from renderer.problems import Path
 from renderer.records import NamedTuple
 
@@ -48,7 +49,7 @@ def written(path: Path) -> str:
         elif _PLAIN.fullmatch(part):
             text += f".{part}" if text else part
         else:
-            text += f"[{json.dumps(part, ensure_ascii=False)}]"
+            text += f"[{escapes.json_text(part)}]"
     return text
 
 

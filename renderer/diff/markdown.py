@@ -1,7 +1,6 @@
 """A difference as the comment of a pull request.
 
-What comes from the input stands in code only, where Markdown, HTML and @ mean nothing; what would end the code stands
-as a number.
+What comes from the input stands in code only, where Markdown, HTML and @ mean nothing (renderer/escapes.py).
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from renderer.diff.words import (
     accelerators,
     cut,
     headline,
-    line,
     per_replica,
     plural,
     replicas,
@@ -26,6 +24,7 @@ from renderer.diff.words import (
     together,
     yaml_diff,
 )
+from renderer.escapes import html_code, line, lines, markdown_code, markdown_fence
 from renderer.problems import Problem
 
 MOST = 65_536  # characters of a comment on GitHub
@@ -33,7 +32,6 @@ _ROOM = MOST - 600  # the rest is for what was cut
 _MANY = 6  # objects of one risk that are named
 _ORDER = ("changed", "renamed", "added", "removed")  # what is cut first, stands last
 _LONGEST, _LINES, _ERROR = 160, 30, 1_000  # characters of a value, lines of a cell, characters of an error
-_PLAIN = re.compile(r"[\w./:@+=(),–-]+(?: [\w./:@+=(),–-]+)*", re.ASCII)
 
 
 def markdown(diff: Diff, environment: str = "") -> str:
@@ -62,10 +60,8 @@ def refused(problems: Iterable[Problem], environment: str = "", strict: bool = F
     made = _head(environment, f"{plural(len(wrong), 'error')}, nothing to compare")
     rows = []
     for each in wrong:
-        place = ":".join(str(part) for part in (each.file, each.line, each.column) if part)
-        text = f"{each.field}: {each.message}" if each.field else each.message
         hint = f"<br>{_code(each.hint, _ERROR)}" if each.hint else ""
-        rows.append(f"| {_code(place)} | {_code(each.code)} | {_code(text, _ERROR)}{hint} |")
+        rows.append(f"| {_code(each.place)} | {_code(each.code)} | {_code(each.text, _ERROR)}{hint} |")
     return made + _table("| place | code | error |", rows, "error", _ROOM - _long(made))
 
 
@@ -169,13 +165,13 @@ def _blocks(objects: Sequence[Altered], room: int) -> tuple[list[str], int]:
     """A folded block for each object as long as there is room: the last one may be cut. And how many are left."""
     made: list[str] = []
     for i, each in enumerate(objects):
-        head = f"\n<details><summary>{each.state} {_html(title(each))}</summary>\n\n"
-        lines = yaml_diff(each)
-        fence = "`" * max(3, 1 + max((len(run) for text in lines for run in re.findall("`+", text)), default=0))
+        head = f"\n<details><summary>{each.state} {html_code(cut(line(title(each)), _LONGEST))}</summary>\n\n"
+        changes = yaml_diff(each)
+        fence = markdown_fence("\n".join(changes))
         open_, close = f"{fence}diff\n", f"{fence}\n\n</details>\n"
         left = room - sum(map(_long, (head, open_, close))) - 80
-        kept, missing = _cut(lines, left)
-        if not kept and lines:
+        kept, missing = _cut(changes, left)
+        if not kept and changes:
             return made, len(objects) - i
         note = f"\n{plural(missing, 'line')} more are not shown.\n" if missing > 1 else ""
         note = note or ("\n1 line more is not shown.\n" if missing else "")
@@ -187,27 +183,17 @@ def _blocks(objects: Sequence[Altered], room: int) -> tuple[list[str], int]:
     return made, 0
 
 
-def _cut(lines: Sequence[str], room: int) -> tuple[list[str], int]:
+def _cut(changes: Sequence[str], room: int) -> tuple[list[str], int]:
     kept: list[str] = []
-    for text in lines:
-        text = cut(line(text), 2_000)
+    for text in changes:
+        text = cut(lines(line(text)), 2_000)
         room -= _long(text) + 1
         if room < 0:
             break
         kept.append(text)
-    return kept, len(lines) - len(kept)
+    return kept, len(changes) - len(kept)
 
 
 def _code(text: str, most: int = _LONGEST) -> str:
     """Text as code in one line, whatever it holds; '' for none."""
-    shown = cut(line(text), most)
-    if not shown:
-        return ""
-    return f"`{shown}`" if _PLAIN.fullmatch(shown) else _html(shown, most)
-
-
-def _html(text: str, most: int = _LONGEST) -> str:
-    """The same in HTML, where Markdown may read on: what may mean something to either is a number."""
-    shown = cut(line(text), most)
-    plain = "A-Za-z0-9 →–…/,()=" + ("" if "www" in shown.lower() else ".")
-    return f"<code>{re.sub(f'[^{plain}-]', lambda found: f'&#{ord(found[0])};', shown)}</code>"
+    return markdown_code(cut(line(text), most))

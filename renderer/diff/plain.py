@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from renderer import escapes
 from renderer.diff.comparing import Altered, Diff
 from renderer.diff.fields import ABSENT, Change
 from renderer.diff.gpus import Gpus
@@ -30,7 +30,7 @@ def plain(diff: Diff, environment: str = "") -> str:
         "objects": [_object(each) for each in diff.objects],
         "notes": list(diff.notes),
     }
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return escapes.json_text(said, indent=2) + "\n"
 
 
 def _key(key: Key) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from renderer.diff.comparing import Altered, Diff
 from renderer.diff.models import ModelChange
 from renderer.diff.risks import KINDS, Risk
-from renderer.diff.words import accelerators, arrow, cut, headline, line, per_replica, replicas, sides, title, together
+from renderer.diff.words import accelerators, arrow, cut, headline, per_replica, replicas, sides, title, together
+from renderer.escapes import line, lines
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "renamed": ">", "moved": "="}
 _LONGEST = 160
@@ -19,7 +20,7 @@ def table(diff: Diff, environment: str = "") -> str:
     parts = [
         [text for each in diff.models for text in _model(each)],
         [_risk(*each) for each in together(diff.risks)],
-        [f"  {line(each.name)}: {each.what}: {arrow(line(each.before), line(each.after))}" for each in diff.traffic],
+        [line(f"  {each.name}: {each.what}: {arrow(each.before, each.after)}") for each in diff.traffic],
         [text for each in diff.objects for text in _object(each)],
         [f"  {line(each)}" for each in diff.notes],
     ]
@@ -29,8 +30,8 @@ def table(diff: Diff, environment: str = "") -> str:
         for head, part in zip(heads, parts, strict=True)
         if part
     ]
-    said = f"{environment}: {headline(diff)}" if environment else headline(diff)
-    return "\n\n".join([*made, said]) + "\n"
+    said = f"{line(environment)}: {headline(diff)}" if environment else headline(diff)
+    return lines("\n\n".join([*made, said]) + "\n")
 
 
 def _risk(risk: Risk, places: Sequence[str]) -> str:
@@ -44,7 +45,7 @@ def _model(each: ModelChange) -> Iterator[str]:
     of = f" ({known.name})" if known and known.name else ""
     yield line(f"  {_SIGNS[each.state]} {each.key.place}{of}: {each.state}{was}")
     for fact in each.facts:
-        yield f"      {line(fact.what)}: {arrow(line(fact.before), line(fact.after))}"
+        yield line(f"      {fact.what}: {arrow(fact.before, fact.after)}")
     for flag in each.flags:
         yield f"      option {line(str(flag))}"
     if each.state in ("added", "removed"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from difflib import unified_diff
 from typing import Any
 
-from renderer import yamlio
+from renderer import escapes, yamlio
 from renderer.diff.comparing import Altered, Diff
 from renderer.diff.fields import ABSENT, Change
 from renderer.diff.gpus import Gpus
@@ -50,11 +49,6 @@ def arrow(before: str, after: str) -> str:
     return before if before == after else f"{before or 'none'} → {after or 'none'}"
 
 
-def line(text: str) -> str:
-    """Text in one line, and nothing in it that a terminal would act on."""
-    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
-
-
 def cut(text: str, most: int) -> str:
     """The text, or its beginning."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
@@ -64,7 +58,7 @@ def value(given: Any) -> str:
     """A value in one line; '' for one that is not there."""
     if given is ABSENT:
         return ""
-    return line(given) if isinstance(given, str) and given else json.dumps(given, ensure_ascii=False, default=str)
+    return escapes.line(given) if isinstance(given, str) and given else escapes.json_text(given, default=str)
 
 
 def sides(change: Change) -> tuple[str, str]:

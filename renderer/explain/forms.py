@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from renderer import yamlio
+from renderer import escapes, yamlio
 from renderer.explain.answering import Answer, Block
 from renderer.explain.reasons import FILLED, MADE, RULE, Place, Reason
 from renderer.problems import Path, dotted
@@ -19,12 +18,12 @@ _DITTO = '"'
 def as_text(answer: Answer) -> str:
     """Every line of an object behind who made it; a single field with all who speak of it."""
     if answer.field and len(answer.blocks[0].leaves) == 1:
-        return _single(answer.blocks[0])
+        return escapes.lines(_single(answer.blocks[0]))
     parts = []
     for block in answer.blocks:
-        path = f"{dotted(block.path)}\n" if block.path else ""
+        path = f"{escapes.line(dotted(block.path))}\n" if block.path else ""
         parts.append(f"{_head(block)}\n{path}{_listing(block)}")
-    return "\n".join(parts)
+    return escapes.lines("\n".join(parts))
 
 
 def _head(block: Block) -> str:
@@ -36,7 +35,7 @@ def _listing(block: Block) -> str:
     text = yamlio.dump(block.value).rstrip("\n")
     lines = text.split("\n")
     whose = _lines(block, text)
-    margins = [_margin(whose.get(i)) for i in range(len(lines))]
+    margins = [escapes.line(_margin(whose.get(i))) for i in range(len(lines))]
     wide = min(_MARGIN, max(map(len, margins)))
     made, before = [], ""
     for i, (margin, line) in enumerate(zip(margins, lines, strict=True)):
@@ -84,15 +83,17 @@ def _file(place: Place) -> str:
 
 
 def _cut(text: str, width: int) -> str:
+    """The text in one line of that width."""
+    text = escapes.line(text)
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _single(block: Block) -> str:
     """A field, its value, who made it, and who else speaks of it."""
     ((path, value, reason),) = block.leaves
-    shown = _flat(value)
-    apart = "\n  " if len(dotted(path)) + len(shown) + 2 > _WIDTH else " "
-    made = [_head(block), f"{dotted(path)}:{apart}{shown}", ""]
+    field, shown = f"{escapes.line(dotted(path))}:", escapes.line(_flat(value))
+    pair = f"{field} {shown}"
+    made = [_head(block), *([pair] if len(pair) <= _WIDTH else [field, f"  {shown}"]), ""]
     if reason.place is None:
         made.append(f"rule: {reason.rule}")
     else:
@@ -109,7 +110,7 @@ def _single(block: Block) -> str:
         made += ["", "its parts, of each the last wins:" if image else "who speaks of it, the last wins:"]
         for each in reason.others:
             made += [f"  {line}" for line in _quoted(each)]
-    return "\n".join(made) + "\n"
+    return "\n".join(map(escapes.line, made)) + "\n"
 
 
 def _quoted(place: Place, before: str = "") -> Iterator[str]:
@@ -123,7 +124,7 @@ def _quoted(place: Place, before: str = "") -> Iterator[str]:
 def _flat(value: Any) -> str:
     """A value in one line."""
     text = yamlio.dump(value).strip("\n")
-    return json.dumps(value, ensure_ascii=False) if "\n" in text else text
+    return escapes.json_text(value) if "\n" in text else text
 
 
 # JSON
@@ -131,7 +132,7 @@ def _flat(value: Any) -> str:
 
 def as_json(answer: Answer) -> str:
     """One JSON list, an item an object: kind, namespace, name, madeFor, fields."""
-    return json.dumps([_object(block) for block in answer.blocks], indent=2, ensure_ascii=False) + "\n"
+    return escapes.json_text([_object(block) for block in answer.blocks], indent=2) + "\n"
 
 
 def _object(block: Block) -> dict[str, Any]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
-from renderer import yamlio
+from renderer import escapes, yamlio
 from renderer.api import Options
 from renderer.krm.asking import KIND, MARKER, VERSION, Asked, Item, asked, called, ours
 from renderer.krm.results import Places, results
@@ -17,9 +15,6 @@ from renderer.load.rule import Rule
 from renderer.pipeline import render
 from renderer.problems import Origin, Problem, RenderError, failing, problem
 from renderer.records import NamedTuple
-
-# What no YAML reader takes raw, though JSON would.
-_RAW = re.compile("[\x7f-\xa0\xad\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 class Answer(NamedTuple):
@@ -90,9 +85,10 @@ def _identity(item: Item) -> tuple[str, ...]:
 
 
 def _list(items: Sequence[Item], found: list[dict[str, Any]]) -> str:
-    """The answer's text. JSON: a YAML writer's choice of quotes is nothing to leave to others' readers."""
+    """The answer's text. JSON: a YAML writer's choice of quotes is nothing to leave to others' readers, and what no
+    YAML reader takes raw is escaped.
+    """
     body: dict[str, Any] = {"apiVersion": VERSION, "kind": KIND, "items": items}
     if found:
         body["results"] = found
-    text = json.dumps(body, ensure_ascii=False, indent=1)
-    return _RAW.sub(lambda each: f"\\u{ord(each[0]):04x}", text) + "\n"
+    return escapes.json_text(body, indent=1, beyond_bmp=False) + "\n"

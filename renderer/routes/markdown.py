@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from renderer.escapes import markdown_code, markdown_text, mermaid_label
 from renderer.routes.rows import Leg, Routes, Row
 from renderer.routes.table import Line, columns, cut, door, lines, priority, replicas, spoken
 
 # One chart of 500 edges or 50,000 characters is more than Mermaid draws by default, and more than anybody reads.
 _LEGS = 25
 _LONGEST = 80
-_PLAIN = re.compile(r"[\w./:@+ (),–-]+")
-_SPECIAL = re.compile(r"[^\w .:/@+,–…-]|_|\.(?= )")  # "1. " would begin a list
 
 
 def markdown(found: Routes) -> str:
@@ -25,9 +23,9 @@ def _gateway(first: Row, rows: Sequence[Row]) -> str:
     heads, made = columns(rows)
     lined = [f"| {' | '.join(each.head for each in heads)} |", "|---" * len(heads) + "|"]
     for line in made:
-        cells = [_cell(text) if head.code else _text(text) for head, text in zip(heads, line, strict=True)]
+        cells = [_cell(text) if head.code else markdown_text(text) for head, text in zip(heads, line, strict=True)]
         lined.append(f"| {' | '.join(cells)} |")
-    return "\n".join([f"## {_text(door(first))}", "", *lined, "", *_charts(rows)])
+    return "\n".join([f"## {markdown_text(door(first))}", "", *lined, "", *_charts(rows)])
 
 
 def _charts(rows: Sequence[Row]) -> Iterator[str]:
@@ -110,23 +108,9 @@ def _id(*words: str) -> str:
 
 
 def _label(*lines: str) -> str:
-    """A quoted label; characters that mean something to Mermaid, HTML or Markdown stand as numbers."""
-    return '"' + "<br>".join(_SPECIAL.sub(_numbered, cut(line, _LONGEST)) for line in lines) + '"'
-
-
-def _numbered(found: re.Match[str]) -> str:
-    # Mermaid breaks the line at a backslash and an n, unless something stands between them that nobody sees.
-    return f"#{ord(found[0])};" + ("#8203;" if found[0] == "\\" else "")
+    return mermaid_label(*(cut(line, _LONGEST) for line in lines))
 
 
 def _cell(text: str) -> str:
     """A cell of a table as code, whatever it holds."""
-    if not text:
-        return ""
-    shown = cut(text, 4096)
-    return f"`{shown}`" if _PLAIN.fullmatch(shown) else f"<code>{_text(shown)}</code>"
-
-
-def _text(text: str) -> str:
-    """Text that Markdown takes as it is: what may mean something to it stands as a number."""
-    return re.sub(r"[^\w ./:,@+–…-]|_", lambda found: f"&#{ord(found[0])};", text)
+    return markdown_code(cut(text, 4096)) if text else ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from renderer import escapes
 from renderer.routes.rows import Leg, Outer, Routes, Row
 
 
@@ -17,7 +17,7 @@ def plain(found: Routes) -> str:
         "reserved": [_head(row) for row in found.rows if not row.route],
         "withoutRoute": [dict(zip(("kind", "namespace", "name", "why"), each, strict=True)) for each in found.apart],
     }
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return escapes.json_text(said, indent=2) + "\n"
 
 
 def _head(row: Row) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from renderer import escapes
 from renderer.records import NamedTuple
 from renderer.routes.rows import Leg, Routes, Row
 
@@ -50,7 +50,8 @@ _COLUMNS = (
 
 def table(found: Routes) -> str:
     """A table for each Gateway, a line a backend; '' without routes."""
-    return "\n".join(f"{door(first)}\n\n{_lined(rows)}" for first, rows in found.doors())
+    doors = (f"{escapes.line(door(first))}\n\n{_lined(rows)}" for first, rows in found.doors())
+    return escapes.lines("\n".join(doors))
 
 
 def summary(found: Routes) -> str:
@@ -162,7 +163,7 @@ def replicas(leg: Leg) -> str:
 
 def cut(text: str, most: int) -> str:
     """The text on one line, with `…` for what is more than that many characters."""
-    shown = text if text.isprintable() and text == text.strip() else json.dumps(text, ensure_ascii=False)
+    shown = text if text.isprintable() and text == text.strip() else escapes.json_text(text)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 

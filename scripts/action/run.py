@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from renderer import git, load
+from renderer import escapes, git, load
 from renderer.api import Options
 from renderer.problems import Problem, RenderError
 from renderer.reports import as_github, as_sarif, fingerprints
@@ -357,19 +357,19 @@ def body(checked: Checked, compared: Sequence[Compared], missing: str = "", limi
     parts = []
     errors, warnings, stale = checked.count("error"), checked.count("warning"), checked.stale
     if checked.said:
-        parts.append(f"### llmaz: not checked\n\n{fenced(checked.said.strip())}")
+        parts.append(f"### llmaz: not checked\n\n{escapes.markdown_block(checked.said.strip())}")
     elif checked.code == 2:
         refused = f"{counted(errors, 'error')}" if errors else f"{counted(warnings, 'warning')}, under `strict`"
         parts.append(f"### llmaz: {refused}\n\n{_listed(checked, 'error' if errors else 'warning')}")
     if stale and checked.code == 1:
-        shown = "\n".join(f"- {code(file)}" for file in stale[:LISTED])
+        shown = "\n".join(f"- {escapes.markdown_code(file)}" for file in stale[:LISTED])
         more = f"\n- … and {len(stale) - LISTED:,} more" if len(stale) > LISTED else ""
         parts.append(
             f"### llmaz: {counted(len(stale), 'file')} not up to date\n\n"
             f"Run `llmaz render` and commit what it writes.\n\n{shown}{more}"
         )
     if missing:
-        parts.append(f"### llmaz: not compared\n\n{fenced(missing.strip())}")
+        parts.append(f"### llmaz: not compared\n\n{escapes.markdown_block(missing.strip())}")
     sections, at = [_section(each) for each in compared], len(parts)
     if warnings and (errors or checked.code != 2):
         parts.append(
@@ -386,8 +386,8 @@ def body(checked: Checked, compared: Sequence[Compared], missing: str = "", limi
 def _section(compared: Compared) -> str:
     """What a comparison says."""
     if compared.said:
-        name = f" {code(compared.environment)}" if compared.environment else ""
-        return f"### llmaz{name}: not compared\n\n{fenced(compared.said.strip())}"
+        name = f" {escapes.markdown_code(compared.environment)}" if compared.environment else ""
+        return f"### llmaz{name}: not compared\n\n{escapes.markdown_block(compared.said.strip())}"
     return _MARKER.sub("", compared.markdown, count=1).strip() or "No change in what is rendered."
 
 
@@ -403,24 +403,11 @@ def shared(sections: Sequence[str], room: int) -> list[str]:
 def _listed(checked: Checked, severity: str) -> str:
     found = [each for each in checked.problems if each.severity == severity and each.code not in STALE]
     more = [f"… and {len(found) - LISTED:,} more"] if len(found) > LISTED else []
-    return fenced("\n".join([*map(str, found[:LISTED]), *more]))
+    return escapes.markdown_block("\n".join([*map(str, found[:LISTED]), *more]))
 
 
 def counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
-def fenced(text: str) -> str:
-    """As a block of code, whatever is in it: nothing of it is markup, mentions nobody, and ends the block."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}text\n{text}\n{fence}"
-
-
-def code(text: str) -> str:
-    """As code within a line."""
-    tick = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    pad = " " if "`" in text else ""
-    return f"{tick}{pad}{text}{pad}{tick}".replace("\n", " ")
 
 
 def units(text: str) -> int:
@@ -557,7 +544,7 @@ def sarif(checked: Checked, mark: str) -> str:
     made["automationDetails"] = {"id": f"{mark.removeprefix('<!-- ').removesuffix(' -->').replace(':', '/')}/"}
     for result, known_by in zip(made["results"], fingerprints(checked.problems), strict=True):
         result["partialFingerprints"] = {"primaryLocationLineHash": f"{known_by}:1"}
-    return json.dumps(log, indent=2, ensure_ascii=False)
+    return escapes.json_text(log, indent=2)
 
 
 def analysis(asked: Settings, text: str) -> dict[str, str]:
@@ -579,13 +566,12 @@ def say(text: str) -> None:
     """Prints words of others so that the runner takes none of them for a command."""
     if text:
         stop = secrets.token_hex(16)
-        print(f"::stop-commands::{stop}\n{text}\n::{stop}::")
+        print(f"::stop-commands::{stop}\n{escapes.lines(text)}\n::{stop}::")
 
 
 def annotate(kind: str, text: str) -> None:
     """An annotation of the job."""
-    escaped = text.strip().replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    print(f"::{kind} title=llmaz::{escaped}")
+    print(f"::{kind} title=llmaz::{escapes.workflow_data(text.strip())}")
 
 
 def put(file: str, outputs: Mapping[str, str]) -> None:

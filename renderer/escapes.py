@@ -1,0 +1,115 @@
+"""Text of others, written so that its reader takes all of it for text: one function for each target.
+
+What cannot be printed is shown as an escape, as Python writes it (`\\x1b`, `\\n`, `\\u202e`): control characters, and
+with them escape sequences, line breaks of every kind, characters that are invisible or turn the direction of text, lone
+surrogates of names that are no UTF-8. In JSON it is an escape of JSON, so that programs read the same value.
+
+So are signs by which a line of a log is a command to the CI that runs us: `::` at its beginning (GitHub), and `##[` or
+`##word[` anywhere in it (GitHub, Azure Pipelines, TeamCity). GitHub's runner looks for them as its language compares
+texts, that is, past characters without a width: here any character beyond ASCII may be one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+# All of these as text: few runs need them, and re keeps what it has compiled.
+# In a code span, nothing that Markdown, HTML, a table, or GitHub (@, #, addresses) may take for something else.
+_HARMLESS = r"[\w./:@+=(),–-]+(?: [\w./:@+=(),–-]+)*"
+_PLAIN = r"A-Za-z0-9 …,/–\-"  # what means nothing anywhere, in a class of re; a dot does where there is no `www`
+_BEYOND_ASCII = r"[^\x00-\x7f]+|\x7f"
+_COLONS = r"^([^!-~]*):(?=[^!-~]*:)"
+_HASHES = r"#(?=[^\x00-\x7f]*#)"
+
+
+def line(text: str) -> str:
+    """For a part of a line, in a terminal or a log."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return re.sub(_HASHES, r"\\x23", text) if "#" in text and "[" in text else text
+
+
+def lines(text: str) -> str:
+    """For a terminal or a log: whole lines, parted by `\\n` and nothing else."""
+    return "\n".join(re.sub(_COLONS, r"\1\\x3a", line(row)) for row in text.split("\n"))
+
+
+def json_text(
+    value: object,
+    *,
+    indent: int | None = None,
+    default: Callable[[Any], Any] | None = None,
+    beyond_bmp: bool = True,
+) -> str:
+    """For programs that read JSON, and whoever looks at it. `default`: as of `json.dumps`. Without `beyond_bmp` only
+    characters up to U+FFFF are escaped: readers of YAML know no pairs of surrogates.
+    """
+    import json  # few runs need it
+
+    last = "\U0010ffff" if beyond_bmp else "\uffff"
+    text = json.dumps(value, indent=indent, ensure_ascii=False, default=default)
+
+    def escaped(run: re.Match[str]) -> str:
+        if run[0].isprintable():
+            return run[0]
+        return "".join(char if char.isprintable() or char > last else json.dumps(char)[1:-1] for char in run[0])
+
+    return re.sub(_HASHES, r"\\u0023", re.sub(_BEYOND_ASCII, escaped, text))
+
+
+def workflow_data(text: str) -> str:
+    """For the message of a GitHub workflow command, whose lines GitHub shows as lines."""
+    return lines(text).replace("%", "%25").replace("\n", "%0A")
+
+
+def workflow_property(text: str) -> str:
+    """For a property of a GitHub workflow command, such as `file`."""
+    return line(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+
+
+def markdown_text(text: str) -> str:
+    """For Markdown: one line of words, and no markup."""
+    return _numbered(line(text), _PLAIN)
+
+
+def markdown_code(text: str) -> str:
+    """For Markdown: code in a line, a list or the cell of a table; '' for none."""
+    shown = line(text)
+    if not shown:
+        return ""
+    return f"`{shown}`" if re.fullmatch(_HARMLESS, shown) else f"<code>{markdown_text(shown)}</code>"
+
+
+def markdown_fence(text: str) -> str:
+    """For Markdown: a fence that nothing in the text closes."""
+    return "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+
+
+def markdown_block(text: str, language: str = "text") -> str:
+    """For Markdown: a block of code that keeps its lines, without a line end behind it."""
+    fence = markdown_fence(text)
+    return f"{fence}{language}\n{lines(text)}\n{fence}"
+
+
+def html_code(text: str) -> str:
+    """For HTML inside of Markdown: code in a line."""
+    return f"<code>{_numbered(line(text), f'{_PLAIN}()=→')}</code>"
+
+
+def mermaid_label(*rows: str) -> str:
+    """For a Mermaid flowchart: the quoted label of a node or an edge, a row a line."""
+    return '"' + "<br>".join(re.sub(r"[^\w .:/@+,–…-]|_|\.(?= )", _mermaid_number, line(row)) for row in rows) + '"'
+
+
+def _numbered(text: str, plain: str) -> str:
+    """The text with HTML's number for each character that is not among the `plain` ones."""
+    dot = "" if "www" in text.lower() else "."  # GitHub makes links of addresses
+    return re.sub(f"[^{dot}{plain}]", lambda char: f"&#{ord(char[0])};", text)
+
+
+def _mermaid_number(char: re.Match[str]) -> str:
+    # Mermaid breaks the line at a backslash and an n, unless something stands between them that nobody sees; "1. "
+    # would begin a list.
+    return f"#{ord(char[0])};" + ("#8203;" if char[0] == "\\" else "")
