@@ -244,6 +244,17 @@ WORDINGS: dict[str, Wording] = {
     "E108": Wording("not valid UTF-8: byte {byte}", "save the file as UTF-8"),
     "E109": Wording("the character {char} is not allowed in YAML", "delete it"),
     "E110": Wording("{value} is not a number that JSON knows", "write a finite number, or the text in quotes"),
+    "E111": Wording(
+        "the line has {length:,} bytes, at most {limit:,} are read", "write the text over several lines, as with '>-'"
+    ),
+    "E112": Wording("the file holds more than {limit:,} values", "split the file, or name it under ignore"),
+    "E113": Wording("the key has {length:,} characters, at most {limit:,} are read", "give it a shorter name"),
+    "E114": Wording(
+        "the aliases of this file expand to more than {limit:,} characters",
+        "write the texts out, or keep them in a ConfigMap of their own",
+    ),
+    "E115": Wording("here are {limit} problems: the rest of the file is not read", "mend these first"),
+    "E116": Wording("here are {limit} problems: the rest of this object is not judged", "mend these first"),
     # 12x–14x: files and the command line
     "E120": Wording("cannot be read: {what}"),
     "E121": Wording("this link leads out of the tree, to {target}", "copy the file, or name the link under ignore"),

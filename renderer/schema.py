@@ -10,8 +10,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from types import ModuleType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from renderer import patterns
 from renderer.problems import Path, guess, quoted
@@ -30,6 +31,8 @@ _NAMES = {
 }
 
 
+MAX_FINDINGS: Final = 1_000  # of one value
+_SHOWN: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
 Older: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
 _NONE: Older = {}
@@ -217,7 +220,9 @@ def findings(name: str, value: Any, older: Older = _NONE) -> list[Finding]:
     the type is missing.
     """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain(error))
-    found = list(dict.fromkeys(explained)) or list(_disagreement(name, value))
+    found = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_disagreement(name, value), 1))
+    if len(found) == MAX_FINDINGS:
+        found.append(Finding("E116", (), False, _words(limit=MAX_FINDINGS)))
     meant: set[Path] = set()
     for i, each in enumerate(found):
         if each.code in ("E301", "E303") and each.path and isinstance(each.path[-1], str):
@@ -240,6 +245,7 @@ def words(found: Finding, raw: str | None) -> dict[str, str]:
     made = dict(found.words)
     if raw is None:
         return made
+    raw = shown(raw)
     if found.code in ("E304", "E305"):
         made["value"] = raw
     elif found.code == "E303" and raw and made["kind"] == "string" and not made["hint"] and made["found"] != "empty":
@@ -412,4 +418,9 @@ class _Words(dict[str, str]):
 
 
 def _words(**words: Any) -> Mapping[str, str]:
-    return _Words({key: str(value) for key, value in words.items()})
+    return _Words({key: shown(str(value)) for key, value in words.items()})
+
+
+def shown(text: str) -> str:
+    """A word for a message, which need not be longer than a screen."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -71,7 +71,7 @@ class _Preset:
                 if filler and template.words_of(value) <= self.constant.keys():
                     value, filler = filler(self.constant), None
             except TemplateError:
-                for error in _broken(value, path):
+                for error in _broken(value, path, self.constant):
                     self.found.add("E420", self.at.at(*error.path), what=error, hint=hint(error))
         self.open += filler is not None
         return filler, value
@@ -310,14 +310,16 @@ def _steps(preset: _Preset) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _broken(value: Any, path: Path) -> Iterator[TemplateError]:
-    """What is wrong with each string of a tree."""
+def _broken(value: Any, path: Path, constant: Words) -> Iterator[TemplateError]:
+    """What is wrong with each string of a tree, whatever the words are that differ from app to app."""
     if isinstance(value, (dict, list)):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _broken(item, (*path, key))
+            yield from _broken(item, (*path, key), constant)
         return
     try:
-        template.compiled(value, WORDS, path)
+        filler = template.compiled(value, WORDS, path)
+        if filler and template.words_of(value) <= constant.keys():
+            filler(constant)
     except TemplateError as error:
         yield error
 

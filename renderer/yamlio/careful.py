@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
 from typing import Any, Final, NoReturn
 
 import yaml
@@ -18,14 +20,24 @@ from yaml.events import (
 
 from renderer.problems import Origin, Path, Problem, problem
 from renderer.yamlio import parser
-from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
-from renderer.yamlio.scalars import Odd, resolved
+from renderer.yamlio.limits import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_EXPANDED,
+    MAX_EXPANDED_TEXT,
+    MAX_KEY,
+    MAX_LINE,
+    MAX_PROBLEMS,
+    MAX_VALUES,
+    long_line,
+)
+from renderer.yamlio.scalars import VALUES, Odd
 
 
 class Node:
     """A value with its place. `raw`: a scalar's text. `inner`: a list's nodes, or by key the key's place and node."""
 
-    __slots__ = ("height", "inner", "merges", "open", "place", "raw", "size", "value")
+    __slots__ = ("height", "inner", "length", "merges", "open", "place", "raw", "size", "value")
 
     def __init__(self, mark: Any, value: Any, raw: str | None = None) -> None:
         self.place: tuple[int, int] = (mark.line + 1, mark.column + 1)
@@ -33,6 +45,7 @@ class Node:
         self.raw = raw
         self.inner: Any = {} if value.__class__ is dict else []
         self.size = 1  # values in here with all aliases written out
+        self.length = 0 if raw is None else len(raw)  # characters in these
         self.height = 0 if raw is not None else 1  # levels of nesting in here, likewise
         self.open = False  # its end has not been read
         self.merges = False  # a plain `<<`
@@ -74,9 +87,9 @@ class _Spot:
         return self.place
 
 
+_SHOWN: Final = 200  # characters of a name in a message
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BREAK = re.compile("\r\n|\r|\n")
 _YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts
 
 
@@ -90,25 +103,31 @@ class Careful:
         self.frames: list[_Frame] = []
         self.anchors: dict[str, Node] = {}
         self.expanded = 0
+        self.expanded_text = 0
+        self.values = 0
 
     def read(self) -> list[Node | None]:
         """One node a document; None for a document without content. Ends before the first syntax error."""
         documents: list[Node | None] = []
-        try:
-            self.check_bytes()
-            for node in self.documents():
-                documents.append(node)
-        except _Stop:
-            pass
-        except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
-            if isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
-                self.report_syntax(error)
-            else:
-                self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
+        with suppress(_Stop):
+            try:
+                self.check_bytes()
+                for node in self.documents():
+                    documents.append(node)
+            except _Stop:
+                raise
+            except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
+                if isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
+                    self.report_syntax(error)
+                else:
+                    self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
         return documents
 
     def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> None:
         self.problems.append(problem(code, Origin(_Spot(self.name, place), path), **words))
+        if len(self.problems) == MAX_PROBLEMS:
+            self.problems.append(problem("E115", Origin(_Spot(self.name, place)), limit=MAX_PROBLEMS))
+            raise _Stop
 
     def stop(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> NoReturn:
         self.report(code, place, path, **words)
@@ -122,6 +141,10 @@ class Careful:
         except UnicodeDecodeError as error:
             place = _place_after(self.data[: error.start].decode("utf-8"))
             self.stop("E108", place, byte=f"0x{self.data[error.start]:02x}")
+        if (start := long_line(self.data)) >= 0:
+            end = self.data.find(b"\n", start)
+            place = _place_after(self.data[:start].decode("utf-8"))
+            self.stop("E111", place, length=(end if end >= 0 else len(self.data)) - start, limit=MAX_LINE)
         if found := _FORBIDDEN.search(text):
             self.stop("E109", _place_after(text[: found.start()]), char=f"U+{ord(found[0]):04X}")
 
@@ -137,12 +160,13 @@ class Careful:
     def root(self, event_of: Callable[[], Any]) -> Node:
         while True:
             event = event_of()
-            if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+            kind = event.__class__
+            if kind is ScalarEvent:
+                node = self.scalar(event)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 self.begin(event)
                 continue
-            if isinstance(event, ScalarEvent):
-                node = self.scalar(event)
-            elif isinstance(event, AliasEvent):
+            elif kind is AliasEvent:
                 node = self.alias(event)
             else:
                 node = self.end()
@@ -160,17 +184,23 @@ class Careful:
                 parts.append(str(frame.key.raw))
         return tuple(parts)
 
+    def count(self, node: Node) -> None:
+        self.values += 1
+        if self.values > MAX_VALUES:
+            self.stop("E112", node.place, limit=MAX_VALUES)
+
     def started(self, event: Any, node: Node) -> Node:
         if event.tag is not None:
-            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:_SHOWN]
             self.report("E107", node.place, self.path(), tag=tag)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         return node
 
     def begin(self, event: Any) -> None:
-        node = Node(event.start_mark, {} if isinstance(event, MappingStartEvent) else [])
+        node = Node(event.start_mark, {} if event.__class__ is MappingStartEvent else [])
         node.open = True
+        self.count(node)
         self.frames.append(_Frame(self.started(event, node)))
         if len(self.frames) > MAX_DEPTH:
             self.stop("E105", node.place, limit=MAX_DEPTH)
@@ -190,12 +220,13 @@ class Careful:
     def scalar(self, event: Any) -> Node:
         text = event.value
         node = Node(event.start_mark, text, text)
+        self.count(node)
         if _SURROGATE.search(text):
             self.stop("E101", node.place, what=_NO_CHARACTER[2], fix=_NO_CHARACTER[3])  # PyYAML lets it pass
         if not event.style:
             node.merges = text == "<<"
             try:
-                node.value = resolved(text)
+                node.value = VALUES[text]
             except Odd:
                 self.report("E110", node.place, self.path(), value=text)
         return self.started(event, node)
@@ -208,7 +239,7 @@ class Careful:
                 "E101",
                 place,
                 self.path(),
-                what=f"no anchor '&{event.anchor}' stands above this alias",
+                what=f"no anchor '&{event.anchor[:_SHOWN]}' stands above this alias",
                 fix="put a text that begins with '*' in quotes",
             )
         if target.open:
@@ -216,30 +247,38 @@ class Careful:
                 "E101",
                 place,
                 self.path(),
-                what=f"the alias '*{event.anchor}' stands inside its own anchor",
+                what=f"the alias '*{event.anchor[:_SHOWN]}' stands inside its own anchor",
                 fix="write the value out",
             )
+        node = Node(event.start_mark, target.value, target.raw)
+        self.count(node)
         self.expanded += target.size
         if self.expanded > MAX_EXPANDED:
             self.stop("E104", place, self.path(), limit=MAX_EXPANDED)
+        self.expanded_text += target.length
+        if self.expanded_text > MAX_EXPANDED_TEXT:
+            self.stop("E114", place, self.path(), limit=MAX_EXPANDED_TEXT)
         if len(self.frames) + target.height > MAX_DEPTH:
             self.stop("E105", place, self.path(), limit=MAX_DEPTH)
-        node = Node(event.start_mark, target.value, target.raw)
-        node.inner, node.size, node.height = target.inner, target.size, target.height
+        node.inner, node.size, node.height, node.length = target.inner, target.size, target.height, target.length
         return node
 
     def grow(self, node: Node, child: Node) -> None:
         node.size += child.size
-        node.height = max(node.height, child.height + 1)
+        node.length += child.length
+        if child.height >= node.height:
+            node.height = child.height + 1
 
     def add(self, child: Node) -> None:
         frame = self.frames[-1]
         node = frame.node
-        if isinstance(node.inner, list):
+        if node.inner.__class__ is list:
             node.inner.append(child)
             node.value.append(child.value)
             self.grow(node, child)
         elif frame.key is None:
+            if child.raw is not None and len(child.raw) > MAX_KEY:
+                self.stop("E113", child.place, self.path(), length=len(child.raw), limit=MAX_KEY)
             frame.key = child
         elif frame.key.merges:
             self.merge(frame, child)
@@ -267,6 +306,14 @@ class Careful:
                 self.stop("E101", other.place, self.path()[:-1], what=what, fix="")
         frame.merged += others
 
+    def line(self, index: int) -> str:
+        """The line of that index, from 0, as libyaml counts them."""
+        text = self.data.decode("utf-8").removeprefix("\ufeff")
+        starts = chain((0,), (found.end() for found in _YAML_BREAK.finditer(text)))
+        start = next(islice(starts, index, None), len(text))
+        end = _YAML_BREAK.search(text, start)
+        return text[start : end.start() if end else len(text)]
+
     def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
         """Says in our words what PyYAML or libyaml stumbled over, where a person would look for it."""
         said = f"{error.problem or ''}; {error.context or ''}"
@@ -276,11 +323,10 @@ class Careful:
         mark: Any = begin if at_begin else error.problem_mark or begin
         if is_tag := re.search("scanning a tag|tag handle", said):
             mark = begin
-        lines = _YAML_BREAK.split(self.data.decode("utf-8").removeprefix("\ufeff"))
-        rest = lines[mark.line][mark.column :] if mark.line < len(lines) else ""
+        rest = self.line(mark.line)[mark.column :]
         place = (mark.line + 1, mark.column + 1)
         if is_tag:
-            self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0])
+            self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0][:_SHOWN])
         elif rest[:1] == "\t" and "cannot start" in said:
             self.report("E101", place, what=_TAB[2], fix=_TAB[3])
         else:
@@ -289,8 +335,9 @@ class Careful:
 
 def _place_after(text: str) -> tuple[int, int]:
     """The line and column of the character behind `text`, with which the file begins."""
-    lines = _BREAK.split(text.removeprefix("\ufeff"))
-    return len(lines), len(lines[-1]) + 1
+    text = text.removeprefix("\ufeff")
+    breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
+    return breaks + 1, len(text) - max(text.rfind("\n"), text.rfind("\r"))
 
 
 def _key_words(key: Node) -> dict[str, str]:

@@ -17,7 +17,7 @@ from yaml.events import (
 )
 
 from renderer.yamlio import parser
-from renderer.yamlio.limits import MAX_DEPTH
+from renderer.yamlio.limits import MAX_DEPTH, MAX_KEY
 from renderer.yamlio.scalars import KEYS, VALUES, Odd
 
 _TAG_OR_ANCHOR = re.compile(rb"(?<![0-9A-Za-z])[!&]")
@@ -52,7 +52,7 @@ def _documents(data: bytes) -> list[Any]:
             if within.__class__ is dict:
                 if kind is ScalarEvent:
                     key = event.value if event.style else keys[event.value]
-                    if key in within:
+                    if key in within or (event.style and len(key) > MAX_KEY):
                         raise Odd(key)
                     event = event_of()
                     kind = event.__class__

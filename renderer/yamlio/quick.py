@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 from renderer.yamlio import brackets
-from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH
+from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_LINE, MAX_VALUES, long_line
 from renderer.yamlio.scalars import KEYS, Memo, Odd, resolved
 
 
 def read(data: bytes) -> list[Any]:
     """The values of all documents. Raises whatever it likes on a file that is not simply fine."""
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_LINE and _excessive(data):  # every limit is above this one, in bytes
         raise Odd
     try:
-        return from_lines(data.decode("utf-8"))
+        values = from_lines(data.decode("utf-8"))
     except (Odd, IndexError):  # IndexError: a line would close the document itself
-        return from_events(data)
+        values = from_events(data)
+    if len(data) > MAX_VALUES and sum(map(_count, values)) > MAX_VALUES:
+        raise Odd
+    return values
+
+
+_MANY: Final = 4 * MAX_VALUES  # signs with which values begin; a text may hold as many
+_LONG: Final = 2_000  # characters of a line: from here on the expressions below take much memory
+
+
+def _excessive(data: bytes) -> bool:
+    """Whether the file has to be read carefully, since it may be beyond a limit."""
+    signs = sum(map(data.count, (b":", b":", b",", b"-", b"[", b"{", b"?")))
+    return len(data) > MAX_BYTES or signs > _MANY or long_line(data) >= 0
+
+
+def _count(value: Any) -> int:
+    """How many values this is."""
+    if value.__class__ is dict:
+        return 1 + len(value) + sum(map(_count, value.values()))
+    return 1 + sum(map(_count, value)) if value.__class__ is list else 1
 
 
 def from_events(data: bytes) -> list[Any]:
@@ -55,6 +76,8 @@ _DOCUMENT: Final[_Line] = (-2, 0, None, None, None, False)
 
 def _understood(line: str) -> _Line | None:
     """What a line says, None when nothing. Odd: other lines are needed to understand it."""
+    if len(line) > _LONG:
+        raise Odd(line)
     if found := _SIMPLE.fullmatch(line):
         indent, dash, key, plain = found.groups()
         column = len(indent)
@@ -111,6 +134,16 @@ def _deep(value: Any) -> Any:
 
 
 LINES = Memo(_understood)
+_CHUNK: Final = 1024 * 1024  # characters that are taken apart into lines at a time
+
+
+def _chunks(text: str) -> Iterator[list[str]]:
+    """The lines of a text, those of some part of it at a time."""
+    start = 0
+    while (end := text.find("\n", start + _CHUNK)) >= 0:
+        yield text[start:end].split("\n")
+        start = end + 1
+    yield text[start:].split("\n")
 
 
 def from_lines(text: str) -> list[Any]:
@@ -127,7 +160,7 @@ def from_lines(text: str) -> list[Any]:
     slot: Any = 0
     pending = True
     begun = False
-    for line in text.split("\n"):
+    for line in text.split("\n") if len(text) <= _CHUNK else chain.from_iterable(_chunks(text)):
         try:
             entry = lines[line]
         except KeyError:

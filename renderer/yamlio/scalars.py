@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from renderer.yamlio.limits import MAX_KEY
+
 _WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"), False),
@@ -82,7 +84,7 @@ class Memo:
 
 
 def _plain_key(text: str) -> str:
-    if text == "<<" or not isinstance(resolved(text), str):
+    if text == "<<" or len(text) > MAX_KEY or not isinstance(resolved(text), str):
         raise Odd(text)
     return text
 
