@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-MAX_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024  # of a file of the tree; yamlio/limits.py says why
 CONFIG = "llmaz.yaml"
 
 

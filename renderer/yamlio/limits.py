@@ -6,7 +6,8 @@ a bundle of certificates in one line 300 kB.
 
 from typing import Final
 
-MAX_BYTES: Final = 16 * 1024 * 1024  # of a file
+from renderer.paths import MAX_BYTES as MAX_BYTES
+
 MAX_LINE: Final = 512 * 1024  # bytes of a line
 MAX_KEY: Final = 1_024  # characters of a key, as many as YAML allows where no `?` stands before it
 MAX_DEPTH: Final = 100  # levels of nesting
