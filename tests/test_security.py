@@ -1,0 +1,179 @@
+"""docs/security.md, promise by promise; each has many more tests in the module that is named beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from renderer import git, paths, patterns, suggestions, template
+from renderer.cli.answers import FORMATS
+from renderer.yamlio import limits
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
+PLAYGROUND = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: chat, namespace: demo}
+spec: {modelClaim: {modelName: qwen3-0--6b-gguf}, backendRuntimeConfig: {backendName: llamacpp}}
+"""
+CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: "
+RUNTIME = """\
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: BackendRuntime
+metadata: {name: mine}
+spec:
+  image: example/x
+  version: "1"
+  command: [x]
+  recommendedConfigs: [{name: default, args: ["%s"]}]
+  engine: {options: {style: exact, version: "%s", list: %s}}
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one Playground, the current folder; beside it `home` with a secret."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "token-1.txt").write_text("SECRET\n")
+    monkeypatch.chdir(folder)
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    (folder / "chat.yaml").write_text(PLAYGROUND)
+    return folder
+
+
+def test_nothing_runs(repository: Path, tmp_path: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    """See test_hostile_git.py."""
+    started: list[Sequence[Any]] = []
+    begin = subprocess.Popen.__init__
+
+    def noted(self: Any, command: Sequence[Any], *more: Any, **options: Any) -> None:
+        started.append(command)
+        begin(self, command, *more, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", noted)
+    bare = repository / "models"
+    for name in ("objects", "refs/heads"):
+        (bare / name).mkdir(parents=True)
+    (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    (bare / "config").write_text(f'[core]\n\tfsmonitor = "touch {tmp_path}/RUN"\n\thooksPath = hooks\n')
+    (bare / "x.yaml").write_text("!!python/object/apply:os.system [id] # llmaz.io/\n")
+    (repository / "a.yaml").write_text(RUNTIME % ("{{ ModelName.__class__.__mro__ }}", "(.+)", "none-1.txt"))
+    for words in (["render"], ["diff"], ["diff", "--", "models"], ["check", "."], ["argocd", "application"]):
+        assert llmaz(*words).code in (0, 1, 2)
+    assert {command[0] for command in started} <= {"git"}
+    assert not (tmp_path / "RUN").exists()
+
+
+def test_nothing_outside_of_the_tree_is_read(repository: Path, llmaz: Llmaz) -> None:
+    """See test_hostile_files.py."""
+    (repository / "linked-1.txt").symlink_to("../home/token-1.txt")
+    (repository / "linked.yaml").symlink_to("../home/token-1.txt")
+    for listed in ("../home/token-1.txt", "linked-1.txt"):
+        text = PLAYGROUND.replace("llamacpp", "mine") + RUNTIME % ("--a", "(.+)", listed)
+        (repository / "chat.yaml").write_text(text)
+        done = llmaz("validate")
+        assert done.code == 2
+        assert "SECRET" not in done.err
+
+
+def test_nothing_outside_of_the_output_folder_is_written(repository: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+    """See test_hostile_files.py."""
+    for make in (
+        lambda: (repository / "rendered").symlink_to("../home"),
+        lambda: (repository / "llmaz.yaml").write_text(CONFIG + "{output: {dir: ../home}}\n"),
+    ):
+        make()
+        assert llmaz("render", "chat.yaml").code == 2
+        (repository / "rendered").unlink(missing_ok=True)
+    assert os.listdir(tmp_path / "home") == ["token-1.txt"]
+
+
+def test_nothing_hides(repository: Path, llmaz: Llmaz) -> None:
+    """See test_hostile_files.py."""
+    assert llmaz("render").code == 0
+    (repository / "rendered" / "zz.yaml").write_text("kind: ClusterRoleBinding\n")
+    assert llmaz("render", "--check").code == 2
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_text_stays_text(form: str, repository: Path, llmaz: Llmaz) -> None:
+    """See test_hostile_text.py."""
+    odd = "x\n::error::spoofed\x1b]52;c;cHduZWQ=\x07\u202e\u2028"
+    (repository / "chat.yaml").write_text(PLAYGROUND + json.dumps({"metadata": odd}).replace("{", "").replace("}", ""))
+    done = llmaz("validate", "--format", form)
+    assert done.code == 2
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]", done.out + done.err)
+    assert not re.search("^::error::", done.out + done.err, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arg", "version", "tag"),
+    [("{{ 'a' * 3000000000 }}", "(.+)", "1"), ("--a", "^(a+)+$", "a" * 60 + "!"), ("{{ 9 ** 9 ** 9 }}", "(.+)", "1")],
+)
+def test_work_is_bounded(arg: str, version: str, tag: str, repository: Path) -> None:
+    """See test_hostile_work.py."""
+    text = RUNTIME.replace('version: "1"', f'version: "{tag}"') % (arg, version, "none-1.txt")
+    (repository / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine") + text)
+    program = [sys.executable, "-c", "from renderer.cli import main; main()", "validate"]
+    done = subprocess.run(program, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_failing_is_honest(repository: Path) -> None:
+    """See test_hostile_text.py and test_hostile_processes.py."""
+    for buffering in ("", "1"):
+        with open("/dev/full", "w") as full:
+            program = [sys.executable, "-c", "from renderer.cli import main; main()", "render", "--stdout"]
+            environment = {**os.environ, "PYTHONUNBUFFERED": buffering}
+            done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, env=environment, text=True, check=False)
+        assert done.returncode == 2
+        assert "No space left on device" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
+    bounds = {
+        "a file": [paths.MAX_BYTES],
+        "a line of YAML": [limits.MAX_LINE],
+        "a key": [limits.MAX_KEY],
+        "keys and values of a file": [limits.MAX_VALUES],
+        "what aliases expand to": [limits.MAX_EXPANDED],
+        "levels of nesting": [limits.MAX_DEPTH],
+        "findings of one file that are told": [limits.MAX_PROBLEMS],
+        "a regular expression, a glob": [patterns.MAX_PATTERN],
+        "a template": [template.MAX_TEMPLATE, template.MAX_VALUE],
+        "a text that a template makes": [template.MAX_TEXT],
+        "the list of a commit's files": [git.MOST_LISTED],
+        "the files of a commit that are read at once": [git.MOST_HELD],
+        "a name for which a similar one is looked for": [suggestions.MAX_WORD],
+    }
+    rows = dict(re.findall(r"^\| ([^|]+) \| (\d[^|]*) \|$", PAGE, re.MULTILINE))
+    assert {
+        what: [int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", text)] for what, text in rows.items()
+    } == bounds
+
+
+def test_every_promise_stands_here() -> None:
+    promises = re.findall(r"^\*\*([^*.]+)\.\*\*", PAGE.partition("## What is promised")[2], re.MULTILINE)
+    tests = [name.removeprefix("test_").replace("_", " ") for name in globals() if name.startswith("test_")]
+    assert [each for each in promises if not any(each.lower().startswith(test) for test in tests)] == []
+
+
+def test_how_to_report_is_at_the_top() -> None:
+    assert "docs/security.md" in (ROOT / "SECURITY.md").read_text("utf-8")
