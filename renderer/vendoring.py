@@ -7,6 +7,7 @@ from typing import Any
 
 from renderer import __version__, escapes, load, tree, yamlio
 from renderer.api import Inputs, Options
+from renderer.differences import unified
 from renderer.load import Refused
 from renderer.problems import RenderError
 from renderer.records import NamedTuple
@@ -70,8 +71,6 @@ def difference(name: str, paths: tuple[str, ...] = ()) -> Difference:
     Both are compared as documents: comments, style, the order of keys, labels and status make no difference. Raises
     Refused for a name that is no such preset, or that the files below `paths` do not have; RenderError.
     """
-    from difflib import unified_diff
-
     folder, own = _preset(name)
     inputs, problems = load.inputs(load.scope(Options(paths, allow_empty=True)))
     theirs = _own(inputs, folder, own)
@@ -81,7 +80,7 @@ def difference(name: str, paths: tuple[str, ...] = ()) -> Difference:
         raise Refused(f"no {_KINDS[folder]} of yours is named '{own}'; llmaz presets vendor {name} writes one")
     ours = _said(load.preset(f"{folder}/{own}").value)
     texts = (yamlio.dump(ours).splitlines(True), yamlio.dump(_like(_said(theirs.value), ours)).splitlines(True))
-    diff = unified_diff(*texts, f"ours (llmaz {__version__})", escapes.line(theirs.name))
+    diff = unified(*texts, f"ours (llmaz {__version__})", escapes.line(theirs.name))
     return Difference(theirs.name, escapes.lines("".join(diff)))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import Any, Final
 
 from renderer import escapes
+from renderer.differences import opcodes
 from renderer.problems import Path
 from renderer.records import NamedTuple
 
@@ -107,7 +107,7 @@ def _by_name(before: Sequence[Any], after: Sequence[Any], path: Path, key: str) 
 def _in_order(before: Sequence[Any], after: Sequence[Any], path: Path) -> Iterator[Change]:
     """An item more or less in the middle leaves the others alone."""
     old, new = [_word(each) for each in before], [_word(each) for each in after]
-    for what, i, till, j, to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for what, i, till, j, to in opcodes(old, new):
         if what == "equal":
             continue
         both = min(till - i, to - j)

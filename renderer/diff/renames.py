@@ -14,6 +14,7 @@ _ALIKE = 0.85  # part of the fields that both have, names aside
 _ALIKE_OF_ANOTHER_MODEL = 0.95
 _MOST = 900  # pairs of one namespace and kind that are compared: beyond it nobody reads names one by one
 _MOVES = 4_000  # pairs of one name and kind
+_FIELDS = 1_000_000  # of all objects in these pairs
 
 
 def renamed(gone: Items, new: Items) -> dict[Key, Key]:
@@ -57,6 +58,9 @@ def _under(old: str, new: str, text: str) -> str:
 def _pairs(gone: Mapping[Key, Body], new: Mapping[Key, Body]) -> dict[Key, Key]:
     """The pairs that are most alike, each object in one of them. They have the name in common, or the namespace."""
     pairs = _sharing(gone, new, lambda key: key.name, _MOVES) + _sharing(gone, new, lambda key: key.namespace, _MOST)
+    sizes = {id(body): sum(1 for _ in _leaves(body, [])) for side in (gone, new) for body in side.values()}
+    if sum(sizes[id(gone[was])] + sizes[id(new[key])] for was, key in pairs) > _FIELDS:
+        return {}
     scores = []
     for was, key in pairs:
         score, least = _alike(was, gone[was], key, new[key])
@@ -107,6 +111,6 @@ def _leaves(value: Any, swaps: list[tuple[str, str]], path: str = "") -> Iterato
     else:
         text = str(value)
         for old, new in swaps:
-            if old and old != new:
+            if old and old != new and old in text:
                 text = _under(old, new, text)
         yield path, text

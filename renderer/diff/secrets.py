@@ -26,7 +26,7 @@ _USERINFO = re.compile(r"(?<=://)[^\s/?#\"'<>]+(?=@)")
 
 def literal(name: object, value: object) -> bool:
     """Whether the value of an environment variable is a secret in plain text, as its name says."""
-    if not isinstance(name, str) or not isinstance(value, str) or not _NAME.search(name):
+    if not isinstance(name, str) or not isinstance(value, str) or not _NAME.search(name[-256:]):  # it is quadratic
         return False
     of_file = "CREDENTIAL" in name.upper() and value.startswith("/")  # GOOGLE_APPLICATION_CREDENTIALS is a path
     return _plain(value) and not of_file and not _of_text(name, value)
@@ -79,7 +79,7 @@ def secrets_in(args: Sequence[Any]) -> Iterator[tuple[int, str, str]]:
             behind = ""
         elif arg.startswith("-"):
             option, equals, value = arg.partition("=")
-            behind = option if _OPTION.fullmatch(option) else ""
+            behind = option if len(option) > 256 or _OPTION.fullmatch(option) else ""  # it is quadratic
             if behind and equals and _plain(value) and not _of_text(option, value):
                 yield i, option, value
         elif behind and _plain(arg) and not _of_text(behind, arg):

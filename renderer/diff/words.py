@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from difflib import unified_diff
 from typing import Any
 
 from renderer import escapes, yamlio
@@ -13,6 +12,7 @@ from renderer.diff.fields import ABSENT, Change
 from renderer.diff.gpus import Gpus
 from renderer.diff.models import Model, ModelChange
 from renderer.diff.risks import Risk
+from renderer.differences import unified
 
 STATES = ("added", "removed", "renamed", "changed", "moved")
 
@@ -107,4 +107,4 @@ def yaml_diff(each: Altered) -> list[str]:
     if not old or not new:
         sign = "+" if new else "-"
         return [sign + text for text in new or old]
-    return [text.rstrip("\n") for text in unified_diff(old, new, lineterm="", n=3)][2:]
+    return [text.rstrip("\n") for text in unified(old, new, ends="")][2:]

@@ -7,7 +7,7 @@ patch is normal already (`normal.part`): nothing in it is empty without meaning 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -97,7 +97,8 @@ def _places(value: Any, made: Any, lists: _Lists, here: Path, there: Path) -> It
             below = made.get(key) if isinstance(made, Mapping) else None
             yield from _places(item, below, lists.get(key, {}), (*here, key), (*there, key))
     elif isinstance(value, list) and "=" in lists:
-        found = [_find(list(made or ()), item, lists["="]) for item in value]
+        items = _Items(made or (), lists["="])
+        found = [items.find(item) for item in value]
         if set(range(len(made or ()))) <= {*found}:  # all of the list
             yield here, there
         for i, (item, index) in enumerate(zip(value, found, strict=True)):
@@ -119,7 +120,7 @@ def _containers(
     at: Origin,
     found: Findings,
 ) -> tuple[Container, ...]:
-    made = list(old)
+    made = {container.name: container for container in old}
     seen: set[str] = set()
     for i, patch in enumerate(patches):
         name, here = patch["name"], at.at(i)
@@ -127,20 +128,19 @@ def _containers(
             found.add("E294", here.at("name"), name=name)
             continue
         seen.add(name)
-        index = next((j for j, each in enumerate(made) if each.name == name), None)
         if name == pods.RUNNER and not _runner_may(patch, here, found):
             continue
         if patch.get(_DIRECTIVE) == _DELETE:
-            if _deletable(patch, ("name",), index is not None, [each.name for each in made], here, found):
-                del made[index or 0]
-        elif index is not None:
-            made[index] = _container(config, group, made[index], patch, here, found)
+            if _deletable(patch, ("name",), name in made, made, here, found):
+                del made[name]
+        elif name in made:
+            made[name] = _container(config, group, made[name], patch, here, found)
         elif "image" in patch:
             new = _container(config, group, Container(name), patch, here, found)
-            made.append(pods.safe(new) if hard else new)
+            made[name] = pods.safe(new) if hard else new
         else:
-            found.add("E295", here.at("name"), name=name, hint=guess(name, [each.name for each in made]))
-    return tuple(made)
+            found.add("E295", here.at("name"), name=name, hint=guess(name, [*made]))
+    return tuple(made.values())
 
 
 def _runner_may(patch: Spec, at: Origin, found: Findings) -> bool:
@@ -313,32 +313,68 @@ def _merged_list(
     field: str, made: list[Body], patches: Sequence[Body], lists: _Lists, at: Origin, found: Findings
 ) -> list[Body]:
     keys: Sequence[str] = lists["="]
+    items, seen = _Items(made, keys), _Items((), keys)
     for i, patch in enumerate(patches):
         here, name = at.at(i), patch[keys[0]]
-        if _find(list(patches[:i]), patch, keys) is not None:
+        twice = seen.find(patch) is not None
+        seen.append(patch)
+        if twice:
             found.add("E294", here.at(keys[0]), name=name)
             continue
-        index = _find(made, patch, keys)
+        index = items.find(patch)
         if patch.get(_DIRECTIVE) == _DELETE:
-            names = [str(each[keys[0]]) for each in made]
-            if _deletable(patch, keys, index is not None, names, here, found):
-                del made[index or 0]
+            if _deletable(patch, keys, index is not None, items.named(), here, found):
+                items.bodies[index or 0] = None
         elif index is None:
-            made.append(_merged_map({}, patch, lists, here, found))
+            items.append(_merged_map({}, patch, lists, here, found))
         else:
+            old = items.bodies[index] or {}
             # An environment entry has one value, a volume one source: another takes its place.
-            another = field == "env" or (field == "volumes" and not patch.keys() <= made[index].keys())
-            made[index] = _merged_map({} if another else made[index], patch, lists, here, found)
-    return made
+            another = field == "env" or (field == "volumes" and not patch.keys() <= old.keys())
+            items.bodies[index] = _merged_map({} if another else old, patch, lists, here, found)
+    return [item for item in items.bodies if item is not None]
 
 
-def _find(items: Sequence[Body], wanted: Body, keys: Sequence[str]) -> int | None:
-    """The index of the item that the patch means: alike in those keys that the patch gives."""
-    given = {key: _bare(wanted[key]) for key in keys if key in wanted}
-    for i, item in enumerate(items):
-        if all(_bare(item.get(key)) == value for key, value in given.items()):
-            return i
-    return None
+class _Items:
+    """Items of a list, each found by its keys without a look at the others. `bodies`: None where one is deleted."""
+
+    __slots__ = ("_found", "_keys", "bodies")
+
+    def __init__(self, bodies: Iterable[Body], keys: Sequence[str]) -> None:
+        self.bodies: list[Body | None] = [*bodies]
+        self._keys = keys
+        # By the keys that a patch gives: the positions of the items with these values.
+        self._found: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+
+    def find(self, wanted: Body) -> int | None:
+        """The index of the first item that the patch means: alike in those keys that the patch gives."""
+        given = tuple(key for key in self._keys if key in wanted)
+        if given not in self._found:
+            self._found[given] = {}
+            for index, body in enumerate(self.bodies):
+                if body is not None:
+                    self._add(given, index, body)
+        positions = self._found[given].get(_values(wanted, given), [])
+        while positions and self.bodies[positions[0]] is None:
+            del positions[0]
+        return positions[0] if positions else None
+
+    def append(self, body: Body) -> None:
+        """Puts an item behind the others."""
+        for given in self._found:
+            self._add(given, len(self.bodies), body)
+        self.bodies.append(body)
+
+    def named(self) -> Iterator[str]:
+        """The first key of each item."""
+        return (str(body[self._keys[0]]) for body in self.bodies if body is not None)
+
+    def _add(self, given: tuple[str, ...], index: int, body: Body) -> None:
+        self._found[given].setdefault(_values(body, given), []).append(index)
+
+
+def _values(body: Body, keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple([_bare(body.get(key)) for key in keys])
 
 
 def _bare(value: Any) -> Any:
@@ -347,12 +383,12 @@ def _bare(value: Any) -> Any:
 
 
 def _deletable(
-    patch: Body, keys: Sequence[str], there: bool, known: Sequence[str], at: Origin, found: Findings
+    patch: Body, keys: Sequence[str], there: bool, known: Iterable[str], at: Origin, found: Findings
 ) -> bool:
     """Whether an item can go: it is there, and nothing else is said of it."""
     if not there:
         name = patch[keys[0]]
-        found.add("E292", at.at(keys[0]), name=name, hint=guess(str(name), known))
+        found.add("E292", at.at(keys[0]), name=name, hint=guess(str(name), [*known]))
     return _alone(patch, keys, at, found) and there
 
 
