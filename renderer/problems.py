@@ -148,7 +148,10 @@ class Fault(Exception):
 
 
 class at_hand:
-    """Names the file at hand, which a function may say, when something unforeseen happens. Raises Fault."""
+    """Names the file at hand, which a function may say, when something unforeseen happens. Raises Fault.
+
+    An OSError is nobody's fault here, and names its own file.
+    """
 
     __slots__ = ("file",)
 
@@ -159,7 +162,7 @@ class at_hand:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, (RenderError, Fault)):
+        if isinstance(error, Exception) and not isinstance(error, (RenderError, Fault, OSError)):
             file = self.file if isinstance(self.file, str) else self.file()
             raise Fault(file, f"{type(error).__name__}: {error}") from error
 
@@ -288,6 +291,8 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E143": Wording("the output folder holds the input", "name a folder of its own, with -o or output.dir"),
     "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
+    "E150": Wording("cannot be written: {what}"),
+    "E151": Wording("the system says: {what}", "no file is half written; mend the cause and run again"),
     # 18x: processes
     "E180": Wording(
         "a worker process was killed by {signal}",

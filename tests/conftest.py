@@ -78,7 +78,7 @@ def run(args: Sequence[str | Path]) -> Outcome:
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
-                cli.cli.main(args=[str(each) for each in args], prog_name="llmaz")
+                cli.run([str(each) for each in args])
             except SystemExit as end:
                 code = end.code
     finally:

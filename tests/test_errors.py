@@ -33,6 +33,8 @@ ELSEWHERE = {
     "W129": "test_hostile_files.py::test_a_foreign_file_is_an_error_of_the_check_and_a_warning_of_render",
     "E180": "test_hostile_processes.py::test_nothing_is_written_where_one_is_killed",
     "E181": "test_hostile_processes.py::test_memory_that_runs_out_is_told_as_that",
+    "E150": "test_hostile_text.py::test_a_command_whose_output_is_lost_fails",
+    "E151": "test_hostile_text.py::test_what_the_system_refuses_is_no_fault_of_ours",
     "E726": "test_argocd.py::test_parameters_that_are_wrong",
     "E765": "test_init.py::test_a_folder_that_no_workflow_can_name",
     "E780": "test_revision.py::test_without_git",

@@ -6,15 +6,13 @@ asked more often than anything else.
 
 from __future__ import annotations
 
-import gc
-import os
-import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from renderer import __version__
-from renderer.cli.answers import INTERRUPT, INTERRUPTED
+from renderer.cli import streams
+from renderer.cli.answers import INTERRUPT, INTERRUPTED, answering
 from renderer.cli.lightly import click
 
 _EPILOG = (
@@ -63,24 +61,37 @@ def cli() -> None:
     """Expands llmaz OpenModel and Playground YAML into the plain manifests that GitOps tools sync."""
 
 
-def main(args: Sequence[str] | None = None) -> None:
+def main() -> None:
     """The console script. It ends at once: freeing all that was read takes longer than reading it."""
-    gc.disable()  # what is read is needed until the end, and what is made is freed by counting
     try:
-        cli.main(args=args, prog_name="llmaz", standalone_mode=False)
+        streams.prepare()
+        run()
     except SystemExit as end:  # which holds what the command had, until we are gone
-        _exit(end.code)
-    except click.ClickException as wrong:
-        wrong.show()
-        _exit(wrong.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo(INTERRUPT, err=True)
-        _exit(INTERRUPTED)
-    _exit(0)
+        streams.leave(end.code)
+    except KeyboardInterrupt:
+        streams.tell(INTERRUPT)
+        streams.leave(INTERRUPTED)
 
 
-def _exit(code: Any) -> NoReturn:
-    """Leaves with this code, as `sys.exit` takes it."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+def run(args: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command that the arguments name, by default those of the process. Raises SystemExit, and
+    KeyboardInterrupt.
+    """
+    with streams.checked(), answering():
+        try:
+            cli.main(args=args, prog_name="llmaz", standalone_mode=False)
+        except click.ClickException as wrong:
+            _show(wrong)
+            raise SystemExit(wrong.exit_code) from None
+        except click.Abort:
+            raise KeyboardInterrupt from None
+    raise SystemExit(0)
+
+
+def _show(wrong: click.ClickException) -> None:
+    """Prints what is wrong with the command line; what stands in there of it is in one line."""
+    from renderer import escapes
+
+    if not isinstance(wrong, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # all of that is ours
+        wrong.message = escapes.line(wrong.message)  # type: ignore[misc]
+    wrong.show()

@@ -6,10 +6,11 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from renderer.cli.lightly import click
+from renderer.cli.streams import tell, write, write_aside
 
 if TYPE_CHECKING:
     from renderer.api import Options
@@ -58,21 +59,12 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def answering(form: str = "text") -> Iterator[None]:
-    """A refusal, problems or a fault end the program, each in its words."""
+    """A refusal, problems, what the system refuses, or a fault end the program, each in its words."""
     gc.disable()  # everything read lives to the end of the run
-    from renderer.load import Refused
-    from renderer.problems import RenderError
-
     try:
         yield
-    except Refused as refusal:
-        click.echo(str(refusal), err=True)
-        end(INVALID)
-    except RenderError as error:
-        report(error.problems, form)
-        end(INVALID)
-    except Exception as error:  # an unforeseen fault
-        fault(error)
+    except Exception as error:  # an unforeseen fault, too
+        fail(error, form)
 
 
 def options_of(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> Options:
@@ -91,7 +83,6 @@ def run(options: Options, form: str) -> Rendered:
     """Renders; what stops everything is reported here, and ends the program."""
     gc.disable()  # everything read lives to the end of the run
     from renderer.load import ahead
-    from renderer.problems import RenderError
 
     try:
         with ahead(options) as found:
@@ -100,14 +91,8 @@ def run(options: Options, form: str) -> Rendered:
 
             check.prepare(found[1][0])
             return render(options, found)
-    except RenderError as error:
-        report(error.problems, form)
-        end(INVALID)
-    except KeyboardInterrupt:
-        click.echo(INTERRUPT, err=True)
-        end(INTERRUPTED)
-    except Exception as error:  # an unforeseen fault
-        fault(error)
+    except Exception as error:  # an unforeseen fault, too
+        fail(error, form)
 
 
 def report(problems: Iterable[Problem], form: str, strict: bool = False, aside: bool = False) -> int:
@@ -117,53 +102,73 @@ def report(problems: Iterable[Problem], form: str, strict: bool = False, aside: 
     """
     listed = sorted(set(problems))
     if form == "text":
-        for each in listed:
-            click.echo(str(each), err=True)
+        from renderer import escapes
+
+        write_aside(escapes.lines("".join(f"{each}\n" for each in listed)))
     else:
         from renderer import reports
 
-        if said := reports.FORMATS[form](listed):
-            click.echo(said, err=aside)
+        if text := reports.FORMATS[form](listed):
+            (write_aside if aside else write)(f"{text}\n")
     return sum(each.forbids(strict) for each in listed)
 
 
 def say(form: str, text: str) -> None:
-    """A word for people, on stderr."""
+    """A line for people, on stderr."""
     if form == "text":
-        click.echo(text, err=True)
+        tell(text)
 
 
 def counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def fault(error: Exception) -> NoReturn:
-    """One line for an unforeseen fault, with the place in our code; LLMAZ_DEBUG shows all of it."""
-    import traceback
-
-    from renderer.parallel import out_of_memory, ran_out_of_memory
-    from renderer.problems import Fault
-
-    if ran_out_of_memory(error):
-        report([out_of_memory()], "text")
-        end(INVALID)
-    inner: BaseException | None = error
-    while inner is not None:  # Python may wrap the one in something else, in the midst of an import
-        if isinstance(inner, KeyboardInterrupt):
-            click.echo(INTERRUPT, err=True)
+def fail(error: Exception, form: str = "text") -> NoReturn:
+    """Ends the program, in the words of what stopped it; LLMAZ_DEBUG shows all of what nobody foresaw."""
+    cause: BaseException | None = error
+    while cause is not None:  # Python may wrap the one in something else, in the midst of an import
+        if isinstance(cause, KeyboardInterrupt):
+            tell(INTERRUPT)
             end(INTERRUPTED)
-        inner = inner.__cause__ or inner.__context__
+        cause = cause.__cause__ or cause.__context__
+    from renderer.load import Refused
+    from renderer.parallel import out_of_memory, ran_out_of_memory
+    from renderer.problems import Fault, RenderError
+
+    if isinstance(error, Refused):
+        tell(str(error))
+        end(INVALID)
+    if ran_out_of_memory(error):
+        report([out_of_memory()], form)
+        end(INVALID)
+    if isinstance(error, RenderError):
+        report(error.problems, form)
+        end(INVALID)
     if os.environ.get("LLMAZ_DEBUG"):
-        traceback.print_exception(error)
-    at_hand, cause = (
+        import traceback
+
+        for line in "".join(traceback.format_exception(error)).split("\n"):
+            tell(line)
+    if isinstance(error, OSError):
+        report([_refusal(error)], form)
+        end(INVALID)
+    place, what = (
         (error.at_hand, error.what) if isinstance(error, Fault) else ("llmaz", f"{type(error).__name__}: {error}")
     )
-    click.echo(
-        f"{at_hand}: internal fault: {cause} [E901]\n    hint: a bug of llmaz; please report it with "
-        "this file (LLMAZ_DEBUG=1 shows more)",
-        err=True,
-    )
+    tell(f"{place}: internal fault: {what} [E901]")
+    tell("    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)")
     end(FAULT)
+
+
+def _refusal(error: OSError) -> Problem:
+    """What the operating system has against a file, where nobody who knows the file better has said so."""
+    from renderer.load.rule import Rule
+    from renderer.problems import Origin, problem
+
+    file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "llmaz"
+    with suppress(OSError):
+        file = file.removeprefix(os.getcwd() + os.sep)
+    return problem("E151", Origin(Rule(file)), what=error.strerror or error)
 
 
 def end(code: int) -> NoReturn:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from renderer.cli.answers import INVALID, answering, counted, end, report, run, say
+from renderer.cli.streams import write
 
 if TYPE_CHECKING:
     from renderer.gitops import Place
@@ -126,7 +127,7 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
 
         asked("--namespace", namespace)
         if part == "dockerfile":
-            click.echo(plugin.DOCKERFILE, nl=False)
+            write(plugin.DOCKERFILE)
         else:
             shown([plugin.config() if part == "config" else plugin.patch(image or "", namespace)])
 
@@ -148,7 +149,7 @@ def argocd_generate() -> None:
         text = plugin.joined((each.path, each.text) for each in done.texts)
     if done.apart:
         say("text", f"left out, since other apps share them: {', '.join(done.apart)}")
-    click.echo(text, nl=False)
+    write(text)
     end(0)
 
 
@@ -162,14 +163,14 @@ def argocd_parameters() -> None:
 
         call = plugin.call({**os.environ, "ARGOCD_APP_PARAMETERS": ""}, os.getcwd())
         os.chdir(call.root)
-        click.echo(json.dumps(plugin.parameters(tree((call.path,)).environments)))
+        write(json.dumps(plugin.parameters(tree((call.path,)).environments)) + "\n")
 
 
 def shown(bodies: Iterable[dict[str, Any]]) -> None:
     """Prints objects."""
     from renderer import yamlio
 
-    click.echo(yamlio.dump(*bodies), nl=False)
+    write(yamlio.dump(*bodies))
 
 
 def filled(flags: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from renderer.cli.answers import ENV, INVALID, STALE, answering, counted, end, options_of, report, say
+from renderer.cli.streams import write
 
 _PATHS = "llmaz.diff.paths"
 
@@ -71,7 +72,7 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         if form == "markdown":
             from renderer.diff.markdown import refused
 
-            click.echo(refused(sides.problems, sides.environment, flags["strict"]), nl=False)
+            write(refused(sides.problems, sides.environment, flags["strict"]))
         say("text", counted(failed, "error"))
         end(INVALID)
     with answering():
@@ -80,5 +81,5 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
 
         found = compare(sides.before, sides.after, step=not older)._replace(notes=tuple(sides.notes))
         text = FORMS[form](found, sides.environment)
-    click.echo(text, nl=False)
+    write(text)
     end(STALE if tells and found.different else 0)

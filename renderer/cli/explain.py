@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from renderer.cli.answers import ENV, SET, answering, end
+from renderer.cli.streams import write
 
 
 @click.command(short_help="Show which input line, preset line or rule made a rendered field.")
@@ -34,5 +35,5 @@ def explain(what: str, paths: tuple[str, ...], form: str, overrides: tuple[str, 
 
         options = load.alone(Options(paths=paths, overrides=overrides, env=env), "llmaz explain")
         text = FORMS[form](answer(what, options))
-    click.echo(text, nl=False)
+    write(text)
     end(0)

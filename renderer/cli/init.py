@@ -6,8 +6,10 @@ import os
 
 import click
 
+from renderer import escapes
 from renderer.cli.answers import answering, end, say
 from renderer.cli.argocd import filled
+from renderer.cli.streams import write
 
 # Flags that mean something to one engine or one CI only.
 _OF = {"project": ("--engine", "argocd"), "destination": ("--engine", "argocd"), "secret": ("--engine", "flux")}
@@ -67,7 +69,5 @@ def init(folder: str, engine: str, ci: str | None, demo: bool, **flags: str | No
     say("text", f"{os.path.normpath(folder)}/: {', '.join(scaffold.tops(texts))}")
     for word in scaffold.missing(made):
         say("text", word)
-    click.echo("Next:")
-    for command in scaffold.commands(folder, made):
-        click.echo(f"  {command}")
+    write("Next:\n" + "".join(f"  {escapes.line(command)}\n" for command in scaffold.commands(folder, made)))
     end(0)

@@ -7,6 +7,7 @@ from typing import IO, Any
 import click
 
 from renderer.cli.answers import INVALID, SET, answering, counted, end, report, say
+from renderer.cli.streams import write
 
 
 @click.command(short_help="Render as a function of Kustomize: a ResourceList in, one out.")
@@ -26,11 +27,12 @@ def kustomize(file: IO[bytes], **flags: Any) -> None:
     with answering():
         from renderer.api import Options
         from renderer.krm import answer
+        from renderer.yamlio import MAX_BYTES
 
         name = str(getattr(file, "name", "stdin")).strip("<>")
         options = Options(overrides=flags["overrides"], strict=flags["strict"], env=flags["env"])
-        told = answer(name, file.read(), options)
-    click.echo(told.text, nl=False)
+        told = answer(name, file.read(MAX_BYTES + 1), options)
+    write(told.text)
     if failed := report(told.problems, "text", flags["strict"]):
         say("text", counted(failed, "error"))
         end(INVALID)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from renderer.cli.answers import ENV, INVALID, SET, STALE, answering, counted, end, options_of, report, say
+from renderer.cli.streams import write
 
 
 @click.command(short_help="Print Karpenter's node pools for the flavors in use.")
@@ -38,7 +39,7 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
         state = settled(made.fleet.scope, output, made.text, write=not check) if output else ""
     what = f"{counted(made.pools, 'node pool')} for {counted(made.workloads, 'workload')}"
     if not output:
-        click.echo(made.text, nl=False)
+        write(made.text)
     if check and state != "same":
         say("text", f"{output} is {state}; run llmaz nodepools -o {output}")
         end(STALE)

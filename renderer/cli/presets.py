@@ -7,6 +7,7 @@ import os
 import click
 
 from renderer.cli.answers import INVALID, STALE, answering, counted, end, report, say
+from renderer.cli.streams import write
 
 
 @click.group()
@@ -20,7 +21,7 @@ def presets_list() -> None:
     from renderer.load import preset, preset_names
 
     for folder in ("backends", "models", "loaders", "pickers"):
-        click.echo(f"{folder}:")
+        write(f"{folder}:\n")
         names = preset_names(folder)
         width = max(len(name) for name in names)
         for name in names:
@@ -32,7 +33,7 @@ def presets_list() -> None:
                 )
             else:
                 what = f"{spec['image']}:{spec['version']}"
-            click.echo(f"  {name:<{width}}  {what}")
+            write(f"  {name:<{width}}  {what}\n")
 
 
 @presets.command("show")
@@ -62,7 +63,7 @@ def presets_show(name: str, resolved: bool, model: str | None, backend: str | No
         with answering():
             path = os.path.join(load.PRESETS, load.named(name, load.shipped()) + ".yaml")
             with open(path, encoding="utf-8") as file:
-                click.echo(file.read(), nl=False)
+                write(file.read())
         return
     with answering():
         from renderer.resolved import resolved as made_of
@@ -73,7 +74,7 @@ def presets_show(name: str, resolved: bool, model: str | None, backend: str | No
         end(INVALID)
     if made.chosen:
         say("text", f"for the model {made.chosen}; --model names another")
-    click.echo(made.text, nl=False)
+    write(made.text)
 
 
 @presets.command("vendor", short_help="Copy a preset into your repository, where the copy wins.")
@@ -108,7 +109,7 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
         from renderer.vendoring import difference
 
         found = difference(name, paths)
-    click.echo(found.lines, nl=False)
+    write(found.lines)
     if not found.lines:
         say("text", f"{found.file}: the same as ours")
     end(STALE if exit_code and found.lines else 0)
@@ -128,4 +129,4 @@ def presets_adapter_rules(paths: tuple[str, ...]) -> None:
     if failed := report(problems, "text"):
         say("text", counted(failed, "error"))
         end(INVALID)
-    click.echo(values, nl=False)
+    write(values)

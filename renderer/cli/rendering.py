@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from renderer.cli.answers import INVALID, STALE, answering, counted, end, options_of, reading, report, run, say
+from renderer.cli.streams import write
 
 if TYPE_CHECKING:
     from renderer.api import Options
@@ -70,7 +71,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         )
         end(INVALID)
     if stdout:
-        click.echo(_stream(done.texts), nl=False)
+        write(_stream(done.texts))
     _summary(done, options, flags)
     if check and any(state != "same" for state in done.states.values()):
         end(STALE)
@@ -117,7 +118,7 @@ def _summary(done: Rendered, options: Options, flags: dict[str, Any]) -> None:
         for path, state in sorted(done.states.items()):
             if state != "same":
                 what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
-                click.echo(f"{done.folder}/{path}: {what}", err=True)
+                say(flags["form"], f"{done.folder}/{path}: {what}")
     if done.apart:
         files = ", ".join(f"{done.folder}/{path}" for path in done.apart)
         say(flags["form"], f"left alone, since other apps share them: {files}; run llmaz render without PATHS")

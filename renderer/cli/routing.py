@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from renderer.cli.answers import ENV, INVALID, SET, answering, counted, end, options_of, report, say
+from renderer.cli.streams import write
 
 
 @click.command(short_help="Show which public name leads where.")
@@ -38,6 +39,6 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
     if failed := report(problems, "text", flags["strict"]):
         say("text", counted(failed, "error"))
         end(INVALID)
-    click.echo(FORMS[form](found), nl=False)
+    write(FORMS[form](found))
     say("text", summary(found))
     end(0)

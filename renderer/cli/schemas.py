@@ -6,7 +6,8 @@ import os
 
 import click
 
-from renderer.cli.answers import INVALID, end
+from renderer.cli.answers import INVALID, end, say
+from renderer.cli.streams import write
 
 
 @click.command("schema", short_help="Print the JSON Schema of an input kind, for editors.")
@@ -19,11 +20,11 @@ def schema_(kind: str | None) -> None:
     folder = os.path.join(schema.FOLDER, "input")
     kinds = {schema.read(f"input/{name[:-5]}").get("title", name[:-5]): name for name in sorted(os.listdir(folder))}
     if kind is None:
-        click.echo("\n".join(sorted(kinds)))
+        write("".join(f"{title}\n" for title in sorted(kinds)))
         return
     name = next((file for title, file in kinds.items() if kind.lower() in (title.lower(), file[:-5])), None)
     if name is None:
-        click.echo(f"no kind is named '{kind}'; {guess(kind, list(kinds))}", err=True)
+        say("text", f"no kind is named '{kind}'; {guess(kind, list(kinds))}")
         end(INVALID)
     with open(os.path.join(folder, name), encoding="utf-8") as file:
-        click.echo(file.read(), nl=False)
+        write(file.read())

@@ -2,8 +2,8 @@
 
 Run by the Python that llmaz is installed in, with `llmaz` on the PATH; reads INPUT_* and GITHUB_* as action.yml and the
 runner set them. Only the comment and the upload to code scanning need GitHub, at GITHUB_API_URL.
-Exit code: that of llmaz (1 stale, 2 invalid); 2 also for a wrong input or a commit that is not there, 3 also when
-GitHub's API fails. A token that may not write is no failure: the job's summary has all of it.
+Exit code: that of llmaz (1 stale, 2 invalid); 2 also for a wrong input, a commit that is not there or a log that cannot
+be written, 3 also when GitHub's API fails. A token that may not write is no failure: the job's summary has all of it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from renderer import escapes, git, load
 from renderer.api import Options
+from renderer.cli import streams
 from renderer.problems import Problem, RenderError
 from renderer.reports import as_github, as_sarif, fingerprints
 from renderer.revision import revision
@@ -707,4 +708,9 @@ def _to_github(asked: Settings, mark: str, text: str, log: str, wordless: bool) 
 
 
 if __name__ == "__main__":
-    sys.exit(main(os.environ))
+    streams.prepare()
+    try:
+        with streams.checked():
+            sys.exit(main(os.environ))
+    except SystemExit as end:
+        streams.leave(end.code)
