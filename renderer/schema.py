@@ -237,7 +237,20 @@ def findings(name: str, value: Any, older: Older = _NONE) -> list[Finding]:
         for each in missing
         if (*each.path, each.words["word"]) in meant or (each.path in typeless and each.words["word"] != "type")
     }
-    return [each for each in found if each not in said]
+    return [_without_secret(each, value) for each in found if each not in said]
+
+
+def _without_secret(found: Finding, value: Any) -> Finding:
+    """The finding without the value of a variable that is named like a secret."""
+    if found.code != "E303" or found.path[-1:] != ("value",):
+        return found
+    from renderer.secrets import literal  # few runs need it
+
+    for part in found.path[:-1]:
+        value = value[part]
+    if not isinstance(value, dict) or not literal(value.get("name"), str(value["value"])):
+        return found
+    return found._replace(words=_words(**{**found.words, "found": "none", "kind": "", "hint": "write it in quotes"}))
 
 
 def words(found: Finding, raw: str | None) -> dict[str, str]:

@@ -22,9 +22,9 @@ from renderer.diff.fields import differing
 from renderer.diff.forms import FORMS
 from renderer.diff.options import flags
 from renderer.diff.risks import KINDS, floating, restarting
-from renderer.diff.secrets import literal, veiled
 from renderer.emit import Text
 from renderer.git import commit
+from renderer.secrets import literal, veiled
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz, Outcome
@@ -612,9 +612,9 @@ def test_other_nodes_are_said() -> None:
 
 
 def loaded(revision: str = "", image: str = "loader:v1", args: str = "copy S:a", volume: Any = None, **env: str) -> Any:
-    """A LeaderWorkerSet with a loader, of which the engine has the variable PROXY too."""
+    """A LeaderWorkerSet with a loader, of which the engine has the variable HTTP_PROXY too."""
     variables = [{"name": name, "value": value} for name, value in env.items()]
-    body = workload(env=[each for each in variables if each["name"] == "PROXY"])
+    body = workload(env=[each for each in variables if each["name"] == "HTTP_PROXY"])
     body["metadata"]["annotations"] = {"renderer.llmaz.io/model-revision": revision}
     pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     pod["initContainers"] = [{"name": "loader", "image": image, "args": args.split(), "env": variables}]
@@ -628,7 +628,7 @@ def loaded(revision: str = "", image: str = "loader:v1", args: str = "copy S:a",
         (loaded(BUCKET="a"), loaded(BUCKET="b"), [("env BUCKET of loader", "a", "b")]),
         (loaded(), loaded(args="copy S:b"), [("argument of loader", "copy, S:a", "copy, S:b")]),
         # once, where the engine or an annotation says it too
-        (loaded(PROXY="a"), loaded(PROXY="b"), [("env PROXY", "a", "b")]),
+        (loaded(HTTP_PROXY="a"), loaded(HTTP_PROXY="b"), [("env HTTP_PROXY", "a", "b")]),
         (loaded("v1", REVISION="v1"), loaded("v2", REVISION="v2"), [("model revision", "v1", "v2")]),
         # another program is told another way
         (loaded(), loaded(image="other:v1", args="--x", A="1"), [("image of loader", "loader:v1", "other:v1")]),

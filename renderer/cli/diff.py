@@ -46,6 +46,7 @@ class _Between(click.Command):
 @ENV
 @click.option("--env-a", "older", metavar="NAME", help="With --env-b: compare two environments of the work tree.")
 @click.option("--env-b", "newer", metavar="NAME", help="The other environment.")
+@click.option("--show-values", "show", is_flag=True, help="Show values too that may be secrets.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
@@ -79,7 +80,8 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         from renderer.diff.comparing import compare
         from renderer.diff.forms import FORMS
 
-        found = compare(sides.before, sides.after, step=not older)._replace(notes=tuple(sides.notes))
+        found = compare(sides.before, sides.after, step=not older, show=flags["show"])
+        found = found._replace(notes=tuple(sides.notes))
         text = FORMS[form](found, sides.environment)
     write(text)
     end(STALE if tells and found.different else 0)

@@ -19,9 +19,10 @@ from renderer.cli.streams import write
     show_default=True,
     help="json: the same for editors.",
 )
+@click.option("--show-values", "show", is_flag=True, help="Show values too that may be secrets.")
 @SET
 @ENV
-def explain(what: str, paths: tuple[str, ...], form: str, overrides: tuple[str, ...], env: str) -> None:
+def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides: tuple[str, ...], env: str) -> None:
     """Show which input line, preset line or rule made a rendered object, or one field of it.
 
     OBJECT is KIND/NAMESPACE/NAME, KIND/NAME, or the NAME of a Playground, Service or ModelRoute for all that is made of
@@ -34,6 +35,6 @@ def explain(what: str, paths: tuple[str, ...], form: str, overrides: tuple[str, 
         from renderer.explain import FORMS, answer
 
         options = load.alone(Options(paths=paths, overrides=overrides, env=env), "llmaz explain")
-        text = FORMS[form](answer(what, options))
+        text = FORMS[form](answer(what, options, show))
     write(text)
     end(0)

@@ -14,16 +14,18 @@ from renderer.diff.models import Model, ModelChange, compared, model, scalers
 from renderer.diff.objects import SCALER, WORKLOAD, Body, Item, Items, Key, beside, changed, items
 from renderer.diff.renames import renamed
 from renderer.diff.risks import STANDING, Pair, Risk, risks
-from renderer.diff.secrets import ANOTHER, HIDDEN, veiled
 from renderer.diff.traffic import Way, ways
 from renderer.emit import Text
 from renderer.records import NamedTuple
+from renderer.secrets import ANOTHER, HIDDEN, veiled
 
 Scalers: TypeAlias = Mapping[tuple[str, str], Body]
 
 
 class Altered(NamedTuple):
-    """An object that is added, removed, changed, renamed, or moved: the same in another file. Secrets are hidden."""
+    """An object that is added, removed, changed, renamed, or moved: the same in another file. Secrets are hidden
+    where nobody asked for them.
+    """
 
     state: str
     key: Key
@@ -48,15 +50,16 @@ class Diff(NamedTuple):
         return any(each.state != "moved" for each in self.objects)
 
 
-def compare(before: Sequence[Text], after: Sequence[Text], *, step: bool = True) -> Diff:
+def compare(before: Sequence[Text], after: Sequence[Text], *, step: bool = True, show: bool = False) -> Diff:
     """What differs between two sides of rendered files. Files that are the same on both are not parsed. `step`: the
     second replaces the first; two clusters stand beside each other, and what happens to pods on the way is no risk.
+    `show`: values too that may be secrets.
     """
     left, right, still = changed(before, after)
     old, new = items(left), items(right)
     if still:
         _complete(old, new, still)
-    pairs = sorted(_pairs(old, new), key=_place)
+    pairs = sorted(_pairs(old, new, show), key=_place)
     count = _accelerates()
     models = tuple(_models(pairs, scalers(old, SCALER), scalers(new, SCALER), count))
     keys = {each.key: each.before.key for each in pairs if each.state == "renamed" and each.before}
@@ -79,8 +82,8 @@ def _complete(old: Items, new: Items, still: Sequence[Text]) -> None:
                 old[key] = new[key] = item
 
 
-def _pairs(old: Items, new: Items) -> Iterator[Altered]:
-    """Each object of either side."""
+def _pairs(old: Items, new: Items, show: bool) -> Iterator[Altered]:
+    """Each object of either side. `show`: with its secrets."""
     gone = {key: item for key, item in old.items() if key not in new}
     came = {key: item for key, item in new.items() if key not in old}
     names = renamed(gone, came) if gone and came else {}
@@ -92,7 +95,8 @@ def _pairs(old: Items, new: Items) -> Iterator[Altered]:
             yield Altered("same" if before.file == after.file else "moved", key, before, after, ())
             continue
         real = tuple(each.body if each else {} for each in (before, after))
-        before, after = _veiled(before, None), _veiled(after, before)
+        if not show:
+            before, after = _veiled(before, None), _veiled(after, before)
         if before and after and not (changes := tuple(differing(before.body, after.body))):
             changes = tuple(Change(each.path, HIDDEN, ANOTHER) for each in differing(real[0], real[1]))
         if key in names:

@@ -10,10 +10,10 @@ from renderer import quantity
 from renderer.diff.fields import ABSENT, Change, same
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import WORKLOAD, Body, Items, Key, at, items_of, maps, table
-from renderer.diff.secrets import literal, secrets_in, userinfos
 from renderer.diff.traffic import RIGHTS, ROUTE, Public, names
 from renderer.problems import Path
 from renderer.records import NamedTuple
+from renderer.secrets import hidden_in_text, literal, secrets_in, url_secrets, veiled
 
 # In the order in which they are said: what cannot be taken back, or is not seen, first.
 KINDS = {
@@ -109,8 +109,8 @@ def _of_object(pair: Pair, gone: set[Key]) -> Iterator[Risk]:
 
 
 def _name(text: object) -> str:
-    """A word of the input's, marked."""
-    return f"{NAME}{str(text).replace(NAME, '')}{NAME}"
+    """A word of the input's, marked, without secrets."""
+    return f"{NAME}{hidden_in_text(str(text)).replace(NAME, '')}{NAME}"
 
 
 def _word(value: Any) -> str:
@@ -184,7 +184,7 @@ def _found(value: Any) -> Iterator[tuple[str, str, str]]:
                 f"env {_name(name)} is written out; use a secretKeyRef",
             )
         elif isinstance(name := value.get("name"), str):
-            for each in userinfos(value.get("value")):
+            for each in url_secrets(value.get("value")):
                 yield "plaintext-secret", f"{name}={each}", f"env {_name(name)} holds a URL with a password"
         for field in ("image", "reference"):
             image = value.get(field)
@@ -202,7 +202,7 @@ def _found(value: Any) -> Iterator[tuple[str, str, str]]:
         for each in value:
             if isinstance(each, str) and each.startswith("-"):
                 option = each.partition("=")[0]
-            for userinfo in userinfos(each):
+            for userinfo in url_secrets(each):
                 what = f"option {_name(option)}" if option else "an argument"
                 yield "plaintext-secret", f"{option}={userinfo}", f"{what} holds a URL with a password"
             yield from _found(each)
@@ -246,16 +246,17 @@ def _opened(before: Body, after: Body) -> Iterator[str]:
         yield "authorization is gone: everybody who is known may call"
     elif was.get("defaultAction", "Deny") == "Deny" and now.get("defaultAction", "Deny") == "Allow" and was:
         yield "defaultAction Deny → Allow"
-    elif was and (more := [each for each in _principals(now) if each not in _principals(was)]):
+    elif was and (more := [shown for each, shown in _principals(now).items() if each not in _principals(was)]):
         yield f"also for {', '.join(map(_name, more))}"
 
 
-def _principals(authorization: Body) -> list[str]:
-    """Who may call: values of headers, JWT claims, networks."""
-    found: list[str] = []
+def _principals(authorization: Body) -> dict[str, str]:
+    """Who may call, and how that is shown: values of headers, JWT claims, networks."""
+    found: dict[str, str] = {}
     for rule in maps(authorization, "rules"):
         if rule.get("action", "Allow") == "Allow":
-            found += _texts(rule.get("principal"))
+            principal = rule.get("principal")
+            found |= zip(_texts(principal), _texts(veiled(principal)), strict=True)
     return found
 
 

@@ -9,9 +9,10 @@ from renderer.api import Options
 from renderer.explain import asking
 from renderer.explain.asking import APPS, Asked, Missing
 from renderer.explain.making import House, Item, Made
-from renderer.explain.reasons import Reason, Reasons
+from renderer.explain.reasons import Place, Reason, Reasons
 from renderer.problems import Path, Problem, RenderError, dotted, guess, problem
 from renderer.records import NamedTuple
+from renderer.secrets import hidden_in_line, veiled
 
 
 class Block(NamedTuple):
@@ -32,8 +33,10 @@ class Answer(NamedTuple):
     field: bool
 
 
-def answer(text: str, options: Options) -> Answer:
-    """What the question comes to. Raises RenderError for one that means nothing, and for input that does not hold."""
+def answer(text: str, options: Options, show: bool = False) -> Answer:
+    """What the question comes to; with `show` values too that may be secrets. Raises RenderError for one that means
+    nothing, and for input that does not hold.
+    """
     given = asking.asked(text)
     house = House(options)
     if house.wrong:
@@ -42,16 +45,39 @@ def answer(text: str, options: Options) -> Answer:
     parts = asking.steps(given, given.field(name))
     reasons = Reasons(house)
     if not parts:
-        return Answer(tuple(_block(reasons, each, ()) for each in found), False)
+        return Answer(tuple(_block(reasons, each, (), show) for each in found), False)
     made, path = _field(given, found, parts)
-    return Answer((_block(reasons, made, path),), True)
+    return Answer((_block(reasons, made, path, show),), True)
 
 
-def _block(reasons: Reasons, made: Made, path: Path) -> Block:
-    value: Any = made.body
+def _block(reasons: Reasons, made: Made, path: Path, show: bool) -> Block:
+    body = made.body if show else veiled(made.body)
+    value, real = _at(body, path), leaves(_at(made.body, path), path)
+    found = []
+    for (at, leaf), (_, held) in zip(leaves(value, path), real, strict=True):
+        reason = reasons.of(made, at)
+        found.append((at, leaf, reason if show else _veiled(reason, made.body, at, leaf != held)))
+    return Block(made, path, value, tuple(found))
+
+
+def _at(value: Any, path: Path) -> Any:
     for part in path:
         value = value[part]
-    return Block(made, path, value, tuple((at, leaf, reasons.of(made, at)) for at, leaf in leaves(value, path)))
+    return value
+
+
+def _veiled(reason: Reason, body: Any, path: Path, hidden: bool) -> Reason:
+    """The reason without secrets in the lines that it quotes; without lines where the field itself is `hidden`."""
+    name = _at(body, path[:-1]).get("name") if path[-1:] == ("value",) else ""
+
+    def place(each: Place) -> Place:
+        return each._replace(text="" if hidden else hidden_in_line(each.text, name if isinstance(name, str) else ""))
+
+    return reason._replace(
+        place=reason.place and place(reason.place),
+        others=tuple(map(place, reason.others)),
+        words=tuple((word, each and place(each)) for word, each in reason.words),
+    )
 
 
 def leaves(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:

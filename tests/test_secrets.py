@@ -1,0 +1,326 @@
+"""Secrets in a manifest: what is taken for one, and that nobody prints it."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from renderer import secrets
+from renderer.diff.comparing import compare
+from renderer.diff.forms import FORMS
+from renderer.secrets import ANOTHER, HARMLESS, HIDDEN, hidden_in_text, literal, veiled
+from tests.test_diff import CHAT, CONFIG, MODEL, Repository, policy, texts, workload
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+# --- Names
+
+SECRETS = """
+PGPASSWORD HFTOKEN clientSecret MYSQL_PWD API_KEY_PROD OPENAI_API_KEY apiKey x-api-key AccountKey dbPassword
+REDIS_PASS DBPWD GITHUB_PAT_2 token TOKEN_PROD AWS_SECRET_ACCESS_KEY AWS_SECRET_ACCESS_KEY_OLD SSH_PRIVATE_KEY
+Authorization COOKIE_SECRET_V2 SLACK_BOT_TOKEN HF-TOKEN APP.SECRET WEBHOOK_KEY_STAGING licenseKey SIGNINGKEY
+MY_CREDS OAuthToken
+"""
+NONE = """
+PWD OLDPWD COMPASS BYPASS TOKENIZER MAX_TOKENS maxNewTokens VLLM_MAX_NUM_BATCHED_TOKENS EOS_TOKEN PASSWORD_FILE
+TOKEN_URL SECRET_NAME API_KEY_ID tokenType KEY_FILE existingSecret TIME_TO_FIRST_TOKEN TOKENIZERS_PARALLELISM
+PATTERN KEYSPACE SECRETARY_MODE
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    SECRETS.split(),
+)
+def test_a_name_of_a_secret(name: str) -> None:
+    assert literal(name, "hunter2")
+    assert literal(name, "12345")
+
+
+@pytest.mark.parametrize(
+    "name",
+    NONE.split(),
+)
+def test_a_name_of_none(name: str) -> None:
+    assert not literal(name, "hunter2")
+
+
+def test_options_of_engines_are_not_taken_for_secrets() -> None:
+    """But for those that are some."""
+    options = {
+        option
+        for path in (ROOT / "presets" / "backends" / "flags").glob("*.txt")
+        for line in path.read_text("utf-8").splitlines()
+        for option in line.partition(" ")[0].split(",")
+        if option.startswith("-") and list(secrets.secrets_in([option, "x"]))
+    }
+    keys = {"--api-key", "--admin-api-key", "--hf-token", "--ngrok-authtoken", "--ssl-keyfile-password"}
+    switches = {"--allow-credentials", "--no-allow-credentials", "--cors-credentials", "--no-cors-credentials"}
+    assert options == keys | switches  # nothing stands behind a switch
+
+
+# --- Variables
+
+
+def variables(value: Any) -> Iterator[str]:
+    """The names of variables that a preset gives a value."""
+    if isinstance(value, dict):
+        for key, held in value.items():
+            if key in ("env", "envs") and isinstance(held, list):
+                yield from (each["name"] for each in held if isinstance(each.get("value"), str))
+            yield from variables(held)
+    elif isinstance(value, list):
+        for each in value:
+            yield from variables(each)
+
+
+def test_harmless_names_are_those_of_the_presets() -> None:
+    """What presets set, and the variables that they list of an engine; none that is named like a secret."""
+    names = {
+        name
+        for path in (ROOT / "presets").rglob("*.yaml")
+        for document in yaml.safe_load_all(path.read_text("utf-8"))
+        for name in variables(document)
+    }
+    for path in (ROOT / "presets" / "backends" / "flags").glob("*.env.txt"):
+        names |= {line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")}
+    assert frozenset(name for name in names if not literal(name, "x")) == HARMLESS
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("FOO", "bar", False),
+        ("FOO", "correct horse battery staple", False),
+        ("FOO", "https://hooks.example.com/T0/B0/x", False),
+        ("FOO", "Tr0ub4dor", False),
+        ("FOO", "", True),
+        ("FOO", "8", True),
+        ("FOO", "-0.5", True),
+        ("FOO", "16Gi", True),
+        ("FOO", "30s", True),
+        ("FOO", "0,1,2,3", True),
+        ("FOO", "1" * 16, False),
+        ("FOO", "True", True),
+        ("FOO", "off", True),
+        ("FOO", "DEBUG", True),
+        ("FOO", "bfloat16", True),
+        ("FOO", "/var/cache/models", True),
+        ("FOO", "/usr/lib:/usr/local/lib", True),
+        ("FOO", "/wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY", False),  # base64 may begin so
+        ("FOO", "$(POD_NAME).$(NAMESPACE)", True),
+        ("FOO", "$(POD_NAME).secret", False),
+        ("MODEL_ID", "Qwen/Qwen3-8B", True),
+        ("HTTPS_PROXY", "http://proxy:3128", True),
+        ("MYSQL_PWD", "8", False),
+        ("API_KEY_PROD", "/a/b", False),
+        ("USE_TOKEN", "true", True),
+        ("HF_TOKEN", "$(OTHER)", True),
+    ],
+)
+def test_values_of_variables(name: str, value: str, shown: bool) -> None:
+    """In containers that run and in those before them; a change shows."""
+    body = {"initContainers": [{"name": "a", "env": [{"name": name, "value": value}]}]}
+    other = {"initContainers": [{"name": "a", "env": [{"name": name, "value": f"{value}x"}]}]}
+    (made,), (changed,) = (veiled(each, body)["initContainers"][0]["env"] for each in (body, other))
+    assert made == {"name": name, "value": value if shown else HIDDEN}
+    if not shown:
+        assert changed["value"] == ANOTHER
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({"env": {"FOO": "bar", "N": "1"}}, {"env": {"FOO": HIDDEN, "N": "1"}}),
+        ({"extraEnvVars": [{"name": "A", "value": "b"}]}, {"extraEnvVars": [{"name": "A", "value": HIDDEN}]}),
+        ({"password": 12345, "replicas": 2}, {"password": HIDDEN, "replicas": 2}),
+        (
+            {"clientSecret": "a", "clientSecretRef": {"name": "a"}},
+            {"clientSecret": HIDDEN, "clientSecretRef": {"name": "a"}},
+        ),
+        ({"tokens": ["a", "b"], "keys": ["a"]}, {"tokens": [HIDDEN, HIDDEN], "keys": ["a"]}),
+        ({"valueFrom": {"secretKeyRef": {"name": "s", "key": "token"}}},) * 2,
+        ({"tolerations": [{"key": "nvidia.com/gpu"}], "topologyKey": "kubernetes.io/hostname"},) * 2,
+        ({"automountServiceAccountToken": False, "secretName": "a", "existingSecret": "b"},) * 2,
+        ({"headers": [{"type": "Exact", "name": "x-ai-eg-model", "value": "qwen"}]},) * 2,
+        (
+            {"httpHeaders": [{"name": "Authorization", "value": "a"}]},
+            {"httpHeaders": [{"name": "Authorization", "value": HIDDEN}]},
+        ),
+        (
+            {"headers": [{"name": "x-api-key", "values": ["a"]}]},
+            {"headers": [{"name": "x-api-key", "values": [HIDDEN]}]},
+        ),
+        ({"annotations": {"a.io/token": "x", "a.io/b": "c"}}, {"annotations": {"a.io/token": HIDDEN, "a.io/b": "c"}}),
+        (
+            {"kind": "ConfigMap", "data": {"FOO": "bar", "LEVEL": "info", "a.ini": "x=1\nPGPASSWORD=y\n"}},
+            {"kind": "ConfigMap", "data": {"FOO": HIDDEN, "LEVEL": "info", "a.ini": f"x=1\nPGPASSWORD={HIDDEN}\n"}},
+        ),
+        ({"kind": "ConfigMap", "binaryData": {"a": "eA=="}}, {"kind": "ConfigMap", "binaryData": {"a": HIDDEN}}),
+        ({"kind": "Secret", "stringData": {"a": "b"}}, {"kind": "Secret", "stringData": {"a": HIDDEN}}),
+    ],
+    ids=lambda each: " ".join(each),
+)
+def test_bodies(given: dict[str, Any], shown: dict[str, Any]) -> None:
+    assert veiled(given) == shown
+
+
+# --- Command lines, and texts
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        (["--client-secret", "a b"], ["--client-secret", HIDDEN]),
+        (["--api-key-prod=a"], [f"--api-key-prod={HIDDEN}"]),
+        (["--header", "Authorization: Bearer a"], ["--header", f"Authorization: {HIDDEN}"]),
+        (["-H", "X-Api-Key: a"], ["-H", f"X-Api-Key: {HIDDEN}"]),
+        (["env", "FOO=bar", "N=1", "serve"], ["env", f"FOO={HIDDEN}", "N=1", "serve"]),
+        (["PGPASSWORD=1", "psql"], [f"PGPASSWORD={HIDDEN}", "psql"]),
+        (["--private-key", "-----BEGIN A KEY-----\na"], ["--private-key", HIDDEN]),
+        (["--config", '{"auth_token": "a", "n": 1}'], ["--config", f'{{"auth_token": "{HIDDEN}", "n": 1}}']),
+        (["--url", "https://h/x?token=a&n=1#f"], ["--url", f"https://h/x?token={HIDDEN}&n=1#f"]),
+        (["--served-model-name", "qwen", "--max-num-batched-tokens", "8192", "--hf-token", "$(HF)"],) * 2,
+    ],
+)
+def test_command_lines(args: list[str], shown: list[str]) -> None:
+    assert veiled(args) == shown
+
+
+TEXTS = [
+    (
+        "export HF_TOKEN=hunter2; vllm serve --api-key hunter2 --port 80",
+        "export HF_TOKEN=X; vllm serve --api-key X --port 80",
+    ),
+    ("curl -H 'Authorization: Bearer hunter2' http://x", "curl -H 'Authorization: X' http://x"),
+    ("curl -H 'Authorization: Bearer $TOKEN' http://x",) * 2,
+    ("HF_TOKEN=$HF_TOKEN PASSWORD=${P} TOKEN=$(cat /t) x",) * 2,
+    ("echo ${HF_TOKEN:-hunter2}", "echo ${HF_TOKEN:-X}"),
+    ('${LLAMA_API_KEY:+-H "Authorization: Bearer $LLAMA_API_KEY"}',) * 2,
+    ("http://u:hunter2@h/x?a=1&sig=hunter2", "http://X@h/x?a=1&sig=X"),
+    ("a: b\npassword: hunter2 and more # c\nb: c", "a: b\npassword: X\nb: c"),
+    ("a:\n  token: |\n    hunter2\n\n    hunter2\n  b: c\n", "a:\n  token: |\nX\n  b: c\n"),
+    ('{"auths": {"h": {"auth": "hunter2"}}}', '{"auths": {"h": {"auth": "X"}}}'),
+    ('{"name":"FOO","value":"hunter2"}', '{"name":"FOO","value":"X"}'),
+    ('["--token","hunter2"]', '["--token","X"]'),
+    ("{name: x-ai-eg-model, value: qwen}",) * 2,
+    ("AccountName=a;AccountKey=hunter2==;EndpointSuffix=b", "AccountName=a;AccountKey=X;EndpointSuffix=b"),
+    ("Set-Cookie: a=hunter2; Path=/", "Set-Cookie: X"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----", "X-----END RSA PRIVATE KEY-----"),
+    ("use ghp_0123456789abcdefghij0123456789abcdef here", "use X here"),
+    ("use hf_abcdefghijklmnopqrst here", "use X here"),
+    ("use aB3dE6gH9jK2mN5pQ8sT1vW4 here", "use X here"),
+    ("Qwen/Qwen3-30B-A3B-Instruct-2507 max_tokens: 5 sha256:" + "0a" * 32,) * 2,
+    ("true" * 300_000, "X"),  # more than a cluster takes
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), TEXTS, ids=lambda text: text[:30])
+def test_texts(text: str, shown: str) -> None:
+    assert hidden_in_text(text) == shown.replace("X", HIDDEN) if shown != text else hidden_in_text(text) == text
+
+
+def test_another_secret_in_a_text() -> None:
+    assert hidden_in_text("a TOKEN=1 PASS=2", ["b PASS=2 TOKEN=3"]) == f"a TOKEN={ANOTHER} PASS={HIDDEN}"
+
+
+@pytest.mark.parametrize(
+    "part", ["token: ", "${A:-", 'password="', "?token=", "token: |\n", "eyJaaaaaaaa-", "a", "A1b"]
+)
+def test_texts_of_whatever_length_are_read_in_time(part: str) -> None:
+    text = part * (500_000 // len(part))
+    began = time.process_time()
+    hidden_in_text(text)
+    veiled({text: "x", "env": [{"name": text, "value": text}]})
+    assert time.process_time() - began < 5
+
+
+# --- Nobody prints one
+
+
+SECRET: Mapping[str, Any] = {
+    "args": ["--client-secret", "hunter2", "-c", "PGPASSWORD=hunter2 psql", "http://h/?token=hunter2"],
+    "env": [{"name": "PGPASSWORD", "value": "hunter2"}, {"name": "FOO", "value": "hunter2"}],
+    "livenessProbe": {"httpGet": {"httpHeaders": [{"name": "Authorization", "value": "hunter2"}]}},
+}
+
+
+def sides() -> list[list[Any]]:
+    """A workload with secrets at every place, added, and changed."""
+    made = []
+    for word in ("hunter2", "hunter3"):
+        body = json.loads(json.dumps(workload(**SECRET)).replace("hunter2", word))
+        body["metadata"]["annotations"] = {"a.io/password": word, "a.io/b": f'{{"apiKey": "{word}"}}'}
+        pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+        pod["initContainers"] = [{"name": "loader", "image": "a:1", "env": [{"name": "BAR", "value": word}]}]
+        held = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "c"},
+            "data": {"X": word, "y": f"pwd={word}"},
+        }
+        rule = {"principal": {"headers": [{"name": "x-token", "values": [word]}]}}
+        guard = policy(authorization={"defaultAction": "Deny", "rules": [rule]})
+        made.append(texts(body, held, guard))
+    return made
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_prints_a_secret(form: str) -> None:
+    one, other = sides()
+    for before, after in (([], one), (one, []), (one, other)):
+        assert "hunter" not in FORMS[form](compare(before, after), "")
+    assert "hunter" in FORMS[form](compare(one, other, show=True), "")
+
+
+@pytest.fixture
+def repository(here: Path) -> Repository:
+    """With a model, in one commit."""
+    made = Repository(here)
+    made.write(llmaz=CONFIG, models=MODEL, chat=CHAT)
+    made.commit("first")
+    return made
+
+
+def test_values_are_shown_where_asked_for(repository: Repository, llmaz: Llmaz) -> None:
+    envs = "    envs: [{name: FOO, value: one}]\n"
+    repository.write(chat=CHAT + envs)
+    repository.commit()
+    repository.write(chat=CHAT + envs.replace("one", "two"))
+    hidden, shown = llmaz("diff"), llmaz("diff", "--show-values")
+    assert "env FOO: <hidden> → <hidden, another one>" in hidden.out
+    assert "env FOO: one → two" in shown.out
+    assert llmaz("explain", "lws/chat.containers[model-runner].env[FOO].value").out.count("two") == 0
+    assert llmaz("explain", "lws/chat", "--format", "json").out.count('"two"') == 0
+    shown = llmaz("explain", "lws/chat.containers[model-runner].env[FOO].value", "--show-values")
+    assert shown.out.count("two") == 2  # the value, and its line
+
+
+@pytest.mark.parametrize("value", ["12345", "012345", "true"])
+def test_an_error_does_not_print_a_secret(value: str, repository: Repository, llmaz: Llmaz) -> None:
+    repository.write(chat=f"{CHAT}    envs: [{{name: DB_PASSWORD, value: {value}}}]\n")
+    done = llmaz("validate")
+    assert (done.code, "[E303]" in done.err) == (2, True)
+    assert (value in done.err) is (value == "true")
+
+
+def test_what_is_rendered_of_itself_hides_nothing() -> None:
+    """All that is hidden of the goldens is what inputs of cases write: variables, and arguments of one."""
+    hidden = set()
+    for path in sorted((ROOT / "tests" / "cases").glob("*/expected/**/*.yaml")):
+        for body in yaml.load_all(path.read_text("utf-8"), yaml.CSafeLoader):
+            text, shown = (json.dumps(each, indent=1).splitlines() for each in (body, veiled(body)))
+            hidden |= {line.strip() for line, new in zip(text, shown, strict=True) if line != new}
+    others = {line for line in hidden if not re.match(r'"value": ', line)}
+    assert others == {'"k"'}
