@@ -250,7 +250,8 @@ def _without_secret(found: Finding, value: Any) -> Finding:
         value = value[part]
     if not isinstance(value, dict) or not literal(value.get("name"), str(value["value"])):
         return found
-    return found._replace(words=_words(**{**found.words, "found": "none", "kind": "", "hint": "write it in quotes"}))
+    of_another_type = {"found": "a value of another type", "kind": "", "hint": "write it in quotes"}
+    return found._replace(words=_words(**{**found.words, **of_another_type}))
 
 
 def words(found: Finding, raw: str | None) -> dict[str, str]:
