@@ -210,13 +210,15 @@ def documents(
 
 
 def _key(value: Mapping[str, Any]) -> Key | None:
-    """Kind, namespace and name of an object that no schema vouches for; None when it does not say them."""
+    """Kind, namespace and name of an object that no schema vouches for; None when it does not say them in words."""
     metadata = value.get("metadata")
     said = (value.get("apiVersion"), value.get("kind"), metadata.get("name") if isinstance(metadata, dict) else None)
     if not isinstance(metadata, dict) or not all(isinstance(each, str) for each in said):
         return None
     namespace = metadata.get("namespace") or ""
-    return kind_of(value["apiVersion"], value["kind"]), str(namespace), metadata["name"]
+    if not isinstance(namespace, str):
+        return None
+    return kind_of(value["apiVersion"], value["kind"]), namespace, metadata["name"]
 
 
 def one(

@@ -116,7 +116,7 @@ def run(arguments: tuple[str, ...]) -> tuple[object, str]:
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             try:
-                cli.cli.main(args=list(arguments), prog_name="llmaz")
+                cli.run(list(arguments))
             except SystemExit as end:
                 code = end.code or 0
     finally:
