@@ -91,6 +91,8 @@ def common(scope: Scope, states: dict[str, str], joint: Iterable[Text] = ()) -> 
             except UnicodeDecodeError as error:
                 what = f"byte {error.start + 1} is no UTF-8"
                 problems.append(problem("E142", Origin(file), what=what))
+            except OSError as error:
+                problems.append(problem("E120", Origin(file), what=error.strerror or error))
             except ValueError as error:
                 problems.append(problem("E142", Origin(file), what=error))
     if scope.config.get("output", "kustomization") and not scope.prunes:

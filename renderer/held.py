@@ -125,7 +125,10 @@ class Held:
         for path in paths:
             below, named = self._below(path), os.path.relpath(path)
             if below in self._files:
-                wanted.setdefault(_relative(below, root), (named, below))
+                if below.isprintable():
+                    wanted.setdefault(_relative(below, root), (named, below))
+                else:
+                    odd.append(ascii(named))
                 continue
             begin = "" if named == "." else named + os.sep
             if not self.isdir(path):

@@ -136,7 +136,10 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
         name = os.path.relpath(absolute, here)
         real = os.path.realpath(absolute)
         if not os.path.isdir(absolute):
-            files.setdefault(key, File(name, key, absolute))
+            if key.isprintable():
+                files.setdefault(key, File(name, key, absolute))
+            else:  # a header of what is rendered says it
+                odd.append(ascii(name))
             continue
         inner = os.path.relpath(skipped, real).replace(os.sep, "/") + "/" if skipped else None
         for file, link in _walk(

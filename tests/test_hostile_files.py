@@ -291,6 +291,21 @@ def test_the_configuration_is_read_in_the_tree_alone(repository: Path, tmp_path:
     (tmp_path / "home" / "llmaz.yaml").unlink()
 
 
+@pytest.mark.parametrize("name", ["a\nevil: true\n#.yaml", "a\r.yaml", "\x1b.yaml", "\u202e.yaml", "\udcff.yaml"])
+def test_a_named_file_adds_no_line_to_what_is_rendered(name: str, repository: Path, llmaz: Llmaz) -> None:
+    """The first line of a rendered file says the name of its input."""
+    try:
+        (repository / name).write_text(PLAYGROUND)
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    (repository / "chat.yaml").unlink()
+    for words in (["render", name], ["render", "--stdout", name], ["validate", name], ["render"]):
+        done = llmaz(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "[E124]" in done.err
+    assert not (repository / "rendered").exists()
+
+
 def test_links_within_the_tree_are_fine(repository: Path, llmaz: Llmaz) -> None:
     (repository / "models").mkdir()
     (repository / "chat.yaml").rename(repository / "models" / "chat.yaml")

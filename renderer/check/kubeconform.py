@@ -39,7 +39,7 @@ def _run(program: str, folder: str) -> list[dict[str, Any]]:
     """Its findings. Raises RenderError when it cannot be run."""
     command = [program, "-strict", "-output", "json", "-schema-location", f"{schema.FOLDER}/output/{_LAYOUT}", folder]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the user names it
+        run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)  # noqa: S603 - the user names it
         resources = json.loads(run.stdout)["resources"]
     except OSError as error:
         raise RenderError([problem("E561", Origin(File(program, "", "")), what=error.strerror)]) from None
