@@ -38,14 +38,24 @@ class UnreadableList(ValueError):
     """A list of options that cannot be read; the text says which, and why."""
 
 
+class OptionFile(NamedTuple):
+    """A file that lists options, less comments and blank lines. `versions`: those that it is about, the oldest first,
+    where it says so itself and its lines may have ranges; `sampled`: only some of what there was between them.
+    """
+
+    lines: Sequence[str]
+    versions: Sequence[str] = ()
+    sampled: bool = False
+
+
 class OptionFiles(Protocol):
-    """The files that list an engine's options, one a version; `engine.options.list` of a runtime is one of them."""
+    """The files that list an engine's options; `engine.options.list` of a runtime is one of them."""
 
     def versions(self, runtime: BackendRuntime, listed: str) -> dict[str, str]:
-        """Every version that has such a file, and its path as a preset would write it."""
+        """Every version that is listed, and the path of its file as a preset would write it. Raises UnreadableList."""
 
-    def lines(self, runtime: BackendRuntime, path: str) -> list[str] | None:
-        """The lines of a file less comments; None when there is none. Raises UnreadableList."""
+    def file(self, runtime: BackendRuntime, path: str) -> OptionFile | None:
+        """A file; None when there is none. Raises UnreadableList."""
 
 
 class App(NamedTuple):

@@ -22,6 +22,7 @@ class Match(Protocol):
     """What one expression found in a text."""
 
     def group(self, number: int, /) -> str | None: ...
+    def end(self, number: int, /) -> int: ...
 
 
 class Expression(Protocol):

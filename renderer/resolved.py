@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from renderer import check, expand, load, resolve, yamlio
-from renderer.api import App, Inputs, Options
+from renderer.api import App, BackendRuntime, Inputs, Options
 from renderer.load import Refused
+from renderer.load.lists import VERSION, Lists
 from renderer.plan import Body, Plan
 from renderer.problems import Problem, failing
 from renderer.records import NamedTuple
-from renderer.resolve import Memo
+from renderer.resolve import Memo, engines, options
 
 _PLAYGROUND = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground"}
 _SHARED_MEMORY = "dshm"  # the volume's name (contract, section 3)
@@ -24,9 +25,11 @@ class Resolved(NamedTuple):
     chosen: str = ""
 
 
-def resolved(name: str, model: str = "", backend: str = "", overrides: tuple[str, ...] = ()) -> Resolved:
+def resolved(
+    name: str, model: str = "", backend: str = "", overrides: tuple[str, ...] = (), version: str = ""
+) -> Resolved:
     """The backend `name` for a model, or the model `name` on a backend, ours or the user's own: planned for a
-    Playground that says no more than these two.
+    Playground that says no more than these two and the tag of an image.
 
     Without a model the first is taken that the backend can run, without a backend what `render` takes. Raises Refused
     for names that lead nowhere; RenderError.
@@ -43,7 +46,7 @@ def resolved(name: str, model: str = "", backend: str = "", overrides: tuple[str
     if failing(problems):
         return Resolved("", problems)
     chosen = "" if model else _first(memo, backend)
-    app = _app(f"llmaz presets show {name} --resolved", model or chosen, backend)
+    app = _app(f"llmaz presets show {name} --resolved", model or chosen, backend, version)
     plans, found = resolve.plan(memo, app)
     plan = next((each for each in plans if isinstance(each, Plan)), None)
     if plan:
@@ -52,6 +55,48 @@ def resolved(name: str, model: str = "", backend: str = "", overrides: tuple[str
     problems += [each._replace(line=0, column=0) if each.file == app.document.name else each for each in found]
     text = yamlio.dump(_outcome(plan, model or chosen)) if plan and not failing(problems) else ""
     return Resolved(text, problems, chosen)
+
+
+def of_version(name: str, tag: str) -> str:
+    """The options of the preset `name` in the version that an image tag says, or that `tag` is itself, as a short YAML;
+    those of the nearest older version where its own are not known. Raises Refused.
+    """
+    folder, _, own = load.named(name, load.shipped()).partition("/")
+    if folder != "backends":
+        raise Refused(f"'{name}' is no backend, so it has no versions")
+    document = load.preset(f"backends/{own}")
+    runtime, files = BackendRuntime(own, document.value["spec"], document, ours=True), Lists()
+    known = options.known_versions(files, runtime)
+    if not known:
+        raise Refused(f"'{name}' has no list of options")
+    said = engines.version(runtime.spec["engine"], tag)
+    version = said or (tag if VERSION.fullmatch(tag) else "")
+    if not version:
+        raise Refused(f"'{tag}' says no version of {own}; take a tag such as {runtime.spec['version']}")
+    listed = options.listed(files, runtime, version)
+    if listed is None:
+        raise Refused(f"nobody knows the options of {own} {version}; known are {options.counted(known)}")
+    outcome = {
+        "backend": own,
+        "engineVersion": version,
+        "checkedAgainst": listed.version,
+        "knownVersions": known,
+        "options": option_lines(listed),
+    }
+    return yamlio.dump(outcome)
+
+
+def option_lines(listed: options.Listed) -> list[str]:
+    """The options of a version, each as a line of a list has it."""
+    spellings: dict[int, list[str]] = {}
+    for name, option in listed.options.items():
+        spellings.setdefault(id(option), []).append(name)
+    lines = []
+    for names in spellings.values():
+        _, arity, repeats, choices = listed.options[names[0]]
+        values = f" {{{','.join(choices)}}}" if choices else ""
+        lines.append(f"{','.join(names)} {arity}{' repeat' * repeats}{values}")
+    return lines
 
 
 def _pair(inputs: Inputs, name: str, model: str, backend: str) -> tuple[str, str]:
@@ -86,11 +131,12 @@ def _first(memo: Memo, backend: str) -> str:
     raise Refused(f"no model known here runs on '{backend}'; write an OpenModel, and name it with --model")
 
 
-def _app(command: str, model: str, backend: str) -> App:
+def _app(command: str, model: str, backend: str, version: str = "") -> App:
     """A Playground as short as can be; `command` stands where its file's name would."""
     spec: dict[str, Any] = {"modelClaim": {"modelName": model}}
-    if backend:
-        spec["backendRuntimeConfig"] = {"backendName": backend}
+    config = {"backendName": backend, "version": version}
+    if any(config.values()):
+        spec["backendRuntimeConfig"] = {key: value for key, value in config.items() if value}
     whole = {**_PLAYGROUND, "metadata": {"name": "resolved"}, "spec": spec}
     ((document,), _) = yamlio.parse(command, yamlio.dump(whole).encode())
     return App("Playground", "resolved", "default", spec, {}, document, command)

@@ -17,9 +17,12 @@ from typing import Any, TypeAlias
 from click.testing import CliRunner
 
 from renderer import load, resolve, schema
+from renderer.api import BackendRuntime
 from renderer.cli import cli
+from renderer.load.lists import Lists
 from renderer.problems import WORDINGS
-from renderer.resolve import engines
+from renderer.resolve import engines, options
+from renderer.resolved import option_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 Spec: TypeAlias = Mapping[str, Any]
@@ -200,10 +203,7 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
         ways.append({"last": "given twice, the last counts", "error": "given twice is an error"}[read["duplicates"]])
     yield "command line", "; ".join(ways)
     if "list" in read:
-        known = [f"[{lines(read['list'])} options](../../presets/backends/{read['list']})"]
-        if "removed" in read:
-            known.append(f"[{lines(read['removed'])} removed ones](../../presets/backends/{read['removed']})")
-        yield "checked against", ", ".join(known) + ("; not sure, so it only warns" if read.get("uncertain") else "")
+        yield "checked against", listed(spec) + ("; not sure, so it only warns" if read.get("uncertain") else "")
     for config in spec["recommendedConfigs"]:
         asked = ", ".join(f"{key} {value}" for key, value in config["resources"]["requests"].items())
         yield f"requests, config {code(config['name'])}", asked
@@ -211,10 +211,15 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
     yield "grace period", f"{short + ROUTED} s; {short} s without a route"
 
 
-def lines(listed: str) -> int:
-    """How many entries a list of options has."""
-    text = (ROOT / "presets" / "backends" / listed).read_text("utf-8")
-    return sum(not line.startswith("#") for line in text.splitlines() if line)
+def listed(spec: Spec) -> str:
+    """How many options the preset's own version has, and the versions whose options are known."""
+    name = next(name for name, other in backends() if other == spec)
+    runtime, files = BackendRuntime(name, spec, load.preset(f"backends/{name}"), ours=True), Lists()
+    known = options.known_versions(files, runtime)
+    own = options.listed(files, runtime, engines.version(spec["engine"], spec["version"]))
+    path = spec["engine"]["options"]["list"]
+    count = f"[{len(option_lines(own)) if own else 0} options](../../presets/backends/{path})"
+    return f"{count}; those of {options.counted(known)}, are known" if len(known) > 1 else count
 
 
 def variants(spec: Spec) -> Iterator[tuple[str, str, str]]:

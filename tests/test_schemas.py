@@ -380,6 +380,7 @@ spec:
       removed: flags/engine-1.2.3.removed.txt
       uncertain: false
       version: '^v?(\\d+)'
+      releases: {v1.0: 1.2.3}
       renamed: {--old: --new}
       groups: {parallelism: [--tp, --pp]}
       aliases: {-tp: --tp}

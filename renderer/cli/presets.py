@@ -17,15 +17,20 @@ def presets() -> None:
 
 @presets.command("list")
 def presets_list() -> None:
-    """List the presets by name."""
+    """List the presets by name, and the versions whose options are known."""
+    from renderer.api import BackendRuntime
     from renderer.load import preset, preset_names
+    from renderer.load.lists import Lists
+    from renderer.resolve.options import counted as versions_counted
+    from renderer.resolve.options import known_versions
 
     for folder in ("backends", "models", "loaders", "pickers"):
         write(f"{folder}:\n")
         names = preset_names(folder)
         width = max(len(name) for name in names)
         for name in names:
-            spec = preset(f"{folder}/{name}").value["spec"]
+            document = preset(f"{folder}/{name}")
+            spec = document.value["spec"]
             if folder == "models":
                 source = spec["source"].get("modelHub") or {}
                 what = spec["source"].get("uri") or "/".join(
@@ -33,11 +38,19 @@ def presets_list() -> None:
                 )
             else:
                 what = f"{spec['image']}:{spec['version']}"
+            if folder == "backends":
+                versions = known_versions(Lists(), BackendRuntime(name, spec, document, ours=True))
+                what += f" (options of {versions_counted(versions)})" if versions else ""
             write(f"  {name:<{width}}  {what}\n")
 
 
 @presets.command("show")
 @click.argument("name")
+@click.option(
+    "--version",
+    metavar="TAG",
+    help="Print the options of that version, and which versions are known; with --resolved, run that image.",
+)
 @click.option("--resolved", is_flag=True, help="Print what it comes to: image, arguments, environment, budgets.")
 @click.option(
     "--model", metavar="MODEL", help="With --resolved, for a backend: the model. [default: the first that it can run]"
@@ -50,8 +63,12 @@ def presets_list() -> None:
     metavar="KEY=VALUE",
     help="With --resolved: override a field of RenderConfig. May be given again.",
 )
-def presets_show(name: str, resolved: bool, model: str | None, backend: str | None, overrides: tuple[str, ...]) -> None:
+def presets_show(
+    name: str, version: str | None, resolved: bool, model: str | None, backend: str | None, overrides: tuple[str, ...]
+) -> None:
     """Print a preset's YAML; write models/NAME or backends/NAME where a name is ambiguous.
+
+    With --version, of a backend, what it takes in the version that a tag of its image says, such as v0.8.5.
 
     With --resolved models and backends of yours count too, as for render.
     """
@@ -59,6 +76,14 @@ def presets_show(name: str, resolved: bool, model: str | None, backend: str | No
         if model or backend or overrides:
             raise click.UsageError("--model, --backend and --set go with --resolved")
         from renderer import load
+
+        if version:
+            with answering():
+                from renderer.resolved import of_version
+
+                text = of_version(name, version)
+            write(text)
+            return
 
         with answering():
             path = os.path.join(load.PRESETS, load.named(name, load.shipped()) + ".yaml")
@@ -68,7 +93,7 @@ def presets_show(name: str, resolved: bool, model: str | None, backend: str | No
     with answering():
         from renderer.resolved import resolved as made_of
 
-        made = made_of(name, model or "", backend or "", overrides)
+        made = made_of(name, model or "", backend or "", overrides, version or "")
     if failed := report(made.problems, "text"):
         say("text", counted(failed, "error"))
         end(INVALID)

@@ -117,8 +117,6 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     its_version = version(own, spec["version"], trusted=runtime.ours)
     listed = known_options(files, runtime, its_version, found)
     reads = _style(spec, own, listed)
-    if listed is None and "list" in own.get("options", {}) and not files.versions(runtime, own["options"]["list"]):
-        found.add("E423", at.at("engine", "options", "list"), name=own["options"]["list"])
     if not runtime.ours:  # ours are tested
         _images(spec, at, found)
     given = normal.entries(spec.get("envs") or (), at.at("envs"), found)

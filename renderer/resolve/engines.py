@@ -314,8 +314,10 @@ def expressed(pattern: str, *, trusted: bool = False) -> Expression | re.Pattern
 def version(spec: Spec, tag: str, *, trusted: bool = False) -> str:
     """The engine's version that an image tag says, by `options.version` of a `spec.engine`; '' when it says none.
 
-    A pattern without a group is the version itself: so a custom image says it. One that is broken says none.
+    A pattern without a group is the version itself: so a custom image says it. One that is broken says none. Its second
+    group finds the name of a release, which `options.releases` knows the version of.
     """
+    releases = (spec.get("options") or {}).get("releases") or {}
     pattern = (spec.get("options") or {}).get("version")
     if not pattern or not tag:
         return ""
@@ -324,9 +326,19 @@ def version(spec: Spec, tag: str, *, trusted: bool = False) -> str:
     except PatternError:
         return ""
     if not expression.groups:
-        return str(pattern)
+        return str(releases.get(pattern, pattern))
     match = expression.search(tag)
-    return match.group(1) or "" if match else ""
+    if match and match.group(1):
+        return _whole(match.group(1), tag[match.end(1) :])
+    return str(releases.get(match.group(2), "")) if match and expression.groups > 1 else ""
+
+
+def _whole(version: str, behind: str) -> str:
+    """The version with what goes on behind it as one does: a fourth number, .post1, rc1, .dev1."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        return version
+    more = re.match(r"(\.\d+)?((\.?(post|dev)|rc)\d+)*(?![0-9A-Za-z])", behind)
+    return version + more[0] if more else version
 
 
 def called(engine: Engine, served: str, words: Words) -> str:
@@ -349,7 +361,7 @@ def judge(files: OptionFiles, engine: Engine, version: str, found: Findings) -> 
             made = None
         elif (engine.spec.get("options") or {}).get("uncertain"):
             made = Judge(engine.style, listed, f"the uncertain list of {name} {listed.version}", "W")
-        elif listed.version != version:
+        elif options.order(listed.version) != options.order(version):
             made = Judge(engine.style, listed, f"{name} {listed.version} (the nearest known to {version})", "W")
         else:
             made = Judge(engine.style, listed, f"{name} {version}")
@@ -359,11 +371,16 @@ def judge(files: OptionFiles, engine: Engine, version: str, found: Findings) -> 
 
 def known_options(files: OptionFiles, runtime: BackendRuntime, version: str, found: Findings) -> Listed | None:
     """The options of this version; None, and maybe an error, when nobody knows them."""
+    path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
+    origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
     try:
-        return options.listed(files, runtime, version)
+        listed = options.listed(files, runtime, version)
+        if path and listed is None and not files.versions(runtime, path):
+            found.add("E423", origin, name=path)
     except UnreadableList as error:
-        found.add("E425", Origin(runtime.document, ("spec", "engine", "options", "list")), what=error)
+        found.add("E425", origin, what=error)
         return None
+    return listed
 
 
 def judge_own(files: OptionFiles, engine: Engine, found: Findings) -> None:

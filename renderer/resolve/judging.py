@@ -105,25 +105,38 @@ def _option(judge: Judge, token: str) -> tuple[Option | None, tuple[str, dict[st
     head, _ = style.head(token)
     if (option := listed.options.get(head)) is not None:
         return option, None
-    gone = {word.replace("_", "-") if style.underscores else word: new for word, new in listed.removed.items()}
-    if head in gone:
-        hint = f"use {gone[head]} instead" if gone[head] else "leave it out"
-        return None, (f"{judge.prefix}431", {"of": judge.of, "option": head, "hint": hint})
-    if style.kind == "argparse":
-        fitting = {word: each for word, each in listed.options.items() if word.startswith(head)}
-        if head.startswith("--") and len(fitting) == 1:
-            return next(iter(fitting.values())), None
-        if head.startswith("--") and fitting:
-            names = sorted(fitting)
-            listed_names = f"{', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-            return None, (f"{judge.prefix}432", {"of": judge.of, "option": head, "hint": f"it may be {listed_names}"})
+    begins = style.kind == "argparse" and head.startswith("--")
+    longer = sorted(word for word in listed.options if begins and word.startswith(head))
+    if gone := _gone(judge, head, begins=len(longer) == 1):
+        return None, (f"{judge.prefix}431", {"of": judge.of, "option": head, "hint": gone})
+    if len(longer) == 1:
+        return listed.options[longer[0]], None
+    if longer:
+        listed_names = f"{', '.join(longer[:5])}{', …' if len(longer) > 5 else ''}"
+        return None, (f"{judge.prefix}432", {"of": judge.of, "option": head, "hint": f"it may be {listed_names}"})
     if not head.startswith("--") and f"-{head}" not in listed.options and style.kind != "exact":
         return None, None  # a short option, maybe with its value
     return None, (f"{judge.prefix}430", {"of": judge.of, "option": head, "hint": _meant(listed, head)})
 
 
+def _gone(judge: Judge, head: str, *, begins: bool) -> str:
+    """What to do about an option that the version no longer has; '' when it had none of that name. `begins`: the parser
+    takes the name for the beginning of another option, so only what somebody has written down is gone.
+    """
+    listed, underscores = judge.listed, judge.style.underscores
+    names = {word.replace("_", "-") if underscores else word: word for word in (*listed.ended, *listed.removed)}
+    word = names.get(head, "")
+    if not word or (begins and word not in listed.removed):
+        return ""
+    instead, until = listed.removed.get(word, ""), listed.ended.get(word, "")
+    advice = f"use {instead} instead" if instead else "leave it out"
+    return f"{advice}; it was removed {until}" if until else advice
+
+
 def _meant(listed: Listed, head: str) -> str:
     """What an unknown option may have been meant to be."""
+    if head in listed.later:
+        return f"it came {listed.later[head]}: take that version or a newer one, or leave it out"
     name = head.replace("=", " ").partition(" ")[0]
     if name != head and name in listed.options:
         return "write the value as the next item of the list"

@@ -12,23 +12,26 @@ from operator import itemgetter
 from typing import Any
 
 from renderer import patterns
-from renderer.api import BackendRuntime, OptionFiles, Spec, UnreadableList
+from renderer.api import BackendRuntime, OptionFile, OptionFiles, Spec, UnreadableList
 from renderer.problems import Findings, Origin
 from renderer.records import NamedTuple, Record, quick
 
-_LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?")  # of a list of options
+_FORM = "--name[,-n] ARITY [repeat] [{choices}] [since..until]"  # of a line of a list of options
+# The same, less the range of versions.
+_LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?(?:\s+\{([^\s{}]+)\})?")
 _NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash
 
 
 class Option(NamedTuple):
     """One option of an engine: its first spelling, and how many values it takes: a number, `?`, `+` or `*`.
 
-    `repeats`: given again it adds to what was there.
+    `repeats`: given again it adds to what was there; `choices`: the values that it takes, where the list says them.
     """
 
     name: str
     arity: str
     repeats: bool
+    choices: tuple[str, ...] = ()
 
 
 class Reserved(NamedTuple):
@@ -42,11 +45,16 @@ class Reserved(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """The options of one version, by every spelling; `removed`: what now stops the server, and what to use instead."""
+    """The options of one version, by every spelling. `removed`: what now stops the server, and what to use instead ('':
+    nothing); `ended`, `later`: options of other versions, and the version that has them no longer or first, as `in 1.2`
+    or `by 1.2`.
+    """
 
     version: str
     options: Mapping[str, Option]
     removed: Mapping[str, str]
+    ended: Mapping[str, str] = {}
+    later: Mapping[str, str] = {}
 
 
 class Form(Record):
@@ -166,28 +174,84 @@ def listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> Listed 
     if not path or not version:
         return None
     versions = files.versions(runtime, path)
-    fitting = [each for each in versions if _order(each) <= _order(version)]
-    if not fitting:
+    nearest = version if version in versions else _nearest(versions, version)
+    if not nearest:
         return None
-    nearest = max(fitting, key=_order)
-    found: dict[str, Option] = {}
-    for line in files.lines(runtime, versions[nearest]) or ():
-        if (entry := _LINE.fullmatch(line.strip())) is None:
-            raise UnreadableList(f"{versions[nearest]}: '{line.strip()[:60]}' is no '--name[,-n] ARITY [repeat]'")
-        names = entry[1].split(",")
-        option = Option(names[0], entry[2], bool(entry[3]))
+    name = versions[nearest]
+    entries, ended, later = _entries(files.file(runtime, name) or OptionFile(()), name, nearest)
+    own = options.get("removed") if name == path else None
+    gone = files.file(runtime, own or name.removesuffix(".txt") + ".removed.txt") or OptionFile(())
+    removed = {word: instead for word, _, instead in (line.partition(" ") for line in gone.lines)}
+    removed = {word: instead for word, instead in removed.items() if word in ended or word not in later}
+    return Listed(nearest, entries, {**removed, **(options.get("renamed") or {})}, ended, later)
+
+
+def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
+    """Every version of an engine whose options somebody has listed, the oldest first. Raises UnreadableList."""
+    path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
+    return sorted(files.versions(runtime, path), key=order) if path else []
+
+
+def counted(versions: Sequence[str]) -> str:
+    """Versions as people say them: how many, the first and the last."""
+    return f"{len(versions)} versions, {versions[0]} to {versions[-1]}" if len(versions) > 1 else "".join(versions)
+
+
+def _nearest(versions: Iterable[str], version: str) -> str:
+    """The newest of the versions that are not newer than this one; '' when all are."""
+    known = {order(text): text for text in versions}
+    return known.get(max((place for place in known if place <= order(version)), default=()), "")
+
+
+def _entries(file: OptionFile, path: str, version: str) -> tuple[dict[str, Option], dict[str, str], dict[str, str]]:
+    """The options of a version by every spelling; those that ended before it, and those that came later, each with the
+    version that did so. Raises UnreadableList.
+    """
+    options: dict[str, Option] = {}
+    ended: dict[str, int] = {}
+    later: dict[str, int] = {}
+    place = {known: i for i, known in enumerate(file.versions)}
+    here = place.get(version, 0)
+    for line in file.lines:
+        text, _, span = line.rpartition(" ")
+        if not place or ".." not in span or span[0] == "{":
+            text, span = line, ""
+        if (entry := _LINE.fullmatch(text.rstrip())) is None:
+            raise UnreadableList(f"{path}: '{line[:60]}' is no '{_FORM}'")
+        spelled, arity, repeats, choices = entry.groups()
+        names = spelled.split(",")
+        if span:
+            since, _, until = span.partition("..")
+            try:
+                first, last = place[since] if since else 0, place[until] if until else len(place)
+            except KeyError as error:
+                raise UnreadableList(f"{path}: '{line[:60]}': {error} is none of its versions") from None
+            if here >= last:
+                ended.update((name, max(last, ended.get(name, 0))) for name in names)
+                continue
+            if here < first:
+                later.update((name, min(first, later.get(name, first))) for name in names)
+                continue
+        option = Option(names[0], arity, bool(repeats), tuple(choices.split(",")) if choices else ())
         for name in names:
-            found[name] = option
-    own = options.get("removed") if versions[nearest] == path else None
-    gone = files.lines(runtime, own or versions[nearest].removesuffix(".txt") + ".removed.txt") or []
-    removed = {word: instead for word, _, instead in (line.partition(" ") for line in gone)}
-    return Listed(nearest, found, {**removed, **(options.get("renamed") or {})})
+            options[name] = option
+    said = [f"{'by' if file.sampled else 'in'} {known}" for known in file.versions]
+    return options, {name: said[i] for name, i in ended.items()}, {name: said[i] for name, i in later.items()}
 
 
-def _order(version: str) -> tuple[tuple[int, str], ...]:
-    """Versions in their order: the numbers in them, however long."""
-    numbers = [number.lstrip("0") for number in re.findall(r"[0-9]+", version)]
-    return tuple((len(number), number) for number in numbers)
+# What ranks before the version itself, and what behind it: 1.2.dev3, 1.2rc1, 1.2, 1.2.post1, 1.2.1.
+_RANKS = {"dev": 0, "rc": 1, "end": 2, "post": 3, "": 4}
+
+
+def order(version: str) -> tuple[tuple[int, int, str], ...]:
+    """Versions in their order: the numbers in them, however long; zeros at the end make no difference."""
+    parts: list[tuple[int, int, str]] = []
+    for word, digits in [*re.findall(r"(dev|rc|post)?([0-9]+)", version), ("end", "")]:
+        while word and parts and parts[-1] == (_RANKS[""], 0, ""):
+            parts.pop()
+        number = digits.lstrip("0")
+        parts.append((_RANKS[word], len(number), number))
+    return tuple(parts)
 
 
 class Layer(NamedTuple):

@@ -259,9 +259,10 @@ def disagreements(engine: str, judge: Judge) -> Iterator[str]:
 
 
 def listed(engine: str) -> tuple[Path, list[str]]:
-    """Our list of the newest version that we have."""
-    file = max(path for path in FLAGS.glob(f"{engine}-*.txt") if path.name.count("removed") == 0)
-    return file, [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
+    """Our list of the newest version that we have, less choices and ranges: the lines that have not ended."""
+    file = FLAGS / f"{engine}.txt"
+    lines = [line for line in file.read_text("utf-8").splitlines() if re.match(r"-(?!.*\.\.\S+$)", line)]
+    return file, [re.sub(r"( \{\S*\})?( \S*\.\.)?$", "", line) for line in lines]
 
 
 def list_differences(engine: str, server: str) -> Iterator[str]:
@@ -279,7 +280,7 @@ def list_differences(engine: str, server: str) -> Iterator[str]:
             f"{file.name}: {name}: only there" for name in sorted({n for group in theirs for n in group} ^ names)
         )
     else:
-        lines = {option.line() for option in make_options().argparse_options(engine)}
+        lines = {option._replace(choices=()).line() for option in make_options().argparse_options(engine)}
         yield from (f"{file.name}: {line}: only ours" for line in sorted(set(ours) - lines))
         yield from (f"{file.name}: {line}: only the parser's" for line in sorted(lines - set(ours)))
     say(f"{engine}: compared {len(ours)} lines of {file.name}")
