@@ -301,6 +301,18 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, her
         ("vendor mine", "no preset is named 'mine'; "),
         ("vendor ../accelerators", "no preset is named '../accelerators'; "),
         ("vendor models/vllm", "no preset is named 'models/vllm'; did you mean 'backends/vllm'?\n"),
+        ("show vlm --version v1", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
+        ("show qwen3-8b --version v1", "'qwen3-8b' is no backend, so it has no versions\n"),
+        ("show ollama --version 0.32.15", "'ollama' has no list of options\n"),
+        ("show vllm --version nightly", "'nightly' says no version of vllm; take a tag such as v0.33.0\n"),
+        (
+            "show vllm --version v0.5.5",
+            "nobody knows the options of vllm 0.5.5; known are 66 versions, 0.6.0 to 0.33.0\n",
+        ),
+        (
+            "show llamacpp --version server-v1.0.0",
+            "'server-v1.0.0' says no version of llamacpp; take a tag such as server-b11434\n",
+        ),
         ("show --resolved vlm", "no backend or model is named 'vlm'; did you mean 'vllm'?\n"),
         ("show --resolved hub", "'hub' is a loader; only backends and models are resolved\n"),
         (
@@ -359,6 +371,38 @@ def test_a_file_that_is_no_yaml(command: str, here: Path, llmaz: Llmaz) -> None:
     """It may hold what is asked for."""
     (here / "own.yaml").write_text("kind: BackendRuntime\na: [\n")
     assert refused(llmaz("presets", *command.split())).startswith("own.yaml:3:1: ")
+
+
+# --- show --version
+
+
+@pytest.mark.parametrize(
+    ("backend", "tag", "version", "listed", "options"),
+    [
+        ("vllm", "v0.8.5.post1-cu124", "0.8.5.post1", "0.8.5.post1", 151),
+        ("vllm", "0.10.1.1", "0.10.1.1", "0.10.1.1", 218),
+        ("vllm", "v0.33.1", "0.33.1", "0.33.0", 410),
+        ("sglang", "v0.5.3rc1", "0.5.3rc1", "0.5.2", 211),
+        ("llamacpp", "server-cuda-b4094", "b4094", "b4094", 127),
+        ("llamacpp", "b9000", "b9000", "b8929", 237),
+        ("llamacpp", "server-v0.3.0", "b10621", "b10621", 272),
+        ("tgi", "3.3.7-rocm", "3.3.7", "3.3.7", 56),
+    ],
+)
+def test_what_a_version_takes(
+    backend: str, tag: str, version: str, listed: str, options: int, here: Path, llmaz: Llmaz
+) -> None:
+    done = llmaz("presets", "show", backend, "--version", tag)
+    assert (done.code, done.err) == (0, "")
+    said = yaml.safe_load(done.out)
+    assert (said["backend"], said["engineVersion"], said["checkedAgainst"]) == (backend, version, listed)
+    assert listed in said["knownVersions"]
+    assert len(said["options"]) == options
+
+
+def test_what_a_preset_comes_to_in_a_version(here: Path, llmaz: Llmaz) -> None:
+    made = resolved(llmaz, "vllm", "--version", "v0.32.0", "--model", "qwen3-8b")
+    assert (made["engineVersion"], made["image"]) == ("0.32.0", "vllm/vllm-openai:v0.32.0")
 
 
 # --- show --resolved

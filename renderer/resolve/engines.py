@@ -355,7 +355,9 @@ def judge(files: OptionFiles, engine: Engine, version: str, found: Findings) -> 
     """Who judges the options of this version; None when nobody knows them."""
     if version not in engine.judges:
         if version not in engine.lists:
-            engine.lists[version] = known_options(files, engine.runtime, version, found)
+            listed = engine.lists[version] = known_options(files, engine.runtime, version, found, engine.lists)
+            if listed:
+                engine.lists[listed.version] = listed
         listed, name = engine.lists[version], engine.runtime.name
         if listed is None:
             made = None
@@ -369,12 +371,14 @@ def judge(files: OptionFiles, engine: Engine, version: str, found: Findings) -> 
     return engine.judges[version]
 
 
-def known_options(files: OptionFiles, runtime: BackendRuntime, version: str, found: Findings) -> Listed | None:
-    """The options of this version; None, and maybe an error, when nobody knows them."""
+def known_options(
+    files: OptionFiles, runtime: BackendRuntime, version: str, found: Findings, read: Mapping[str, Listed | None] = {}
+) -> Listed | None:
+    """The options of this version; None, and maybe an error, when nobody knows them. `read`: those that are read."""
     path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
     origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
     try:
-        listed = options.listed(files, runtime, version)
+        listed = options.listed(files, runtime, version, read)
         if path and listed is None and not files.versions(runtime, path):
             found.add("E423", origin, name=path)
     except UnreadableList as error:

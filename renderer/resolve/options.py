@@ -164,8 +164,11 @@ def style(options: Spec, configs: Iterable[Sequence[str]], listed: Listed | None
     )
 
 
-def listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> Listed | None:
-    """The options of a version, of the nearest older one where nobody has listed its own; None without any.
+def listed(
+    files: OptionFiles, runtime: BackendRuntime, version: str, read: Mapping[str, Listed | None] = {}
+) -> Listed | None:
+    """The options of a version, of the nearest older one where nobody has listed its own; None without any. `read`:
+    those that are read already, by version.
 
     Raises UnreadableList.
     """
@@ -175,8 +178,8 @@ def listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> Listed 
         return None
     versions = files.versions(runtime, path)
     nearest = version if version in versions else _nearest(versions, version)
-    if not nearest:
-        return None
+    if not nearest or nearest in read:
+        return read.get(nearest)
     name = versions[nearest]
     entries, ended, later = _entries(files.file(runtime, name) or OptionFile(()), name, nearest)
     own = options.get("removed") if name == path else None

@@ -1,0 +1,110 @@
+"""What scripts/make_options.py reads of a parser in C++, and how it writes the lists of many versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts import make_options
+from scripts.make_options import Option
+
+# In the style of llama.cpp's common/arg.cpp.
+PARSER = r"""
+static std::set<llama_example> mine = {LLAMA_EXAMPLE_SERVER};
+// add_opt(common_arg({"--commented"}, "N", "no option", [](common_params & params, int value) {}));
+add_opt(common_arg(
+    {"-h", "--help", "--usage"},
+    "print usage (and \"exit\") // no comment",
+    [](common_params & params) { params.usage = true; }
+));
+add_opt(common_arg(
+    // a comment (with a bracket
+    {"-m", "--model"}, "FNAME",
+    string_format("path, default: %s)", params.model.c_str()),
+    [](common_params & params, const std::string & value) { params.model = value; }
+).set_examples({LLAMA_EXAMPLE_MAIN, LLAMA_EXAMPLE_SERVER}).set_env("LLAMA_ARG_MODEL"));
+add_opt(common_arg(
+    {"--warmup"}, {"--no-warmup"},
+    "a flag and its negation",
+    [](common_params & params, bool value) { params.warmup = value; }
+).set_examples(mine));
+add_opt(common_arg(
+    {"--lora-scaled"}, "FNAME", "SCALE",
+    R"(two (values)",
+    [](common_params & params, const std::string & fname, const std::string & scale) {
+        params.lora.push_back({ fname, std::stof(scale) });
+    }
+));
+add_opt(common_arg(
+    {"--mode"}, "[on|off|auto]",
+    "one of a few: ')'",
+    [](common_params & params, const std::string & value) { if (value[0] == ')' || value[0] == '\'') throw 1; }
+));
+add_opt(common_arg(
+    {"--spec-type"}, common_speculative_all_types_str(),
+    "types",
+    [](common_params & params, const std::string & value) { params.types = value; }
+));
+add_opt(common_arg(
+    {"--gone"}, "N",
+    "the argument has been removed. use --new",
+    [](common_params & params, int value) { throw arg_removed("--new"); }
+));
+add_opt(common_arg(
+    {"--of-another"}, "N", "not the server's",
+    [](common_params & params, int value) { params.n = value; }
+).set_examples({LLAMA_EXAMPLE_MAIN}));
+add_opt(common_arg(
+    {"--excluded"}, "N", "not the server's either",
+    [](common_params & params, int value) { params.n = value; }
+).set_excludes({LLAMA_EXAMPLE_SERVER}));
+"""
+TYPES = 'types = { {"none", COMMON_SPECULATIVE_TYPE_NONE}, {"draft", COMMON_SPECULATIVE_TYPE_DRAFT} };'
+
+
+def test_a_parser_in_source(tmp_path: Path) -> None:
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "arg.cpp").write_text(PARSER)
+    (tmp_path / "common" / "speculative.cpp").write_text(TYPES)
+    assert [option.line() for option in make_options.llamacpp_options(tmp_path)] == [
+        "--help,--usage,-h 0",
+        "--model,-m 1",
+        "--warmup 0",
+        "--no-warmup 0",
+        "--lora-scaled 2 repeat",
+        "--mode 1 {auto,off,on}",
+        "--spec-type 1 {draft,none}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        Option(("--a",), "0"),
+        Option(("--a", "-a"), "1", repeat=True),
+        Option(("--a", "--b"), "+", choices=("x", "y")),
+        Option(("-a",), "2", repeat=True, choices=("x",)),
+    ],
+)
+def test_a_line_says_the_whole_option(option: Option) -> None:
+    assert make_options.parsed(option.line()) == option
+
+
+def test_a_line_has_the_range_of_the_versions_that_have_it() -> None:
+    lists = {"1": {"--a 0", "--b 0", "--c 0"}, "2": {"--a 0", "--b 1"}, "3": {"--a 0", "--b 1", "--c 0", "--d 0"}}
+    assert list(make_options.ranged(lists)) == [
+        "--a 0",
+        "--b 0 ..2",
+        "--b 1 2..",
+        "--c 0 ..2",
+        "--c 0 3..",
+        "--d 0 3..",
+    ]
+
+
+def test_options_to_which_a_preset_gives_a_fixed_word() -> None:
+    config = {"args": ["{{ ModelPath }}", "--mode", "fast", "--port", "{{ Port }}", "--metrics"]}
+    derived = [{"when": "TP > 1", "envs": []}, {"args": ["--load-format", "gguf", "--quiet", "-q"]}]
+    preset = {"spec": {"recommendedConfigs": [config], "engine": {"derived": derived}}}
+    assert make_options.worded(preset) == {"--mode", "--load-format"}
