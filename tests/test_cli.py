@@ -152,10 +152,13 @@ def test_presets_list(llmaz: Llmaz) -> None:
         if line.endswith(":") and not line.startswith(" "):
             folder = line.removesuffix(":")
         else:
-            name, what = line.split()
+            name, what = line.split(maxsplit=1)
             listed[f"{folder}/{name}"] = what
     assert list(listed) == SHIPPED
-    for name, what in listed.items():
+    for name, said in listed.items():
+        what, _, known = said.partition(" ")
+        assert bool(known) == ("list" in load.preset(name).value["spec"].get("engine", {}).get("options", {}))
+        assert not known or known.startswith("(options of ")
         spec = load.preset(name).value["spec"]
         if name.startswith("models/"):
             source = spec["source"].get("modelHub") or {"modelID": spec["source"].get("uri")}

@@ -155,8 +155,7 @@ def test_lists_of_options_beside_a_backend_are_those_of_the_commit(repo: Path) -
     on_disk = seen(Options())
     assert on_disk[0] == []
     commit = committed(repo)
-    for path in (repo / "flags").glob("vllm-*"):
-        path.write_text("--nothing 0\n")
+    (repo / "flags" / "vllm.txt").write_text("versions 0.33.0\n--nothing 0\n")
     assert seen(Options()) != on_disk
     assert seen(Options(ground=revision(git.top(), commit))) == on_disk
 
