@@ -34,6 +34,9 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+_option = quick(Option)
+
+
 class Reserved(NamedTuple):
     """What is not for users to set: why, or what to do instead. `values`: globs, only such a value is meant; `warns`:
     it may be wanted.
@@ -202,8 +205,8 @@ def counted(versions: Sequence[str]) -> str:
 
 def _nearest(versions: Iterable[str], version: str) -> str:
     """The newest of the versions that are not newer than this one; '' when all are."""
-    known = {order(text): text for text in versions}
-    return known.get(max((place for place in known if place <= order(version)), default=()), "")
+    asked, known = order(version), {order(text): text for text in versions}
+    return known.get(max((place for place in known if place <= asked), default=()), "")
 
 
 def _entries(file: OptionFile, path: str, version: str) -> tuple[dict[str, Option], dict[str, str], dict[str, str]]:
@@ -216,26 +219,27 @@ def _entries(file: OptionFile, path: str, version: str) -> tuple[dict[str, Optio
     place = {known: i for i, known in enumerate(file.versions)}
     here = place.get(version, 0)
     for line in file.lines:
-        text, _, span = line.rpartition(" ")
-        if not place or ".." not in span or span[0] == "{":
+        text, _, span = line.rpartition(" ") if place and ".." in line else (line, "", "")
+        if span and span[0] == "{":  # a value with dots
             text, span = line, ""
-        if (entry := _LINE.fullmatch(text.rstrip())) is None:
-            raise UnreadableList(f"{path}: '{line[:60]}' is no '{_FORM}'")
-        spelled, arity, repeats, choices = entry.groups()
-        names = spelled.split(",")
         if span:
             since, _, until = span.partition("..")
             try:
                 first, last = place[since] if since else 0, place[until] if until else len(place)
             except KeyError as error:
                 raise UnreadableList(f"{path}: '{line[:60]}': {error} is none of its versions") from None
-            if here >= last:
-                ended.update((name, max(last, ended.get(name, 0))) for name in names)
+            if not first <= here < last:
+                for name in text.partition(" ")[0].split(","):
+                    if here < first:
+                        later[name] = min(first, later.get(name, first))
+                    else:
+                        ended[name] = max(last, ended.get(name, 0))
                 continue
-            if here < first:
-                later.update((name, min(first, later.get(name, first))) for name in names)
-                continue
-        option = Option(names[0], arity, bool(repeats), tuple(choices.split(",")) if choices else ())
+        if (entry := _LINE.fullmatch(text.rstrip())) is None:
+            raise UnreadableList(f"{path}: '{line[:60]}' is no '{_FORM}'")
+        spelled, arity, repeats, choices = entry.groups()
+        names = spelled.split(",")
+        option = _option(names[0], arity, bool(repeats), tuple(choices.split(",")) if choices else ())
         for name in names:
             options[name] = option
     said = [f"{'by' if file.sampled else 'in'} {known}" for known in file.versions]
