@@ -328,8 +328,8 @@ def version(spec: Spec, tag: str, *, trusted: bool = False) -> str:
     if not expression.groups:
         return str(releases.get(pattern, pattern))
     match = expression.search(tag)
-    if match and match.group(1):
-        return _whole(match.group(1), tag[match.end(1) :])
+    if match and (found := match.group(1)):
+        return _whole(found, tag[match.end(1) :])
     return str(releases.get(match.group(2), "")) if match and expression.groups > 1 else ""
 
 
