@@ -501,6 +501,12 @@ WORDINGS: dict[str, Wording] = {
     ),
     "E437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
     "E438": Wording("'{backend}' takes no arguments", "it is set by its environment: write backendRuntimeConfig.envs"),
+    "E444": Wording("{backend} {version} {what}", "{hint}"),
+    "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),
+    "E446": Wording(
+        "no version is in this range: {until} is not newer than {since}", "'until' is the first version behind it"
+    ),
+    "E447": Wording("the runtime gives no option '{option}'", "name one of its own arguments, as it is spelt there"),
     # 5xx: what a cluster would refuse
     "E501": Wording("no Kubernetes object: apiVersion and kind are needed"),
     "E511": Wording("{what}"),
@@ -683,6 +689,10 @@ WORDINGS: dict[str, Wording] = {
         "write CEL that gives a whole number, of counts such as input_tokens, which are unsigned: input_tokens * 2u",
     ),
     # Nxxx: what cannot be judged from here; never an error
+    "N448": Wording("{backend} {version} {what}"),
+    "N449": Wording(
+        "nobody knows which version of {backend} is in '{image}', so no argument is checked against it", "{hint}"
+    ),
     "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the set: not checked"),
     "N581": Wording("the Service '{name}' selects no pod of the set: whether one listens there was not checked"),
     "N582": Wording("the InferencePool '{name}' selects no pod of the set: whether one listens there was not checked"),
@@ -1075,6 +1085,7 @@ WORDINGS: dict[str, Wording] = {
     "W434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "the last one counts"),
     "W435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "W437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
+    "W445": Wording("{of} does not take '{given}', which the preset gives it", "{hint}"),
     "W439": Wording(
         "{of}: '{option}' takes '{value}' for its value, which is an option itself", "write a value between the two"
     ),

@@ -1,7 +1,7 @@
 """Fills the `{{ words }}` of a preset's strings and answers its `when`s.
 
-Most leaves of a preset are plain text, `{{ Word }}`, or text around such words: those are filled here, without
-importing Jinja (which costs more than rendering ten models). Everything else goes to a sandboxed Jinja with
+Most leaves of a preset are plain text, `{{ Word }}`, `{{ Word + 1 }}`, or text around these: those are filled here,
+without importing Jinja (which costs more than rendering ten models). Everything else goes to a sandboxed Jinja with
 StrictUndefined. Comment and block marks are such that they never occur, so `{#` in a shell's `${#x}` stays what it is.
 """
 
@@ -20,6 +20,7 @@ Words = Mapping[str, Any]
 Filler = Callable[[Words], Any]
 
 _WORD = re.compile(r"\{\{\s*\.?([A-Za-z]\w*)\s*\}\}")
+_SUM = re.compile(r"\{\{\s*([A-Za-z]\w*)\s*\+\s*(0|[1-9][0-9]{0,8})\s*\}\}")
 _DOTTED = re.compile(r"\{\{(\s*)\.([A-Za-z]\w*\s*\}\})")
 _INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # for `pieces` alone: in a text without end marks it is quadratic
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -55,8 +56,8 @@ def compiled(
 ) -> Filler | None:
     """What fills the strings of a tree, or None when there is nothing to fill (then the tree stands as it is).
 
-    A leaf that is one bare word becomes that word's value, a number too, but text below a key of `texts`; words inside
-    text are written out.
+    A leaf that is one bare word becomes that word's value, a number too, as one that adds a number to it does, but text
+    below a key of `texts`; words inside text are written out.
     Raises TemplateError for an unknown word or a broken template.
     """
     if isinstance(value, str):
@@ -169,6 +170,8 @@ def _written(filler: Filler) -> Filler:
 
 
 def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+    if "+" in text and _SUM.search(text):
+        return _with_sums(text, known, path)
     parts = _WORD.split(text)  # text, word, text, word, … text
     words = parts[1::2]
     if len(words) > MAX_PLACES:
@@ -194,6 +197,37 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
 
 def _too_long(text: str, path: tuple[str | int, ...]) -> NoReturn:
     raise TemplateError(f"it makes {len(text):,} characters, at most {MAX_TEXT:,} are allowed", path)
+
+
+def _with_sums(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+    """For text with a word and a number added up in it; a leaf that is no more than that becomes the number."""
+    pieces = _SUM.split(text)  # text, word, number, text, … text
+    fillers: list[Filler] = []
+    for i in range(0, len(pieces), 3):
+        if piece := pieces[i]:
+            fillers.append(compiled(piece, known, path) or _constant(piece))
+        if i + 1 < len(pieces):
+            fillers.append(_sum(pieces[i + 1], int(pieces[i + 2]), known, path))
+    if len(fillers) == 1:
+        return fillers[0]
+    return lambda words: "".join([str(filler(words)) for filler in fillers])
+
+
+def _constant(text: str) -> Filler:
+    return lambda words: text
+
+
+def _sum(word: str, number: int, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+    if word not in known:
+        raise TemplateError(f"no word is called '{word}'", path, word)
+
+    def fill(words: Words) -> Any:
+        try:
+            return words[word] + number
+        except TypeError as error:
+            raise TemplateError(str(error), path) from None
+
+    return fill
 
 
 def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:

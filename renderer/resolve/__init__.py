@@ -27,6 +27,7 @@ from renderer.resolve import (
     resources,
     routing,
     scaling,
+    versions,
 )
 from renderer.resolve.clashing import clashes
 from renderer.resolve.flavors import accelerates
@@ -115,6 +116,8 @@ def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
         made, problems = engine(memo, item)
         if made:
             engines.judge_own(memo.inputs.option_files, made, found)
+        for version in versions.every(item):
+            problems = [*problems, *engine(memo, item, version=version)[1]]
         return found.problems + problems
     names.object_name(item, found)
     seen: dict[str, int] = {}

@@ -16,9 +16,10 @@ from renderer import quantity, template
 from renderer.api import BackendRuntime, OptionFiles, Spec
 from renderer.patterns import PatternError
 from renderer.problems import Findings, Origin, Path, Stop, guess
-from renderer.resolve import images, normal, options
+from renderer.resolve import images, normal, options, versions
 from renderer.resolve.engines import (
     WORDS,
+    Conditional,
     Derived,
     Engine,
     File,
@@ -104,8 +105,17 @@ class _Preset:
             return lambda words: False
 
 
-def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: int = 10) -> Engine:
-    """The runtime, compiled for apps that drain alike. Raises Stop when one of its templates is broken."""
+def engine(
+    files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: int = 10, other_version: str = ""
+) -> Engine:
+    """The runtime, compiled for apps that drain alike, in its own version of the engine or another one. Raises Stop
+    when one of its templates is broken.
+    """
+    if not (runtime.ours or other_version):  # ours are tested
+        versions.judge(runtime, found)
+    whole, said = runtime, runtime.spec.get("engine") or {}
+    its_version = other_version or version(said, runtime.spec["version"], trusted=runtime.ours)
+    runtime = versions.in_version(whole, its_version)
     spec, preset = runtime.spec, _Preset(runtime, constant(drain), found)
     own, at = preset.own, preset.at
     configs = _configs(spec, preset)
@@ -114,7 +124,6 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
             expressed(pattern)
         except PatternError as error:
             found.add("E424", at.at("engine", "options", "version"), what=error)
-    its_version = version(own, spec["version"], trusted=runtime.ours)
     listed = known_options(files, runtime, its_version, found)
     reads = _style(spec, own, listed)
     if not runtime.ours:  # ours are tested
@@ -126,6 +135,8 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
     shares = {reads.name(option): frozenset(map(reads.name, beside)) for option, beside in shared}
     made = Engine(
         runtime=runtime,
+        version=its_version,
+        other=bool(other_version),
         spec=own,
         templated=bool(own),
         constant=preset.constant,
@@ -134,6 +145,8 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         shell=_shell(preset, spec),
         envs=preset.tree(("envs",), list(merge_env(given))),
         derived=_derived(preset),
+        notes=_conditional(preset, whole, its_version, "notes"),
+        refusals=_conditional(preset, whole, its_version, "refuse"),
         asking=_asking(own),
         holding={},
         together={},
@@ -150,7 +163,7 @@ def engine(files: OptionFiles, runtime: BackendRuntime, found: Findings, drain: 
         uncounted=frozenset(map(reads.name, (own.get("options") or {}).get("uncounted") or ())),
         filed=_filed(reads, spec, own),
         owned_env=_owned_env(given) if own else {},
-        versions={},
+        tags={},
         lists={its_version: listed},
         judges={},
         judged={},
@@ -243,6 +256,15 @@ def _derived(preset: _Preset) -> tuple[Derived, ...]:
             )
         )
     return tuple(derived)
+
+
+def _conditional(preset: _Preset, whole: BackendRuntime, its_version: str, field: str) -> tuple[Conditional, ...]:
+    """What the entries of `engine.versions` tell, or refuse, in a version."""
+    conditional = []
+    for item, path in versions.conditions(whole, its_version, field):
+        inside = path[1:]
+        conditional.append(Conditional(preset.when(inside, item), preset.tree((*inside, "what"), item["what"])))
+    return tuple(conditional)
 
 
 def _files(preset: _Preset) -> tuple[File, ...]:

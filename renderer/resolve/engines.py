@@ -63,6 +63,13 @@ class Derived(NamedTuple):
     words: frozenset[str]
 
 
+class Conditional(NamedTuple):
+    """What `engine.versions` says of a version: when that counts, and the sentence."""
+
+    when: Filler
+    what: Filler
+
+
 class Derivation(Record):
     """What `engine.derived` gives: arguments, variables, shared memory. `held`: the entries that it is from."""
 
@@ -134,12 +141,14 @@ class Recommended(Record):
 
 
 class Engine(Record):
-    """A BackendRuntime, compiled once. `spec` is its `spec.engine`, empty where it is not `templated`; `reserved` and
-    `owned_env`: options and variables that are not for users to set, and what to do instead; `volumes`: name and path
-    of each.
+    """A BackendRuntime in one version of its engine, compiled once; `runtime` is as it is in that. `spec` is its
+    `spec.engine`, empty where it is not `templated`; `reserved` and `owned_env`: options and variables that are not for
+    users to set, and what to do instead; `volumes`: name and path of each.
     """
 
     runtime: BackendRuntime
+    version: str  # the one that it is compiled for, '' where nobody knows
+    other: bool  # that is not the runtime's own
     spec: Spec
     templated: bool
     constant: Words  # the words that are alike for all apps
@@ -148,6 +157,8 @@ class Engine(Record):
     shell: Callable[[Words], Shell]
     envs: Filler
     derived: tuple[Derived, ...]
+    notes: tuple[Conditional, ...]  # what is otherwise in this version
+    refusals: tuple[Conditional, ...]  # what this version cannot do
     asking: Callable[[Words], Any]  # all of the words that the conditions of `derived` depend on
     holding: dict[Any, Held]  # a memory: by that, what holds
     together: dict[tuple[int, ...], Held]  # a memory: one for the same entries
@@ -164,7 +175,7 @@ class Engine(Record):
     uncounted: frozenset[str]  # those beside which nobody can count
     filed: Mapping[str, str]  # options that name the preset's file with the draft model in it, and its path
     owned_env: Mapping[str, str]
-    versions: dict[str, str]  # a memory, by the tag that says it
+    tags: dict[str, str]  # a memory of the versions that they say
     lists: dict[str, Listed | None]  # a memory of its options, by version
     judges: dict[str, Judge | None]  # a memory, by version
     judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
@@ -185,11 +196,11 @@ class Engine(Record):
             known = held.filled[said] = _derivation(held.entries, words)
         return known
 
-    def version(self, tag: str) -> str:
+    def said(self, tag: str) -> str:
         """The version that an image tag says; '' when it says none."""
-        known = self.versions.get(tag)
+        known = self.tags.get(tag)
         if known is None:
-            known = self.versions[tag] = version(self.spec, tag, trusted=self.runtime.ours)
+            known = self.tags[tag] = version(self.spec, tag, trusted=self.runtime.ours)
         return known
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from renderer.problems import guess
 from renderer.records import NamedTuple
-from renderer.resolve.options import Listed, Option, Style
+from renderer.resolve import options
+from renderer.resolve.options import Layer, Listed, Option, Style
 
 _LONG = 60
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
@@ -33,6 +34,45 @@ def judged(judge: Judge, args: Sequence[str], values: int = 0) -> tuple[Said, ..
     """What is wrong with one author's arguments; `values`: how many may stand where no option takes them."""
     found = _blanks(judge, args) if judge.style.splits else ()
     return (*found, *sorted(_walked(judge, args, values), key=lambda said: said[0]))
+
+
+class _Preset(str):
+    """An argument that a preset gives."""
+
+    __slots__ = ()
+
+
+def untaken(judge: Judge, layers: Sequence[Layer], count: int) -> Iterator[tuple[str, str]]:
+    """What the engine would not take of the arguments of the first `count` layers, the preset's, as far as they are
+    left where all are merged: an option, maybe with its value, and what to do.
+    """
+    own = [Layer([_Preset(arg) for arg in layer.args], layer.group) for layer in layers[:count]]
+    line = options.merged(judge.style, [*own, *layers[count:]])
+    refused = {i: code[1:] for i, code, _ in judged(judge, line, len(line)) if isinstance(line[i], _Preset)}
+    for i, arg in enumerate(line):
+        if not isinstance(arg, _Preset):
+            continue
+        if refused.get(i) in _REFUSED:
+            yield arg, _which(judge, arg)
+        elif (option := judge.listed.options.get(judge.style.head(arg)[0])) is not None and option.choices:
+            values = [value for value in line[i + 1 : i + 2] if isinstance(value, _Preset)]
+            if values and values[0] not in option.choices:
+                yield f"{arg} {values[0]}", _ELSE
+
+
+_REFUSED = frozenset(["430", "431", "432", "433", "435"])  # an option that is not there, or with as many values
+_ELSE = "take another version, or say in a copy of the BackendRuntime what it gets (spec.engine.versions)"
+
+
+def _which(judge: Judge, option: str) -> str:
+    """Which version takes an option."""
+    head = judge.style.head(option)[0]
+    listed = judge.listed
+    if head in listed.later:
+        return f"it came {listed.later[head]}: take that version or a newer one"
+    if head in listed.ended:
+        return f"it was removed {listed.ended[head]}: take an older version"
+    return _ELSE
 
 
 def _blanks(judge: Judge, args: Sequence[str]) -> tuple[Said, ...]:

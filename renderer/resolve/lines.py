@@ -10,12 +10,12 @@ from renderer.api import App, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, Source
 from renderer.records import NamedTuple, quick
-from renderer.resolve import engines, given, normal, options, patching
+from renderer.resolve import engines, given, normal, options
 from renderer.resolve.engines import Derivation
 from renderer.resolve.environment import merge_env
-from renderer.resolve.judging import judged
+from renderer.resolve.judging import judged, untaken
 from renderer.resolve.memo import Claimed, Memo, key_of
-from renderer.resolve.running import Run
+from renderer.resolve.running import Run, version_at
 from renderer.template import shared
 
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
@@ -72,6 +72,8 @@ def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line
         asked += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in each for each in args)
     if asked not in form.sound:
         before = len(found.problems)
+        if engine.other and engine.style.read:
+            _judge_preset(memo, app, run, layers, 1 + len(derived.layers), found)
         _judge(memo, app, base, run, args, found)
         if run.version and len(found.problems) == before:
             form.sound.add(asked)
@@ -152,6 +154,20 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
         given.known(on, found)
 
 
+def _judge_preset(
+    memo: Memo, app: App, run: Run, layers: Sequence[options.Layer], count: int, found: Findings
+) -> None:
+    """What the engine of this version would not take of the preset's arguments, as far as they are in the line.
+    `count`: how many of the layers are the preset's.
+    """
+    judge = engines.judge(memo.inputs.option_files, run.engine, run.version, found)
+    if judge is None:
+        return
+    for given_, hint in untaken(judge, layers, count):
+        at = version_at(app, run.engine, run.variant)
+        found.add(f"{judge.prefix}445", at, of=judge.of, given=given_, hint=hint)
+
+
 def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given], found: Findings) -> None:
     """What the engine of this version would not take of the model's and the user's arguments."""
     engine = run.engine
@@ -162,7 +178,7 @@ def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given]
     version = run.version
     judge = engines.judge(memo.inputs.option_files, engine, version, found) if version else None
     if judge is None:
-        own = "version" in run.user and ":" not in run.tag and "image" not in patching.runner(app.spec)[1]
+        own = "version" in run.user and ":" not in run.tag
         if (version or own) and "list" in (engine.spec.get("options") or {}):
             place = app.origin(*_BACKEND, "version" if "version" in run.user else "backendName")
             found.add("W231", place, backend=engine.runtime.name, version=version or run.tag)

@@ -52,7 +52,7 @@ class Memo(Record):
     problems: tuple[Problem, ...]  # what is wrong with RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     traffic: Mapping[tuple[str, str], tuple[Traffic, ...]]  # by namespace and name of an app, what leads to it
-    engines: dict[tuple[str, int], tuple[engines.Engine | None, list[Problem]]]
+    engines: dict[tuple[str, int, str], tuple[engines.Engine | None, list[Problem]]]  # by name, drain, version
     doors: dict[str, gateways.Door]
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
     loaders: dict[str, loading.Loader]
@@ -125,16 +125,20 @@ def weights(memo: Memo, model: OpenModel) -> tuple[sources.Weights | None, list[
     return known
 
 
-def engine(memo: Memo, runtime: BackendRuntime, drain: int = 10) -> tuple[engines.Engine | None, list[Problem]]:
-    """The runtime compiled, None when a template of it is broken; and what is wrong with it."""
-    known = memo.engines.get((runtime.name, drain))
+def engine(
+    memo: Memo, runtime: BackendRuntime, drain: int = 10, version: str = ""
+) -> tuple[engines.Engine | None, list[Problem]]:
+    """The runtime compiled, None when a template of it is broken; and what is wrong with it. `version`: of the engine,
+    where that is not the runtime's own.
+    """
+    known = memo.engines.get((runtime.name, drain, version))
     if known is None:
         found = Findings()
         try:
-            made: engines.Engine | None = compiling.engine(memo.inputs.option_files, runtime, found, drain)
+            made: engines.Engine | None = compiling.engine(memo.inputs.option_files, runtime, found, drain, version)
         except Stop:
             made = None
-        known = memo.engines[runtime.name, drain] = made, found.problems
+        known = memo.engines[runtime.name, drain, version] = made, found.problems
     return known
 
 

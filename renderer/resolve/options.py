@@ -139,6 +139,11 @@ class Style(Record):
         return (found[0] if len(found) == 1 else head) + tail.replace("-", "_")
 
 
+def is_number(token: str) -> bool:
+    """Whether a token is a value though it begins with a dash."""
+    return bool(_NUMBER.match(token))
+
+
 def style(options: Spec, configs: Iterable[Sequence[str]], listed: Listed | None = None) -> Style:
     """The style of a preset's `engine.options`; `listed`: the options of its version."""
     groups = options.get("groups") or {}

@@ -62,6 +62,7 @@ def plan(memo: Memo, app: App, found: Findings) -> Plan:
         pod = monitoring.watched(pod, run.engine)
     scaler = scaling.scaler(memo, app, run.engine, run.config, found)
     monitoring.readable(run.engine, app, line.names, pod, scaler, found)
+    runtime = run.engine  # in the version that runs
     spec, served = runtime.spec, run.served
     return new_plan(  # by position: so many keywords would take longer than all else here
         app.name,
@@ -98,7 +99,7 @@ def _engine(memo: Memo, app: App, drain: int, found: Findings) -> engines.Engine
     """backendName → RenderConfig's → the CRD's default. Raises Stop."""
     said = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
     name = said or backend(memo)
-    known = memo.engines.get((name, drain))
+    known = memo.engines.get((name, drain, ""))
     if known is None:
         runtimes = memo.inputs.runtimes
         runtime = runtimes.get(name) or engines.runtime(memo.inputs, name, _named_by(memo, app), found)

@@ -9,11 +9,12 @@ from renderer.api import App, Inputs, OpenModel, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, Stop, failing
 from renderer.records import NamedTuple, quick
-from renderer.resolve import engines, fitting, flavors, images, names, patching, resources
+from renderer.resolve import compiling, engines, fitting, flavors, images, names, patching, resources, versions
 from renderer.resolve.claims import Claim
 from renderer.resolve.memo import Claimed, Memo, key_of
+from renderer.resolve.memo import engine as engine_of
 from renderer.resolve.sources import PULLED, Weights
-from renderer.template import Words, shared
+from renderer.template import TemplateError, Words, shared
 
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
@@ -74,9 +75,73 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
     if named and (hint := names.unserved(engine.spec, served)):
         found.add("E414", naming(app, main), name=served, backend=engine.runtime.name, hint=hint)
     _fixed(app, engine, variant, tag, found)
-    # Nobody knows what an image of the podTemplate holds.
-    version = "" if "image" in patching.runner(spec)[1] else engine.version(tag)
+    # What an image of the podTemplate holds, only the version beside it says.
+    own_image = "image" in patching.runner(spec)[1]
+    version = engine.said(user.get("version", "") if own_image else tag)
+    if version != engine.version and version:
+        engine = _in_version(memo, engine, version, found)
+        config = engine.configs[config.spec["name"]]
+    elif not version and engine.templated and not user.get("version"):
+        _unversioned(app, engine, own_image, tag, found)
+    if engine.notes or engine.refusals:
+        try:
+            _differences(inputs, engine, version, version_at(app, engine, variant), words, found)
+        except TemplateError as error:
+            template_at = Origin(engine.runtime.document, ("spec", *error.path))
+            found.stop("E420", template_at, what=error, hint=compiling.hint(error))
     return _run(engine, config, user, merged, held, variant, tag, version, served, words, called)
+
+
+def _in_version(memo: Memo, engine: engines.Engine, version: str, found: Findings) -> engines.Engine:
+    """The engine in another version than its own. Raises Stop where a template of the runtime does not hold there."""
+    runtime = memo.inputs.runtimes[engine.runtime.name]
+    other, problems = engine_of(memo, runtime, engine.constant["DrainSleep"], version)
+    found.problems += problems
+    if other is None:
+        raise Stop
+    return other
+
+
+def version_at(app: App, engine: engines.Engine, variant: Spec) -> Origin:
+    """Who says the version of the engine."""
+    if (app.spec.get("backendRuntimeConfig") or {}).get("version"):
+        return app.origin(*_BACKEND, "version")
+    if "version" in variant:
+        index = next(i for i, entry in enumerate(engine.spec["variants"]) if entry is variant)
+        return engine.origin.at("engine", "variants", index, "version")
+    return engine.origin.at("version")
+
+
+def _unversioned(app: App, engine: engines.Engine, own_image: bool, tag: str, found: Findings) -> None:
+    """A note where nobody says which version of the engine an image is, though much is known by version."""
+    if "list" not in (engine.spec.get("options") or {}) and "versions" not in engine.spec:
+        return
+    if own_image:
+        index, patch = patching.runner(app.spec)
+        place = app.origin("spec", "podTemplate", "spec", "containers", index, "image")
+        hint = f"name it in backendRuntimeConfig.version, such as {engine.runtime.spec['version']}"
+        found.add("N449", place, backend=engine.runtime.name, image=patch["image"], hint=hint)
+    elif not engine.runtime.ours:
+        place = engine.origin.at("version")
+        image = f"{engine.runtime.spec['image']}:{tag}"
+        hint = "write the version itself as spec.engine.options.version"
+        found.add("N449", place, backend=engine.runtime.name, image=image, hint=hint)
+
+
+def _differences(
+    inputs: Inputs, engine: engines.Engine, version: str, at: Origin, words: Words, found: Findings
+) -> None:
+    """A note for what is otherwise in this version, an error for what it cannot do. Raises Stop with such an error."""
+    name = engine.runtime.name
+    refusals = [entry for entry in engine.refusals if entry.when(words)]
+    for entry in refusals:
+        hint = versions.able(inputs.option_files, inputs.runtimes[name], version, engines.WORDS, words)
+        found.add("E444", at, backend=name, version=version, what=entry.what(words), hint=hint)
+    if refusals:
+        raise Stop
+    for entry in engine.notes:
+        if entry.when(words):
+            found.add("N448", at, backend=name, version=version, what=entry.what(words))
 
 
 def _unreadable(found: Findings, before: int) -> bool:

@@ -11,7 +11,7 @@ Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from renderer.problems import Origin, Path, Problem
@@ -27,6 +27,7 @@ __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_EXPANDED",
+    "Changed",
     "Document",
     "Filled",
     "Shared",
@@ -112,6 +113,34 @@ class _Part(Document):
 
     def raw(self, path: Path) -> str | None:
         return super().raw((*self._at, *path))
+
+
+class Changed(Document):
+    """A document with another value in its place; `moved`: paths in that value, and where in the document such a field
+    stands. It is a problems.Merged.
+    """
+
+    __slots__ = ("_moved", "_whole")
+
+    def __init__(self, whole: Document, value: Any, moved: Mapping[Path, Path]) -> None:
+        super().__init__(whole._file, whole.index, value)
+        self._whole: Final = whole
+        self._moved: Final = moved
+
+    def behind(self, path: Path) -> tuple[Document, Path]:
+        """The document, and where the field stands in it."""
+        for length in range(len(path), 0, -1):
+            if (place := self._moved.get(path[:length])) is not None:
+                return self._whole, (*place, *path[length:])
+        return self._whole, path
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        whole, place = self.behind(path)
+        return whole.locate(place, key=key)
+
+    def raw(self, path: Path) -> str | None:
+        whole, place = self.behind(path)
+        return whole.raw(place)
 
 
 class _File:
