@@ -811,6 +811,7 @@ WORDINGS: dict[str, Wording] = {
         "{name} {value} is newer than {newest}, the newest that this llmaz knows",
         "say {newest}: a target is the oldest version that the manifests have to run on",
     ),
+    "E703": Wording("LeaderWorkerSet 0.11 refuses {what}", "leave out one of the two"),
     "E720": Wording("git knows no remote 'origin', so nobody knows where the cluster reads", "write --repo-url URL"),
     "E721": Wording("'{value}' is no name", "write {what}"),
     "E722": Wording("'{path}' does not lie in the repository", "write the folder as seen from the repository's top"),
@@ -1165,6 +1166,10 @@ WORDINGS: dict[str, Wording] = {
     "W700": Wording(
         "{what} needs the feature gate {gate}, which is off by default up to Kubernetes {newest}",
         "without it the API server drops or refuses this: leave it out, or turn the gate on",
+    ),
+    "W703": Wording(
+        "{name} {value} works with {other} {needed} and newer, and the target is {said}",
+        "set targets.{target} to {needed} or above where the clusters have it, or targets.{key} to an older version",
     ),
     "W750": Wording("there is no '{key}' to delete", "leave it out, or mend the name"),
     "W790": Wording("the flavor '{name}': {what}", "{hint}"),

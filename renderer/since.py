@@ -25,7 +25,8 @@ _NONE: Mapping[str, str] = {}
 
 class Component(NamedTuple):
     """Something with versions. `oldest`: that was looked at; `newest`: that is known to have what we render; `tested`:
-    of our schemas; `default`: what is targeted when RenderConfig says nothing, '' for what it cannot say.
+    of our schemas; `default`: what is targeted when RenderConfig says nothing, '' for what it cannot say; `asks`: by
+    version, from which on it holds, the oldest version of another component that it works with.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Component(NamedTuple):
     newest: str
     tested: str
     default: str = ""
+    asks: Mapping[str, Mapping[str, str]] = {}
 
 
 class Late(NamedTuple):
@@ -113,6 +115,18 @@ class Targets:
         have = self._numbers
         unmet = {key: each for key, each in needs.items() if key in have and numbers(each) > have[key]}
         return unmet or ({GATE: needs[GATE]} if GATE in needs and "kubernetes" in have else {})
+
+
+def unsupported(key: str, versions: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Which component is too old for the targeted version of another, and the version that this one asks for."""
+    version = numbers(versions[key])
+    asks: dict[str, str] = {}
+    for first, needs in components()[key].asks.items():
+        if numbers(first) <= version:
+            asks.update(needs)
+    for other, needed in asks.items():
+        if numbers(versions[other]) < numbers(needed):
+            yield other, needed
 
 
 def targets(said: Mapping[str, str | None]) -> Targets:

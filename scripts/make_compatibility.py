@@ -112,7 +112,7 @@ def component_table() -> str:
             each.tested,
             installed.get(key, "–"),
             oldest(key),
-            each.newest if each.default else "–",
+            each.newest,
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)

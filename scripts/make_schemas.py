@@ -4,8 +4,8 @@
     python scripts/make_schemas.py --check  # exit code 1 when a file differs
 
 Needs `go` and the Go module proxy: every source is a Go module of a fixed version, read from its zip. What the sources
-leave open is in `additions.yaml` (rules of the API server), `extensions.yaml` (our fields and words for llmaz's kinds)
-and `input-crds/` (llmaz's own CRDs). Results:
+leave open is in `additions.yaml` (rules of the API server), `extensions.yaml` (our fields and words for llmaz's kinds),
+`since.yaml` (fields of versions that no module serves) and `input-crds/` (llmaz's own CRDs). Results:
 
     schemas/output/<group or core>/<kind>_<version>.json   strict; what we emit and what `llmaz check` reads
     schemas/output/defaults.json   what LeaderWorkerSet's CRD sets inside lists of a pod template, by path
@@ -48,7 +48,7 @@ HERE = Path(__file__).resolve().parent
 TARGET = HERE.parent / "renderer" / "schemas"
 DIALECT = "http://json-schema.org/draft-07/schema#"
 
-KUBERNETES = "k8s.io/kubernetes@v1.36.3"
+KUBERNETES = "k8s.io/kubernetes@v1.37.2"
 OPENAPI = "api/openapi-spec/v3"
 ENUMS = "pkg/generated/openapi/zz_generated.openapi.go"
 
@@ -86,7 +86,7 @@ CRDS = (
         ("PodMonitor", "ServiceMonitor", "PrometheusRule"),
     ),
     # Its copy of NodePool has the rules about AWS's labels, which the one of sigs.k8s.io/karpenter lacks.
-    Source("github.com/aws/karpenter-provider-aws@v1.14.1", "pkg/apis/crds", ("NodePool", "EC2NodeClass")),
+    Source("github.com/aws/karpenter-provider-aws@v1.15.0", "pkg/apis/crds", ("NodePool", "EC2NodeClass")),
 )
 
 BUILT_IN = {
@@ -201,6 +201,26 @@ def additions() -> Node:
     result = {key: value if key == "forms" else filled(value) for key, value in raw.items()}
     result["forms"] = {key: filled(value) for key, value in forms.items()}
     return result
+
+
+@cache
+def by_hand() -> dict[str, dict[str, dict[str, Node]]]:
+    """`byHand` of since.yaml: what CRDs that no module serves add, by component, version and `group/kind_version`."""
+    read: dict[str, dict[str, dict[str, Node]]] = yaml.safe_load((HERE / "since.yaml").read_text("utf-8"))["byHand"]
+    return read
+
+
+def extended(name: str, raw: Node) -> Node:
+    """The schema of a CRD, `group/kind_version`, with the fields and values of versions that no module serves."""
+    news = [kinds[name] for versions in by_hand().values() for kinds in versions.values() if name in kinds]
+    for new in news:
+        for path, field in new.get("fields", {}).items():
+            parent, _, key = path.rpartition(".")
+            more = {"properties": {key: field}}
+            raw = changed(raw, parent, lambda node, more=more: merged(node, more))
+        for path, values in new.get("values", {}).items():
+            raw = changed(raw, path, lambda node, values=values: {**node, "enum": [*node["enum"], *values]})
+    return raw
 
 
 def form(name: str) -> Node:
@@ -592,9 +612,10 @@ def custom_kinds() -> Iterator[tuple[str, Node]]:
             for version in crd["spec"]["versions"]:
                 if not version["served"]:
                     continue
-                if rules_of := judged(version["schema"]["openAPIV3Schema"]):
+                raw = extended(f"{group}/{kind.lower()}_{version['name']}", version["schema"]["openAPIV3Schema"])
+                if rules_of := judged(raw):
                     yield f"cel/{group}/{kind.lower()}_{version['name']}.json", rules_of
-                body = structural(version["schema"]["openAPIV3Schema"])
+                body = structural(raw)
                 if kind == "LeaderWorkerSet":
                     template = body["properties"]["spec"]["properties"]["leaderWorkerTemplate"]["properties"]
                     yield "output/defaults.json", dict(list_defaults(template["workerTemplate"], ""))

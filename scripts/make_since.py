@@ -8,7 +8,8 @@ component are read and compared. A field of Kubernetes counts from the version o
 before, the API server drops it. What no module says is in `since.yaml`, with who says it.
 
     components   by key of RenderConfig's `targets`, or a name of its own for what has none there: what it is called,
-                 the oldest version that was looked at and the newest that we know, that of our schemas, the default
+                 the oldest version that was looked at and the newest that we know, that of our schemas, the default;
+                 `asks`: by version, the oldest version of another component that it works with
     kinds        by schema, the component that serves it; where parts of it are newer than that component's oldest
                  version, the number of a node
     nodes        parts of an object: `!` since when (component → version; `?` → a feature gate that is off by default
@@ -58,7 +59,7 @@ COMPONENTS = {
     "kubernetes": Component(
         "Kubernetes",
         "k8s.io/kubernetes",
-        ("v1.28.0", "v1.29.0", "v1.30.0", "v1.31.0", "v1.32.0", "v1.33.0", "v1.34.0", "v1.35.0"),
+        ("v1.28.0", "v1.29.0", "v1.30.0", "v1.31.0", "v1.32.0", "v1.33.0", "v1.34.0", "v1.35.0", "v1.36.0"),
     ),
     "leaderWorkerSet": Component(
         "LeaderWorkerSet",
@@ -67,7 +68,7 @@ COMPONENTS = {
         ("config/crd/bases",),
     ),
     "aiGateway": Component(
-        "Envoy AI Gateway",
+        "Agent Router (Envoy AI Gateway)",
         "github.com/envoyproxy/ai-gateway",
         (),
         ("manifests/charts/ai-gateway-crds-helm/templates",),
@@ -96,7 +97,12 @@ COMPONENTS = {
         ("v0.70.0", "v0.75.0"),
         ("example/prometheus-operator-crd",),
     ),
-    "karpenter": Component("Karpenter", "github.com/aws/karpenter-provider-aws", ("v1.0.0",), ("pkg/apis/crds",)),
+    "karpenter": Component(
+        "Karpenter",
+        "github.com/aws/karpenter-provider-aws",
+        ("v1.0.0", "v1.14.1"),
+        ("pkg/apis/crds",),
+    ),
 }
 
 
@@ -365,16 +371,32 @@ def custom(key: str, component: Component) -> Iterator[tuple[str, Node]]:
 
 
 def gateway_facts() -> Iterator[tuple[str, Node]]:
-    """The kinds of Envoy AI Gateway, as its release notes tell."""
+    """The kinds of Agent Router, as its release notes tell."""
     oldest = facts()["aiGateway"]["versions"][0]
     for name, said in facts()["aiGateway"]["kinds"].items():
         node: Node = {} if said["since"] == oldest else {"!": {"aiGateway": said["since"]}}
         for path, version in said.get("fields", {}).items():
-            place = node
-            for word in path.split("."):
-                place = place.setdefault(word, {})
-            place["!"] = {"aiGateway": version}
+            part_of(node, path)["!"] = {"aiGateway": version}
         yield f"aigateway.envoyproxy.io/{name}", node
+
+
+def part_of(node: Node, path: str) -> Node:
+    """The part of an account at a path such as `spec.rules[].name`, made where it is not there."""
+    for word in path.replace("[]", ".[]").split("."):
+        node = node.setdefault(word, {})
+    return node
+
+
+def hand_facts(key: str, name: str) -> Node:
+    """What since.yaml says by hand of newer versions of a kind."""
+    node: Node = {}
+    for version, kinds_of in made.by_hand().get(key, {}).items():
+        new = kinds_of.get(name, {})
+        for path in new.get("fields", {}):
+            part_of(node, path)["!"] = {key: version, **new.get("needs", {}).get(path, {})}
+        for path, values in new.get("values", {}).items():
+            part_of(node, path)["="] = {value: {key: version} for value in values}
+    return node
 
 
 # ---- all together ----
@@ -388,13 +410,28 @@ def joined(one: Node, other: Node) -> Node:
     }
 
 
-def embedded(kind: str, node: Node) -> Node:
-    """A CRD's account with that of the Kubernetes types that stand in it (additions.yaml says where)."""
+def embedded(kind: str, node: Node, raw: Node) -> Node:
+    """A CRD's account with that of the Kubernetes types that stand in it (additions.yaml says where). `raw`: its newest
+    schema that was read.
+    """
+    told: Node = {}
     for path, definition in made.additions()["crds"].get(kind, {}).get("types", {}).items():
-        told = kubernetes(definition)
-        for word in reversed(path.replace("[]", ".[]").split(".")):
-            told = {word: told} if told else {}
-        node = joined(node, told)
+        part_of(told, path).update(kubernetes(definition))
+    return joined(node, passed(told, raw))
+
+
+def passed(told: Node, raw: Node) -> Node:
+    """The account of Kubernetes types without the fields that a CRD's copy of them lacks: no version of it passes them
+    on, so that they are unknown there rather than new.
+    """
+    node: Node = {}
+    for key, child in told.items():
+        if key in ("!", "=", "~"):
+            node[key] = child
+            continue
+        where = {"[]": ("items",), "{}": ("additionalProperties",)}.get(key, ("properties", key))
+        if (inside := part(raw, *where)) is not None:
+            below(node, key, passed(child, inside))
     return node
 
 
@@ -453,7 +490,8 @@ def kinds() -> Iterator[tuple[str, str, Node]]:
         told = gateway_facts() if key == "aiGateway" else custom(key, component) if component.folders else ()
         for name, node in told:
             crd = next((each for each in made.additions()["crds"] if name.split("/")[1].startswith(each.lower())), "")
-            yield name, key, embedded(crd, node)
+            raw = bodies(pinned(component), component.folders).get(name, {}) if crd else {}
+            yield name, key, joined(embedded(crd, node, raw), hand_facts(key, name))
 
 
 def result() -> Node:
@@ -469,9 +507,11 @@ def result() -> Node:
         components[key] = {
             "title": each.title,
             "oldest": versions[0],
-            "newest": facts()["later"].get(key, versions[-1]),
+            "newest": facts()["later"].get(key) or [*versions, *made.by_hand().get(key, {})][-1],
             "tested": minor(pinned(each)),
         }
+        if key in facts()["asks"]:
+            components[key]["asks"] = facts()["asks"][key]
         if key in targets["keys"]:
             components[key]["default"] = targets["keys"][key]["default"]
     return {"components": components, "kinds": told, "nodes": pool.nodes}

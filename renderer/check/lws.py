@@ -30,6 +30,33 @@ def lws_webhook(body: Body) -> Iterator[Finding]:
     yield from _subgroups(metadata, template, size)
     if template.get("restartPolicy") == "Default":
         yield "E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {}
+    yield from _identity(metadata["name"], spec, size)
+
+
+_HASHED = {True: 54, False: 43}
+"""Longest names of a LeaderWorkerSet whose groups have random keys, by whether a group is one pod."""
+
+
+def _identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
+    """What 0.11 refuses of its own fields (docs: concepts/leaderworkerset, group-identity and failure-handling)."""
+    template = spec["leaderWorkerTemplate"]
+    rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    if spec.get("groupIdentity") == "Hash":
+        path: Path = ("spec", "groupIdentity")
+        if template.get("volumeClaimTemplates"):
+            yield "E703", path, {"what": "groupIdentity Hash with volumeClaimTemplates"}
+        if rollout.get("partition"):
+            yield "E703", path, {"what": f"groupIdentity Hash with a partition of {rollout['partition']}"}
+        if len(name) > (longest := _HASHED[size == 1]):
+            what = f"groupIdentity Hash with a name of {len(name)} characters, above {longest}"
+            yield "E703", ("metadata", "name"), {"what": what}
+    elif spec.get("groupReplacementPolicy") == "Immediate":
+        yield "E703", ("spec", "groupReplacementPolicy"), {"what": "Immediate with groupIdentity Ordinal"}
+    if "maxGroupRestarts" in template and template.get("restartPolicy") == "None":
+        where = ("spec", "leaderWorkerTemplate", "maxGroupRestarts")
+        yield "E703", where, {"what": "maxGroupRestarts with restartPolicy None"}
+    if "scheduling" in spec and spec.get("startupPolicy") == "LeaderReady":
+        yield "E703", ("spec", "scheduling"), {"what": "scheduling with startupPolicy LeaderReady"}
 
 
 def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:

@@ -105,8 +105,9 @@ def config(
         raise RenderError(
             problem(found.code, made.origin(*found.path[1:], key=found.key), **found.words) for found in findings
         )
-    for key, value in (made.get("targets") or {}).items():
-        problems += _aimed(made.origin("targets", key), key, value) if value else ()
+    aims = {key: value for key, value in (made.get("targets") or {}).items() if value}
+    unknown = [wrong for key, value in aims.items() for wrong in _aimed(made.origin("targets", key), key, value)]
+    problems += unknown or _unsupported(made, aims)
     return made, problems
 
 
@@ -126,6 +127,17 @@ def _aimed(at: Origin, key: str, value: str) -> Iterator[Problem]:
         yield problem("E701", at, name=component.title, value=value, oldest=component.oldest)
     elif have > since.numbers(component.newest):
         yield problem("E702", at, name=component.title, value=value, newest=component.newest)
+
+
+def _unsupported(config: Config, aims: Mapping[str, str]) -> Iterator[Problem]:
+    """Warnings of targets that RenderConfig names and that do not work with others, named or by default."""
+    components = since.components()
+    versions = since.targets(aims).versions
+    for key, value in aims.items():
+        for other, needed in since.unsupported(key, versions):
+            words = {"name": components[key].title, "value": value, "other": components[other].title, "target": other}
+            said = versions[other]
+            yield problem("W703", config.origin("targets", key), **words, needed=needed, said=said, key=key)
 
 
 def _flag(text: str) -> Rule:
