@@ -811,7 +811,7 @@ WORDINGS: dict[str, Wording] = {
         "{name} {value} is newer than {newest}, the newest that this llmaz knows",
         "say {newest}: a target is the oldest version that the manifests have to run on",
     ),
-    "E703": Wording("LeaderWorkerSet 0.11 refuses {what}", "leave out one of the two"),
+    "E703": Wording("LeaderWorkerSet 0.11 refuses {what}", "{hint}"),
     "E720": Wording("git knows no remote 'origin', so nobody knows where the cluster reads", "write --repo-url URL"),
     "E721": Wording("'{value}' is no name", "write {what}"),
     "E722": Wording("'{path}' does not lie in the repository", "write the folder as seen from the repository's top"),

@@ -40,23 +40,27 @@ _HASHED = {True: 54, False: 43}
 def _identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
     """What 0.11 refuses of its own fields (docs: concepts/leaderworkerset, group-identity and failure-handling)."""
     template = spec["leaderWorkerTemplate"]
-    rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    partition = ((spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}).get("partition")
+    pairs: list[tuple[Path, str]] = []
     if spec.get("groupIdentity") == "Hash":
-        path: Path = ("spec", "groupIdentity")
         if template.get("volumeClaimTemplates"):
-            yield "E703", path, {"what": "groupIdentity Hash with volumeClaimTemplates"}
-        if rollout.get("partition"):
-            yield "E703", path, {"what": f"groupIdentity Hash with a partition of {rollout['partition']}"}
+            pairs.append((("spec", "groupIdentity"), "groupIdentity Hash with volumeClaimTemplates"))
+        if partition:
+            pairs.append((("spec", "groupIdentity"), f"groupIdentity Hash with the partition {partition}"))
         if len(name) > (longest := _HASHED[size == 1]):
-            what = f"groupIdentity Hash with a name of {len(name)} characters, above {longest}"
-            yield "E703", ("metadata", "name"), {"what": what}
+            what = f"a name of {len(name)} characters with groupIdentity Hash"
+            yield "E703", ("metadata", "name"), {"what": what, "hint": f"take at most {longest}"}
     elif spec.get("groupReplacementPolicy") == "Immediate":
-        yield "E703", ("spec", "groupReplacementPolicy"), {"what": "Immediate with groupIdentity Ordinal"}
+        pairs.append(
+            (("spec", "groupReplacementPolicy"), "groupReplacementPolicy Immediate with groupIdentity Ordinal")
+        )
     if "maxGroupRestarts" in template and template.get("restartPolicy") == "None":
         where = ("spec", "leaderWorkerTemplate", "maxGroupRestarts")
-        yield "E703", where, {"what": "maxGroupRestarts with restartPolicy None"}
+        pairs.append((where, "maxGroupRestarts with restartPolicy None"))
     if "scheduling" in spec and spec.get("startupPolicy") == "LeaderReady":
-        yield "E703", ("spec", "scheduling"), {"what": "scheduling with startupPolicy LeaderReady"}
+        pairs.append((("spec", "scheduling"), "scheduling with startupPolicy LeaderReady"))
+    for path, what in pairs:
+        yield "E703", path, {"what": what, "hint": "change one of the two"}
 
 
 def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
