@@ -22,7 +22,9 @@ FEW = 96  # items at most that go through all stages together: code and tables s
 _TURNS = 8_000  # whose numbers every system's pipe holds
 _RESERVE = 16  # file descriptors that workers leave to whatever is read and written
 
-_parent_ends: set[int] = set()  # of the pipes of all children: none of them holds open what leads to another
+# Descriptors that no child keeps: the parent's ends of the pipes of all children, so that none of these holds open what
+# leads to another, and the reserve.
+_parents_own: set[int] = set()
 
 
 class _Worker:
@@ -127,8 +129,10 @@ def _reserved() -> Iterator[None]:
     try:
         while len(reserve) < _RESERVE:
             reserve.append(os.open(os.devnull, os.O_RDONLY))
+        _parents_own.update(reserve)
         yield
     finally:
+        _parents_own.difference_update(reserve)
         for descriptor in reserve:
             os.close(descriptor)
 
@@ -191,13 +195,13 @@ class _Child:
         self._pid, self._read, self._tell = pid, read, tell
         self._heard, self._ended = bytearray(), False
         self._status: int | None = None
-        _parent_ends.update((read, tell))
+        _parents_own.update((read, tell))
         os.set_blocking(read, False)
 
     def close(self) -> None:
         """Nobody talks to it, nor listens."""
         for pipe in (self._read, self._tell):
-            _parent_ends.discard(pipe)
+            _parents_own.discard(pipe)
             os.close(pipe)
 
     def status(self) -> int:
@@ -308,9 +312,9 @@ def _child(talk: Callable[[int, _Out], None]) -> _Child:
     status = 1
     out = _Out(write)
     try:
-        for pipe in (tell, read, *_parent_ends):
+        for pipe in (tell, read, *_parents_own):
             os.close(pipe)
-        _parent_ends.clear()
+        _parents_own.clear()
         talk(told, out)
         status = 0
     except KeyboardInterrupt:

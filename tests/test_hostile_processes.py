@@ -64,7 +64,7 @@ def nobody_left() -> Iterator[None]:
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
     assert len(set(os.listdir("/dev/fd")) - before) == 0
-    assert not parallel._parent_ends
+    assert not parallel._parents_own
 
 
 def contents(folder: Path) -> dict[str, str]:

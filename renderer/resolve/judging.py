@@ -77,8 +77,8 @@ def _which(judge: Judge, option: str) -> str:
 
 def _blanks(judge: Judge, args: Sequence[str]) -> tuple[Said, ...]:
     """The image's entrypoint takes these apart."""
-    apart = [(i, token) for i, token in enumerate(args) if token and token.split() != [token]]
-    return tuple((i, "E436", {"arg": _short(token)}) for i, token in apart)
+    apart = [i for i, token in enumerate(args) if token and token.split() != [token]]
+    return tuple((i, "E436", {"arg": _short(args, i)}) for i in apart)
 
 
 def _walked(judge: Judge, args: Sequence[str], values: int) -> Iterator[Said]:
@@ -89,13 +89,13 @@ def _walked(judge: Judge, args: Sequence[str], values: int) -> Iterator[Said]:
         i += 1
         if token == "--" and style.kind != "exact":  # noqa: S105 - no password; behind it stand values only
             for index in range(i + values, len(args)):
-                yield index, f"{judge.prefix}437", {"of": judge.of, "value": _short(args[index]), "hint": _STRAY}
+                yield index, f"{judge.prefix}437", {"of": judge.of, "value": _short(args, index), "hint": _STRAY}
             return
         if token == "--" or not style.is_option(token):  # noqa: S105
             if values:
                 values -= 1
                 continue
-            words = {"of": judge.of, "value": _short(token), "hint": _stray(judge, args, here)}
+            words = {"of": judge.of, "value": _short(args, here), "hint": _stray(judge, args, here)}
             yield here, f"{judge.prefix}437", words
             i = _behind(style, args, i)
             continue
@@ -211,9 +211,11 @@ def _stray(judge: Judge, args: Sequence[str], at: int) -> str:
     return _STRAY
 
 
-def _short(value: str) -> str:
-    """A value as a message quotes it: in one line, and not too long."""
-    line = " ".join(value.split("\n"))
+def _short(args: Sequence[str], index: int) -> str:
+    """An item of a command line as a message quotes it: without secrets, in one line, and not too long."""
+    from renderer.secrets import hidden_in, hidden_in_text  # few runs need it
+
+    line = " ".join(hidden_in_text(hidden_in(args)[index]).split("\n"))
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"
 
 
