@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from renderer import escapes
 from renderer.records import NamedTuple, quick
-from renderer.suggestions import closest
+from renderer.suggestions import Vocabulary
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -204,19 +204,20 @@ def quoted(words: Iterable[object]) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
-def guess(word: str, known: Sequence[str], first: Sequence[str] = ()) -> str:
+def guess(word: str, known: Sequence[str], first: Iterable[str] = ()) -> str:
     """`did you mean 'x'?` when something known is close, else what is known, the `first` of it first."""
     names = tuple(known)
-    folded = _folded(names)
-    if close := closest(word.lower(), (*folded,), 0.6):
+    folded, vocabulary = _folded(names)
+    if close := vocabulary.closest(word.lower(), 0.6):
         return f"did you mean '{folded[close]}'?"
     return _listed(names, tuple(first))
 
 
 @lru_cache(maxsize=8)
-def _folded(names: tuple[str, ...]) -> dict[str, str]:
-    """The names by what they are in small letters; of two the first."""
-    return {name.lower(): name for name in reversed(names)}
+def _folded(names: tuple[str, ...]) -> tuple[dict[str, str], Vocabulary]:
+    """The names by what they are in small letters, of two the first; and these small letters."""
+    folded = {name.lower(): name for name in reversed(names)}
+    return folded, Vocabulary((*folded,))
 
 
 @lru_cache(maxsize=8)
@@ -293,6 +294,11 @@ WORDINGS: dict[str, Wording] = {
     "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
     "E150": Wording("cannot be written: {what}"),
     "E151": Wording("the system says: {what}", "no file is half written; mend the cause and run again"),
+    # 16x: how much there may be
+    "E160": Wording(
+        "RenderConfig has {count:,} environments, at most {limit} are rendered",
+        "put the others into a repository, or a folder with an llmaz.yaml, of their own",
+    ),
     # 18x: processes
     "E180": Wording(
         "a worker process was killed by {signal}",

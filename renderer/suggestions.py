@@ -46,9 +46,9 @@ class Vocabulary:
         return known
 
 
-_vocabulary = lru_cache(maxsize=16)(Vocabulary)
+vocabulary = lru_cache(maxsize=16)(Vocabulary)
 
 
 def closest(word: str, known: Sequence[str], cutoff: float) -> str:
     """The known word that is most similar to this one; '' when none is as similar as `cutoff` (1: equal)."""
-    return _vocabulary(tuple(known)).closest(word, cutoff)
+    return vocabulary(tuple(known)).closest(word, cutoff)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, lru_cache
 from typing import Any, Final, NoReturn
 
 from renderer.yamlio import Shared
@@ -94,6 +95,8 @@ def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()
     """
     if len(text) > MAX_TEMPLATE:
         raise _too_much(text, path)
+    if text == "true":
+        return lambda words: True
     if plain := _plain_condition(text, known, path):
         return plain
     code = _simple_expression(text, known, path)
@@ -405,11 +408,8 @@ def _said(error: Exception) -> str:
 def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     from jinja2 import TemplateError as JinjaError
 
-    tree = _parsed(_DOTTED.sub(r"{{\1\2", text), known, path)
-    try:
-        template = _environment().from_string(tree)  # it works out what is constant
-    except (JinjaError, *_FAULTS) as error:
-        raise TemplateError(_said(error), path) from None
+    with _at(path):
+        template = _template(text, known)
 
     def fill(words: Words) -> str:
         try:
@@ -424,13 +424,8 @@ def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -
 def _jinja_expression(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     from jinja2 import TemplateError as JinjaError
 
-    tree = _parsed("{{ " + text + " }}", known, path)
-    if len(tree.body) != 1 or len(tree.body[0].nodes) != 1:
-        raise TemplateError("it must be one expression", path)
-    try:
-        expression = _environment().compile_expression(text, undefined_to_none=False)
-    except (JinjaError, *_FAULTS) as error:
-        raise TemplateError(_said(error), path) from None
+    with _at(path):
+        expression = _expression(text, known)
 
     def holds(words: Words) -> bool:
         try:
@@ -439,3 +434,41 @@ def _jinja_expression(text: str, known: frozenset[str], path: tuple[str | int, .
             raise TemplateError(_said(error), path) from None
 
     return holds
+
+
+@contextmanager
+def _at(path: tuple[str | int, ...]) -> Iterator[None]:
+    """Says where a template stands that is broken."""
+    try:
+        yield
+    except TemplateError as error:
+        raise TemplateError(str(error), path, error.word) from None
+
+
+# Jinja takes a millisecond for each, and a runtime is compiled more than once.
+
+
+@lru_cache(maxsize=2048)
+def _template(text: str, known: frozenset[str]) -> Any:
+    """Jinja's template. Raises TemplateError."""
+    from jinja2 import TemplateError as JinjaError
+
+    tree = _parsed(_DOTTED.sub(r"{{\1\2", text), known, ())
+    try:
+        return _environment().from_string(tree)  # it works out what is constant
+    except (JinjaError, *_FAULTS) as error:
+        raise TemplateError(_said(error)) from None
+
+
+@lru_cache(maxsize=2048)
+def _expression(text: str, known: frozenset[str]) -> Any:
+    """Jinja's expression. Raises TemplateError."""
+    from jinja2 import TemplateError as JinjaError
+
+    tree = _parsed("{{ " + text + " }}", known, ())
+    if len(tree.body) != 1 or len(tree.body[0].nodes) != 1:
+        raise TemplateError("it must be one expression")
+    try:
+        return _environment().compile_expression(text, undefined_to_none=False)
+    except (JinjaError, *_FAULTS) as error:
+        raise TemplateError(_said(error)) from None

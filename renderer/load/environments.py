@@ -17,6 +17,7 @@ SECTIONS = {"Playground": "playgrounds", "Service": "services", "OpenModel": "mo
 _ENVIRONMENTS = ("spec", "environments")
 _NAME = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # of an environment, as its schema has it
 _SAME = (("environments",), ("output", "dir"))  # what holds in every environment
+MAX_ENVIRONMENTS: Final = 100  # each is a run of its own
 
 
 class Patched(Document):
@@ -71,8 +72,17 @@ class Merge:
     """
 
     def __init__(self) -> None:
-        self.where: dict[Path, Path] = {}
+        self._set_in_turn: dict[Path, Path] = {}  # fields that were set, the last one last
         self.idle: list[Path] = []
+
+    @property
+    def where(self) -> dict[Path, Path]:
+        """Field → the field of RenderConfig that set or deleted it, and all below it."""
+        made: dict[Path, Path] = {}
+        for path, at in reversed(self._set_in_turn.items()):
+            if not any(path[:length] in made for length in range(len(path))):  # else it was set anew from further up
+                made[path] = at
+        return dict(reversed(made.items()))
 
     def merged(self, base: Any, patch: Any, path: Path, at: Path) -> Any:
         """`base`, which stands at `path`, under `patch`, which stands at `at` in RenderConfig; neither is changed.
@@ -107,8 +117,9 @@ class Merge:
 
     def meant(self, path: Path) -> list[Path]:
         """The fields of patches that set this field, or something below it."""
-        there = _standing(self.where, path)
-        return [there] if there else [at for each, at in self.where.items() if each[: len(path)] == path]
+        where = self.where
+        there = _standing(where, path)
+        return [there] if there else [at for field, at in where.items() if field[: len(path)] == path]
 
     def _new(self, value: Any, path: Path, at: Path) -> Any:
         self._set(path, at)
@@ -117,9 +128,8 @@ class Merge:
 
     def _set(self, path: Path, at: Path) -> None:
         """From here on the field is the patch's, with all below it."""
-        for longer in [each for each in self.where if each[: len(path)] == path]:
-            del self.where[longer]
-        self.where[path] = at
+        self._set_in_turn.pop(path, None)
+        self._set_in_turn[path] = at
 
 
 def _below(value: Any, path: Path) -> Any:
@@ -260,6 +270,7 @@ class Environment:
         namespaces. `all_read`: there are no others.
         """
         problems = []
+        known = _Known(there)
         for kind, section in SECTIONS.items():
             by_name: dict[str, list[str]] = {}
             for label in sorted(there.get(kind, ())):
@@ -272,7 +283,7 @@ class Environment:
                     if len(found) > 1:
                         problems.append(problem("E754", origin, name=key, names=quoted(found), first=found[0]))
                     elif not found and all_read:
-                        problems.append(problem("E753", origin, kind=kind, name=key, hint=_hint(kind, key, there)))
+                        problems.append(problem("E753", origin, kind=kind, name=key, hint=known.hint(kind, key)))
         return problems
 
     def _idle(self, merge: Merge) -> list[Problem]:
@@ -280,15 +291,34 @@ class Environment:
         return [problem("W750", origin, key=origin.path[-1]) for origin in origins]
 
 
-def _hint(kind: str, key: str, there: Mapping[str, set[str]]) -> str:
-    """What may be meant by a name that no object of a kind has."""
-    for other, section in SECTIONS.items():
-        if any(key in (each, each.rpartition("/")[2]) for each in there.get(other, ())):
-            return f"write it below {section}"
-    if kind == "OpenModel" and key in preset_names("models"):
-        return "a model that comes with llmaz need not be deleted: without an app nothing is made of it"
-    labels = there.get(kind, set()) | {*(preset_names("models") if kind == "OpenModel" else ())}
-    return guess(key, sorted(labels if "/" in key else {each.rpartition("/")[2] for each in labels}))
+class _Known:
+    """The objects of a tree by kind: `labels` with their namespaces, and `names` without."""
+
+    def __init__(self, there: Mapping[str, set[str]]) -> None:
+        self._labels = {kind: set(there.get(kind, ())) for kind in SECTIONS}
+        self._names = {kind: {_bare(label) for label in labels} for kind, labels in self._labels.items()}
+        self._listed: dict[tuple[str, bool], list[str]] = {}
+
+    def hint(self, kind: str, key: str) -> str:
+        """What may be meant by a name that no object of a kind has."""
+        for other, section in SECTIONS.items():
+            if key in self._labels[other] or key in self._names[other]:
+                return f"write it below {section}"
+        if kind == "OpenModel" and key in preset_names("models"):
+            return "a model that comes with llmaz need not be deleted: without an app nothing is made of it"
+        return guess(key, self._all(kind, "/" in key))
+
+    def _all(self, kind: str, spaced: bool) -> list[str]:
+        """Every name of a kind, those of the presets too, in order."""
+        if (kind, spaced) not in self._listed:
+            labels = self._labels[kind] | {*(preset_names("models") if kind == "OpenModel" else ())}
+            self._listed[kind, spaced] = sorted(labels if spaced else {_bare(label) for label in labels})
+        return self._listed[kind, spaced]
+
+
+def _bare(label: str) -> str:
+    """A name without its namespace."""
+    return label.rpartition("/")[2]
 
 
 def environment(config: Source, name: str, namespace: str) -> Environment | None:
@@ -302,6 +332,9 @@ def configured(config: Document, name: str) -> tuple[Document, list[Problem]]:
     Raises RenderError when there is none of that name.
     """
     said = _said(config)
+    if len(said) > MAX_ENVIRONMENTS:
+        origin = config.origin(*_ENVIRONMENTS, key=True)
+        raise RenderError([problem("E160", origin, count=len(said), limit=MAX_ENVIRONMENTS)])
     if name and name not in said:
         raise missing(name, list(said))
     if not said:

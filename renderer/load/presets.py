@@ -73,6 +73,7 @@ class Shelf(Mapping[str, T], Generic[T]):
         self._own, self._folder, self._make = own, folder, make
         self._made: dict[str, T] = dict(own)
         self._names: list[str] | None = None
+        self._all: list[str] | None = None
 
     def __getitem__(self, name: str) -> T:
         if name not in self._made:
@@ -85,10 +86,15 @@ class Shelf(Mapping[str, T], Generic[T]):
         return name in self._made or name in self._presets()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted({*self._own, *self._presets()}))
+        return iter(self._sorted())
 
     def __len__(self) -> int:
-        return len({*self._own, *self._presets()})
+        return len(self._sorted())
+
+    def _sorted(self) -> list[str]:
+        if self._all is None:
+            self._all = sorted({*self._own, *self._presets()})
+        return self._all
 
     def _presets(self) -> list[str]:
         if self._names is None:

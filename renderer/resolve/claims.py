@@ -87,5 +87,5 @@ def model(inputs: Inputs, name: str, origin: Origin, found: Findings) -> OpenMod
         return inputs.models[name]
     if not inputs.unreadable and ("OpenModel", name) not in inputs.broken:
         known = [*inputs.models, *(other for kind, other in inputs.broken if kind == "OpenModel")]
-        found.add("E203", origin, name=name, hint=guess(name, known, [each.name for each in inputs.own]))
+        found.add("E203", origin, name=name, hint=guess(name, known, (own.name for own in inputs.own)))
     return None

@@ -239,9 +239,9 @@ def _configs(spec: Spec, preset: _Preset) -> Mapping[str, Recommended]:
 
 def _derived(preset: _Preset) -> tuple[Derived, ...]:
     derived = []
+    groups = (preset.own.get("options") or {}).get("groups") or {}
     for i, entry in enumerate(preset.own.get("derived") or ()):
         path: Path = ("engine", "derived", i)
-        groups = (preset.own.get("options") or {}).get("groups") or {}
         if "group" in entry and entry["group"] not in groups:
             meant = guess(entry["group"], list(groups)) or "add it there"
             preset.found.add("E426", preset.at.at(*path, "group"), name=entry["group"], hint=meant)
@@ -270,11 +270,14 @@ def _conditional(preset: _Preset, whole: BackendRuntime, its_version: str, field
 def _files(preset: _Preset) -> tuple[File, ...]:
     """Its files; their keys in the ConfigMap are their names, so two folders cannot hold files of one name."""
     files: list[File] = []
+    folders: dict[str, set[str]] = {}  # by key
     for i, entry in enumerate(preset.own.get("files") or ()):
         path: Path = ("engine", "files", i)
         where, key = entry["path"], posixpath.basename(entry["path"])
-        if any(each.key == key and each.path != where for each in files):
+        paths = folders.setdefault(key, set())
+        if paths - {where}:
             preset.found.add("E422", preset.at.at(*path, "path"), name=key)
+        paths.add(where)
         content = preset.tree((*path, "content"), entry["content"])
         files.append(File(preset.when(path, entry), where, key, content))
     return tuple(files)
@@ -300,15 +303,17 @@ def _volumes(preset: _Preset) -> tuple[tuple[str, str], ...]:
 
 def _names(preset: _Preset, field: str, ours: str, more: set[str]) -> list[str]:
     """The names in a list of `spec.engine`; an error for one that is there twice, or the renderer's own."""
-    names: list[str] = []
+    names: set[str] = set()
+    listed: list[str] = []
     for i, entry in enumerate(preset.own.get(field) or ()):
         name, at = entry["name"], preset.at.at("engine", field, i, "name")
         if name in names:
             preset.found.add("E294", at, name=name)
         elif re.fullmatch(ours, name) or name in more:
             preset.found.add("E299", at, what=f"'{name}' is a name of the renderer's own", hint="take another name")
-        names.append(name)
-    return names
+        names.add(name)
+        listed.append(name)
+    return listed
 
 
 def _steps(preset: _Preset) -> tuple[Step, ...]:

@@ -230,7 +230,7 @@ def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> Backe
         return inputs.runtimes[name]
     if not inputs.unreadable and ("BackendRuntime", name) not in inputs.broken:
         known = [*inputs.runtimes, *(other for kind, other in inputs.broken if kind == "BackendRuntime")]
-        found.add("E205", origin, name=name, hint=guess(name, known, [each.name for each in inputs.own]))
+        found.add("E205", origin, name=name, hint=guess(name, known, (own.name for own in inputs.own)))
     raise Stop
 
 

@@ -50,6 +50,7 @@ def _packed(memo: Memo, wanted: Iterable[Wanted], found: Findings) -> list[Joint
         if each.kind == routing.ROUTE:
             asked.setdefault((each.namespace, each.name), []).append(each)
     made = []
+    fitting: dict[str, int] = {}  # by namespace
     for (namespace, name), facts in asked.items():
         here, count = door(memo, namespace), len(facts)
         others: tuple[App | Traffic, ...] = (*memo.inputs.apps, *memo.inputs.ways)
@@ -57,7 +58,10 @@ def _packed(memo: Memo, wanted: Iterable[Wanted], found: Findings) -> list[Joint
             if (other.namespace, other.name) == (namespace, name):
                 found.add("E633", other.origin("metadata", "name"), name=name)
         if count > routing.MOST_RULES:
-            fits = _fitting(here, [each for other in asked if other[0] == namespace for each in asked[other]])
+            if namespace not in fitting:
+                all_of = [fact for other in asked if other[0] == namespace for fact in asked[other]]
+                fitting[namespace] = _fitting(here, all_of)
+            fits = fitting[namespace]
             words = {"name": name, "namespace": namespace, "count": count, "most": routing.MOST_RULES, "fits": fits}
             found.add("E628", here.at("routeBuckets"), **words)
             continue
@@ -79,13 +83,17 @@ def _at(here: gateways.Door) -> Mapping[Path, Origin]:
 
 def _fitting(here: gateways.Door, facts: list[Wanted]) -> int:
     """The next number of buckets that holds all of a namespace's models."""
-    models = [each[0] for each in routing.rules(facts)]
-    buckets = int(here.get("routeBuckets"))
-    while True:
-        buckets += 1
-        wider = here._replace(said={**here.said, "routeBuckets": buckets})
-        if max(Counter(routing.packed(wider, each) for each in models).values()) <= routing.MOST_RULES:
-            return buckets
+    models = [rule[0] for rule in routing.rules(facts)]
+    buckets = {model: routing.packed(here, model) for model in models}
+    scores = {model: routing.score(bucket, model) for model, bucket in buckets.items()}
+    most = int(here.get("routeBuckets"))
+    while max(Counter(buckets.values()).values()) > routing.MOST_RULES:
+        bucket = routing.bucket(most)  # of one more, into which those go that it suits best
+        most += 1
+        for model, best in scores.items():
+            if (score := routing.score(bucket, model)) > best:
+                buckets[model], scores[model] = bucket, score
+    return most
 
 
 def _gates(memo: Memo, wanted: Iterable[Wanted]) -> list[Gate]:

@@ -208,10 +208,19 @@ def packed(door: Door, model: str) -> str:
     """
     if door.get("routeLayout") != "packed":
         return ""
+    return max(map(bucket, range(int(door.get("routeBuckets")))), key=lambda name: score(name, model))
+
+
+def bucket(number: int) -> str:
+    """The object of that number, from 0, in the packed layout."""
+    return f"llmaz-{number}"
+
+
+def score(bucket: str, model: str) -> bytes:
+    """How well a public name suits an object: it is in the one that it suits best."""
     import hashlib  # few runs need it
 
-    buckets = range(int(door.get("routeBuckets")))
-    return f"llmaz-{max(buckets, key=lambda n: hashlib.sha256(f'{n}/{model}'.encode()).digest())}"
+    return hashlib.sha256(f"{bucket.removeprefix('llmaz-')}/{model}".encode()).digest()
 
 
 def rules(facts: Iterable[Wanted]) -> Iterator[tuple[str, tuple[Target, ...], str, str, str]]:

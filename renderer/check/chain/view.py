@@ -171,10 +171,11 @@ class View:
     def _near(self, kind: str, namespace: str, name: str) -> str:
         """Where one of that name is, or one whose name is nearly the same; '' when there is none."""
         kinds = (kind, "AIGatewayRoute") if kind == "HTTPRoute" else (kind,)
-        places = [place for each in kinds for place in self.once("by kind", _by_kind).get(each, ())]
-        if elsewhere := sorted(place[0] for place in places if place[1] == name):
-            return f"there is one in namespace '{elsewhere[0]}'"
-        close = closest(name, [place[1] for place in places if place[0] == namespace], 0.85)
+        known = self.once("by name", _by_name)
+        if elsewhere := [place for each in kinds for place in known.get((each, name), ())]:
+            return f"there is one in namespace '{min(elsewhere)}'"
+        here = self.once("by namespace", _by_namespace)
+        close = closest(name, [other for each in kinds for other in here.get((each, namespace), ())], 0.85)
         return f"there is '{close}'" if close else ""
 
     def noted(self, code: str, what: Key, path: Path, **words: Any) -> Iterator[Finding]:
@@ -189,6 +190,22 @@ def _by_kind(view: View) -> dict[str, list[Place]]:
     made: dict[str, list[Place]] = {}
     for kind, namespace, name in view.objects:
         made.setdefault(kind, []).append((namespace, name))
+    return made
+
+
+def _by_name(view: View) -> dict[Place, list[str]]:
+    """By kind and name, the namespaces of objects."""
+    made: dict[Place, list[str]] = {}
+    for kind, namespace, name in view.objects:
+        made.setdefault((kind, name), []).append(namespace)
+    return made
+
+
+def _by_namespace(view: View) -> dict[Place, list[str]]:
+    """By kind and namespace, the names of objects."""
+    made: dict[Place, list[str]] = {}
+    for kind, namespace, name in view.objects:
+        made.setdefault((kind, namespace), []).append(name)
     return made
 
 
