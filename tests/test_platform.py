@@ -459,6 +459,31 @@ def test_own_values_win(tmp_path: Path) -> None:
     assert values["deployment"]["envoyGateway"]["resources"] == {"limits": {"memory": "9Gi"}}
 
 
+def test_the_seed_of_mcp_sessions_stays(tmp_path: Path) -> None:
+    """From 1.2 on the AI gateway's chart makes a random one at every rendering, unless it is told of a Secret. Helm
+    itself, which Flux asks too, finds the one that is there.
+    """
+
+    def seed(version: str, engine: str = "argocd", **encryption: str) -> Any:
+        own = {"values": {"controller": {"mcp": {"sessionEncryption": encryption}}}} if encryption else {}
+        pins = {"version": version, "crds": {"version": version}}
+        found = parts(made(tmp_path, {"engine": engine, "envoyAIGateway": {**own, **pins}}))
+        return chart_values(found["ai-gateway"])["controller"].get("mcp", {}).get("sessionEncryption")
+
+    for version in ("v1.2.0", "v1.3.0", "1.3.0", "v2.0.0", "v1.2.0-rc.1"):
+        assert seed(version) == {"existingSecret": "mcp-session-seed"}
+    assert seed("v1.0.0") is None
+    assert seed("v1.1.2") is None
+    assert seed("v1.3.0", "flux") is None
+    assert seed("v1.3.0", seed="x") == {"seed": "x"}
+    assert seed("v1.3.0", existingSecret="mine") == {"existingSecret": "mine"}
+    pins = {"version": "v1.3.0", "crds": {"version": "v1.3.0"}}
+    wanted = "its controller needs the Secret mcp-session-seed in ai, a random text under the key seed"
+    assert wanted in notes(tmp_path, {"envoyAIGateway": {**pins, "namespace": "ai"}})
+    assert "mcp-session-seed" not in notes(tmp_path, {})
+    assert "mcp-session-seed" not in notes(tmp_path, {"envoyAIGateway": {**pins, "enabled": False}})
+
+
 def test_metrics(tmp_path: Path) -> None:
     found = parts(made(tmp_path, given("everything")))
     spec = chart_values(found["prometheus"])["prometheus"]["prometheusSpec"]
@@ -921,8 +946,13 @@ def test_a_value_without_words_is_found() -> None:
 @pytest.mark.parametrize("engine", ["argocd", "flux", "none"])
 def test_notes(engine: str, tmp_path: Path) -> None:
     said = notes(tmp_path, {"engine": engine})
+    kept = "kubectl annotate crd leaderworkersets.leaderworkerset.x-k8s.io helm.sh/resource-policy=keep\n"
+    assert kept in said
+    assert kept not in notes(tmp_path, {"engine": engine, "leaderWorkerSet": {"enabled": False}})
     if engine == "none":
         assert "helm upgrade --install lws oci://registry.k8s.io/lws/charts/lws --version 0.9.0" in said
+        crds = "--version 0.9.0 --untar && kubectl apply --server-side --force-conflicts -f lws/crds\n"
+        assert f"helm pull oci://registry.k8s.io/lws/charts/lws {crds}helm upgrade --install lws" in said
         assert "extensionManager:" in said
         assert said.index("kubectl apply") < said.index("install ai-gateway ") < said.index("install envoy-gateway ")
     else:

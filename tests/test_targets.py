@@ -162,6 +162,14 @@ def test_every_schema_is_known() -> None:
         ("leaderworkerset.x-k8s.io/leaderworkerset_v1", "spec.leaderWorkerTemplate.volumeClaimTemplates",
          {"leaderWorkerSet": "0.8"}),
         ("aigateway.envoyproxy.io/aigatewayroute_v1beta1", "spec.hostnames", {"aiGateway": "0.7"}),
+        ("core/pod_v1", "spec.evictionResponders", {"kubernetes": "1.37", "?": "EvictionRequestAPI"}),
+        ("core/pod_v1", "spec.volumes[].projected.sources[].clusterTrustBundle", {"kubernetes": "1.37"}),
+        ("leaderworkerset.x-k8s.io/leaderworkerset_v1", "spec.groupIdentity", {"leaderWorkerSet": "0.11"}),
+        ("leaderworkerset.x-k8s.io/leaderworkerset_v1", "spec.scheduling",
+         {"kubernetes": "1.37", "leaderWorkerSet": "0.11", "?": "GenericWorkload"}),
+        ("aigateway.envoyproxy.io/aigatewayroute_v1beta1", "spec.rules[].excludeFromModelsEndpoint",
+         {"aiGateway": "1.2"}),
+        ("karpenter.k8s.aws/ec2nodeclass_v1", "spec.enclaveOptions", {"karpenter": "1.15"}),
         ("gateway.networking.k8s.io/referencegrant_v1", "", {"gatewayAPI": "1.5"}),
         ("gateway.networking.k8s.io/backendtlspolicy_v1", "", {"gatewayAPI": "1.4"}),
     ],
@@ -178,6 +186,20 @@ def test_facts(name: str, path: str, needs: dict[str, str]) -> None:
     newest = since.Targets({key: each.newest for key, each in since.components().items()}).late(f"output/{name}")
     found = list(make_compatibility.walked(newest.node)) if newest else []
     assert [each[2]["?"] for each in found if each[0] == path] == [value for key, value in needs.items() if key == "?"]
+
+
+def test_what_no_leaderworkerset_passes_on() -> None:
+    """A field of pods that none of its CRDs has is unknown in its templates, not new."""
+    targets = since.Targets(dict.fromkeys(since.components(), "0.0"))
+    pod, workload = (
+        targets.late(f"output/{name}") for name in ("core/pod_v1", "leaderworkerset.x-k8s.io/leaderworkerset_v1")
+    )
+    assert pod
+    assert workload
+    template = workload.node["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    assert "evictionResponders" in pod.node["spec"]
+    assert "evictionResponders" not in template["spec"]
+    assert "projected" in template["spec"]["volumes"]["[]"]
 
 
 def test_values() -> None:
@@ -209,6 +231,42 @@ def test_schemas_of_what_is_too_new(name: str) -> None:
             body = [body] if word == "[]" else {"any" if word == "{}" else word: body}
         assert not refusing.is_valid(body), path
         assert needs in [each.needs for each in since.too_new(late.node, body)], path
+
+
+def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
+    """What is too new for older targets is fine there, but for gates; values written by hand are values of the schema."""
+    manifests = (HERE / "errors/targets-before-the-newest/manifests.yaml").read_text("utf-8")
+    (here / "manifests.yaml").write_text(manifests)
+    newest = {key: each.newest for key, each in since.components().items() if each.default}
+    (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {json.dumps(newest)}\n")
+    done = llmaz("check", "manifests.yaml")
+    assert done.code == 0, done.err
+    gates = re.findall(r"'(\w+)' needs the feature gate (\w+), .* Kubernetes 1.37 \[W700\]", done.err)
+    assert gates == [("scheduling", "GenericWorkload"), ("protocol", "H2CContainerProbe")]
+    assert done.err.count("warning") == 2
+    (here / "manifests.yaml").write_text(manifests.replace("groupIdentity: Hash", "groupIdentity: Random"))
+    assert "[E304]" in llmaz("check", "manifests.yaml").err
+
+
+@pytest.mark.parametrize(
+    ("key", "versions", "wanted"),
+    [
+        ("leaderWorkerSet", {"leaderWorkerSet": "0.11", "kubernetes": "1.33"}, [("kubernetes", "1.34")]),
+        ("leaderWorkerSet", {"leaderWorkerSet": "0.11", "kubernetes": "1.34"}, []),
+        ("leaderWorkerSet", {"leaderWorkerSet": "0.10", "kubernetes": "1.30"}, []),
+        ("aiGateway", {"aiGateway": "0.7", "envoyGateway": "1.4"}, []),
+        ("aiGateway", {"aiGateway": "1.1", "envoyGateway": "1.7"}, [("envoyGateway", "1.8")]),
+        ("aiGateway", {"aiGateway": "1.3", "envoyGateway": "1.9"}, [("envoyGateway", "1.10")]),
+        ("aiGateway", {"aiGateway": "1.3", "envoyGateway": "1.10"}, []),
+        ("gatewayAPI", {"gatewayAPI": "1.7", "envoyGateway": "1.4"}, []),
+    ],
+)
+def test_what_works_together(key: str, versions: dict[str, str], wanted: list[tuple[str, str]]) -> None:
+    assert list(since.unsupported(key, DEFAULTS | versions)) == wanted
+
+
+def test_the_defaults_work_together() -> None:
+    assert [found for key in DEFAULTS for found in since.unsupported(key, DEFAULTS)] == []
 
 
 # ---- what is rendered ----

@@ -612,6 +612,28 @@ def test_the_pickers_of_the_page() -> None:
         assert f"`{picker['spec']['apiGroup']}`" in row
 
 
+@pytest.mark.parametrize(
+    ("picker", "version", "api"),
+    [("llm-d", "v0.11.0", "llm-d.ai/v1"), ("llm-d-0.10", "v0.10.0", "llm-d.ai/v1alpha1")],
+)
+def test_two_versions_of_a_picker(picker: str, version: str, api: str, here: Path, llmaz: Llmaz) -> None:
+    """The newer one takes its configuration under another name, and nothing else is different."""
+    wrote(here, chat=playground("chat", gateway={"mode": "pool"}))
+    made = {}
+    for name in ("llm-d", "llm-d-0.10"):
+        done = llmaz("render", "--stdout", "--set", f"gateway.picker={name}")
+        assert done.code == 0, done.err
+        made[name] = done.out
+    assert f"endpoint-picker:{version}\n" in made[picker]
+    assert f"apiVersion: {api}\n    kind: EndpointPickerConfig" in made[picker]
+    differing = [
+        one.strip().partition(":")[0].removeprefix("- ")
+        for one, other in zip(made["llm-d"].splitlines(), made["llm-d-0.10"].splitlines(), strict=True)
+        if one != other
+    ]
+    assert differing == ["apiVersion", "renderer.llmaz.io/config", "image"]
+
+
 @pytest.mark.parametrize("backend", sorted(path.stem for path in (ROOT / "presets" / "backends").glob("*.yaml")))
 def test_the_engines_of_the_page(backend: str, here: Path, llmaz: Llmaz) -> None:
     """docs/pools.md says of each engine whether a pool can stand before it, and what its picker weighs."""

@@ -709,7 +709,7 @@ jwt = {
 }
 gateway = {
     "mode": one_of("backend", "backend", "backend", "off"),
-    "picker": one_of("llm-d", "gaie-1.5"),
+    "picker": one_of("llm-d", "llm-d-0.10", "gaie-1.5"),
     "name": label,
     "namespace": one_of("llmaz-system", "edge"),
     "create": one_of(True, True, False),

@@ -159,6 +159,12 @@ What is wrong fails here, all of it at once.
 {{- if and .Values.redis.enabled .Values.redis.from (ne .Values.redis.from $components.envoyGateway.namespace) }}
 {{- $wrong = append $wrong (printf "redis.from is %s, and the rate limit service runs in Envoy Gateway's namespace: write %s" .Values.redis.from $components.envoyGateway.namespace) }}
 {{- end }}
+{{- if $components.leaderWorkerSet.enabled }}
+{{- $notes = append $notes "leaderWorkerSet: up to 0.7.0 its chart had the CRD among its templates, and the upgrade from there deletes the CRD and with it every LeaderWorkerSet. Where Helm installed such a one, first: kubectl annotate crd leaderworkersets.leaderworkerset.x-k8s.io helm.sh/resource-policy=keep" }}
+{{- end }}
+{{- with include "llmaz.seed" (dict "root" $ "components" $components) }}
+{{- $notes = append $notes (printf "envoyAIGateway: its controller needs the Secret %s in %s, a random text under the key seed, since its chart would make another one at every rendering. MCP sessions are encrypted with it." . $components.envoyAIGateway.namespace) }}
+{{- end }}
 {{- $headers := list }}
 {{- range .Values.gateway.auth.apiKeys.headers }}
 {{- $headers = append $headers (lower .) }}

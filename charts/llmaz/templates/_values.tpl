@@ -121,8 +121,28 @@ controller:
     certManager:
       enable: true
   {{- end }}
+  {{- with include "llmaz.seed" . }}
+  mcp:
+    sessionEncryption:
+      existingSecret: {{ . }}
+  {{- end }}
 envoyGateway:
   namespace: {{ toYaml .components.envoyGateway.namespace }}
+{{- end -}}
+
+{{- /*
+The Secret with the seed of MCP sessions. From 1.2 on the chart of Agent Router makes a random seed unless it finds the one that
+is there, and Argo CD renders without looking into the cluster: a new seed at every rendering. Nothing where somebody says a
+seed or a Secret of his own.
+*/ -}}
+{{- define "llmaz.seed" -}}
+{{- $own := .components.envoyAIGateway -}}
+{{- $seed := (include "llmaz.at" (list $own.values "controller" "mcp" "sessionEncryption" "seed") | fromJson).found -}}
+{{- $secret := (include "llmaz.at" (list $own.values "controller" "mcp" "sessionEncryption" "existingSecret") | fromJson).found -}}
+{{- $old := and (contains "." $own.version) (semverCompare "<1.2.0-0" (trimPrefix "v" $own.version)) -}}
+{{- if and (eq .root.Values.engine "argocd") $own.enabled (not (or $old $seed $secret)) -}}
+mcp-session-seed
+{{- end -}}
 {{- end -}}
 
 {{- /* MiB of a message that holds all models of a Gateway: 16 KiB each, and never below the 4 MiB of both controllers. */ -}}
