@@ -57,7 +57,7 @@ class Memo(Record):
     weights: dict[str, tuple[sources.Weights | None, list[Problem]]]
     loaders: dict[str, loading.Loader]
     pickers: dict[str, pickers.Picker]
-    told: dict[tuple[str, str, bool], tuple[Body, Body]]  # by picker, backend and whether it has adapters: its files
+    told: dict[tuple[str, str, bytes, bool], tuple[Body, Body]]  # a picker's files, by what it is told of an engine
     served: dict[str, dict[str, list[App]]]  # by namespace, the apps by their public names
     plans: dict[tuple[str, str], list[Plan]]  # as `traffic`, the workloads of sound apps
     placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors

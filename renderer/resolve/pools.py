@@ -9,7 +9,7 @@ from renderer.plan import Body, Plan, Pool, Target, new_target
 from renderer.problems import Findings, Origin
 from renderer.resolve import pickers
 from renderer.resolve.gateways import Door
-from renderer.resolve.memo import Memo, picker
+from renderer.resolve.memo import Memo, key_of, picker
 from renderer.yamlio import Shared
 
 SUFFIX = "-epp"
@@ -72,7 +72,7 @@ def _pool(memo: Memo, chosen: pickers.Picker, plan: Plan) -> Pool:
         "CacheBlockSize": metrics.get("cacheBlockSize", ""),
         "CacheBlocks": metrics.get("cacheBlocks", ""),
     }
-    key = chosen.name, plan.backend, bool(plan.adapters)
+    key = chosen.name, plan.backend, key_of(metrics), bool(plan.adapters)
     if key not in memo.told:
         memo.told[key] = _told(chosen.config(words), memo.every.annotations)
     config, annotations = memo.told[key]

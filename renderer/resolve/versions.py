@@ -34,12 +34,12 @@ def in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:
     """The runtime as it is in a version of its engine; itself where that makes no difference. '' is no version."""
     engine: Spec = runtime.spec.get("engine") or {}
     entries, derived = engine.get("versions") or (), engine.get("derived") or ()
-    ranged = any("since" in entry or "until" in entry for entry in derived)
-    held = [i for i, entry in enumerate(entries) if holds(entry, version)] if version else []
-    if not held and not (ranged and version):
+    held = [i for i, entry in enumerate(entries) if version and holds(entry, version)]
+    kept = [i for i, entry in enumerate(derived) if not version or holds(entry, version)]
+    if not held and len(kept) == len(derived):
         return runtime
     change = _Change(runtime.spec)
-    change.keep_derived(version)
+    change.keep_derived(kept)
     for i in held:
         change.lay(entries[i], (*_ENTRIES, i), version)
     document = Changed(runtime.document, {**runtime.document.value, "spec": change.spec}, change.moved)
@@ -54,10 +54,9 @@ class _Change:
         self.spec: dict[str, Any] = {**spec, "engine": self.engine}
         self.moved: dict[Path, Path] = {}
 
-    def keep_derived(self, version: str) -> None:
-        """Leaves out the entries of `derived` whose range does not hold the version."""
+    def keep_derived(self, kept: Sequence[int]) -> None:
+        """Leaves out the entries of `derived` but these."""
         derived = self.engine.get("derived") or ()
-        kept = [i for i, entry in enumerate(derived) if holds(entry, version)]
         if len(kept) < len(derived):
             self.engine["derived"] = [derived[i] for i in kept]
             self.moved.update({(*_DERIVED, place): (*_DERIVED, i) for place, i in enumerate(kept)})

@@ -1,0 +1,366 @@
+"""Presets in every listed version of their engines: what they give is what that version takes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from renderer.api import BackendRuntime
+from renderer.load import preset, preset_names
+from renderer.load.lists import Lists
+from renderer.problems import Findings, Origin
+from renderer.resolve import compiling, engines, options, versions
+from renderer.resolve.engines import Engine
+from renderer.resolve.judging import untaken
+from renderer.resolve.options import known_versions
+from renderer.yamlio import Changed
+
+FILES = Lists()
+RANGED = ("llamacpp", "sglang", "vllm")
+PLAIN: dict[str, Any] = {
+    "ModelPath": "/workspace/models/m",
+    "ModelName": "m",
+    "DraftModelPath": "",
+    "Revision": "",
+    "DraftRevision": "",
+    "Hub": "Huggingface",
+    "Filename": "",
+    "Endpoint": "",
+    "Source": "hub",
+    "Format": "safetensors",
+    "Skip": False,
+    "Stream": False,
+    "Accelerator": "nvidia",
+    "TP": 1,
+    "MaxModelLen": 0,
+    "Region": "",
+    "Anonymous": False,
+    **engines.constant(10),
+}
+DRAFT = {"DraftModelPath": "/workspace/models/d"}
+STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
+# What the words of apps may be, so that every entry of `derived` holds for some of them.
+USES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "tensor parallel": {"TP": 2, "MaxModelLen": 4096},
+    "speculative": {**DRAFT, "TP": 2},
+    "skip-loader": {"Skip": True, "Revision": "main", "ModelPath": "org/m"},
+    "skip-loader, speculative": {"Skip": True, "Revision": "main", "DraftRevision": "main", **DRAFT},
+    "skip-loader, ModelScope": {"Skip": True, "Hub": "ModelScope", "Revision": "master"},
+    "streaming": {**STREAM, "ModelPath": "s3://bucket/m", "Endpoint": "https://minio.example", "Region": "eu"},
+    "streaming from gs": {**STREAM, "ModelPath": "gs://bucket/m", "Anonymous": True},
+    "gguf": {"Format": "gguf", "ModelPath": "/workspace/models/m.gguf"},
+    "no accelerator": {"Accelerator": "none"},
+}
+
+
+def shipped(name: str) -> BackendRuntime:
+    document = preset(f"backends/{name}")
+    return BackendRuntime(name, document.value["spec"], document, ours=True)
+
+
+def compiled(runtime: BackendRuntime, version: str) -> Engine:
+    return compiling.engine(FILES, runtime, Findings(), 10, version)
+
+
+@cache
+def listed(name: str) -> tuple[str, ...]:
+    return tuple(known_versions(FILES, shipped(name)))
+
+
+def refused(engine: Engine, words: dict[str, Any]) -> bool:
+    return any(entry.when(words) for entry in engine.refusals)
+
+
+def used(engine: Engine) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every use that a version does not refuse, with each config that goes with it."""
+    for use, more in USES.items():
+        words = {**PLAIN, **more}
+        if refused(engine, words):
+            continue
+        for name, config in engine.configs.items():
+            if config.drafts == bool(words["DraftModelPath"]):
+                yield use, name, words
+
+
+def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
+    """What the list of a version does not have of what the preset gives."""
+    engine = compiled(runtime, version)
+    judge = engines.judge(FILES, engine, version, Findings())
+    assert judge is not None and judge.listed.version == version
+    for use, name, words in used(engine):
+        layers = [engine.configs[name].layer(words), *engine.derives(words).layers]
+        for given, _ in untaken(judge, layers, len(layers)):
+            yield f"{runtime.name} {version}, {use}, {name}: {given}"
+
+
+# What no list of options says, by the releases' own sources (in order of versions: what holds until, what from there).
+FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
+    "vllm": [
+        ("kvUsage", "vllm:gpu_cache_usage_perc", "0.9.2", "vllm:kv_cache_usage_perc"),
+        ("adapters", None, "0.6.4", "vllm:lora_requests_info"),
+        ("ready timeout", False, "0.14.0", True),
+        ("sleep", 35, "0.18.0", 10),
+        ("drain option", None, "0.18.0", "--shutdown-timeout"),
+        ("s3", False, "0.6.6", True),
+        ("gs", False, "0.10.2", True),
+    ],
+    "sglang": [
+        ("command", ("python3", "-m", "sglang.launch_server"), "0.5.5", ("sglang", "serve")),
+        ("ready", "/health", "0.5.20", "/ready"),
+        ("started", "/health", "0.5.20", "/ready"),
+        ("cacheBlocks", None, "0.5.11", "sglang:num_pages"),
+        ("cacheBlockSize", None, "0.5.11", "sglang:page_size"),
+        ("draft", False, "0.5.2", True),
+        ("s3", False, "0.5.10", True),
+    ],
+    "llamacpp": [
+        ("command", ("/llama-server",), "b4295", ("/app/llama-server",)),
+        ("draft", False, "b4295", True),
+        ("cache", False, "b6751", True),
+        ("type", False, "b9294", True),
+        ("new names", False, "b9093", True),
+    ],
+}
+
+
+# vLLM's three forms; of an option that is there twice the last counts.
+DRAFT_BY = [
+    ["--speculative-model", "--num-speculative-tokens"],
+    ["--speculative-config"],
+    [f"--speculative-config.{key}" for key in ("method", "model", "num_speculative_tokens", "revision")],
+]
+
+
+def facts(engine: Engine) -> dict[str, Any]:
+    words = {**PLAIN, **USES["tensor parallel"]}
+    shell, metrics = engine.shell(words), engine.spec["metrics"]
+    variables = [entry["name"] for entry in engine.derives(words).envs]
+    stop = shell.lifecycle["preStop"]
+    drafting = {**PLAIN, **USES["skip-loader, speculative"]}
+    layers = [engine.configs["speculative-decoding"].layer(drafting), *engine.derives(drafting).layers]
+    line = options.merged(engine.style, layers)
+    return {
+        "draft by": [arg for arg in line if arg.startswith(("--spec", "--num-spec"))],
+        "cache": "--cache-ram" in line,
+        "type": "--spec-type" in line,
+        "new names": "--spec-draft-n-max" in line,
+        "command": shell.command,
+        "ready": shell.readiness["httpGet"]["path"],
+        "started": shell.startup["httpGet"]["path"],
+        "sleep": stop["sleep"]["seconds"] if "sleep" in stop else None,
+        "drain option": engine.spec["drain"].get("option"),
+        "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
+        "draft": not refused(engine, {**PLAIN, **DRAFT}),
+        "s3": not refused(engine, {**PLAIN, **USES["streaming"]}),
+        "gs": not refused(engine, {**PLAIN, **USES["streaming from gs"]}),
+        **{name: metrics.get(name) for name in ("kvUsage", "adapters", "cacheBlocks", "cacheBlockSize")},
+    }
+
+
+def faults(runtime: BackendRuntime) -> Iterator[str]:
+    """What is wrong with a preset, over all versions."""
+    names = listed(runtime.name)
+    for place, version in enumerate(names):
+        yield from untaken_options(runtime, version)
+        known = facts(compiled(runtime, version))
+        for fact, before, since, behind in FACTS[runtime.name]:
+            expected = before if place < names.index(since) else behind
+            if known[fact] != expected:
+                yield f"{runtime.name} {version}: {fact} is {known[fact]}, not {expected}"
+        if runtime.name == "vllm":  # versions that run a draft model, and some that do not between them
+            able = not names.index("0.10.0") <= place < names.index("0.15.0")
+            if known["draft"] != able:
+                yield f"vllm {version}: draft is {known['draft']}"
+            form = 0 if place < names.index("0.8.3") else 1 if place < names.index("0.9.0") else 2
+            if known["draft by"] != DRAFT_BY[form]:
+                yield f"vllm {version}: draft by {known['draft by']}"
+
+
+@pytest.mark.parametrize("name", RANGED)
+def test_every_version(name: str) -> None:
+    assert list(faults(shipped(name))) == []
+
+
+@pytest.mark.parametrize("name", [name for name in preset_names("backends") if name not in RANGED])
+def test_the_one_version(name: str) -> None:
+    for version in listed(name):
+        assert list(untaken_options(shipped(name), version)) == []
+
+
+def without(name: str) -> Iterator[tuple[str, BackendRuntime]]:
+    """The preset less one of its ranges, each once."""
+    whole = shipped(name)
+    engine = whole.spec["engine"]
+
+    def less(change: Any) -> BackendRuntime:
+        value = copy.deepcopy(whole.document.value)
+        change(value["spec"]["engine"])
+        return whole._replace(spec=value["spec"], document=Changed(whole.document, value, {}))
+
+    for i in range(len(engine["versions"])):
+        yield f"versions[{i}]", less(lambda own, i=i: own["versions"].pop(i))
+        for border in ("since", "until"):
+            if border in engine["versions"][i]:
+                yield f"versions[{i}].{border}", less(lambda own, i=i, border=border: own["versions"][i].pop(border))
+    for i, entry in enumerate(engine["derived"]):
+        if "since" in entry:
+            yield f"derived[{i}].since", less(lambda own, i=i: own["derived"][i].pop("since"))
+
+
+LESS = [(name, place, runtime) for name in RANGED for place, runtime in without(name)]
+
+
+@pytest.mark.parametrize(("name", "place", "runtime"), LESS, ids=[f"{name} {place}" for name, place, _ in LESS])
+def test_every_range_counts(name: str, place: str, runtime: BackendRuntime) -> None:
+    assert next(faults(runtime), "")
+
+
+def test_every_use_holds_every_entry() -> None:
+    for name in RANGED:
+        engine = compiled(shipped(name), "")
+        held = {entry for _, _, words in used(engine) for entry in engine.derives(words).held}
+        assert held == set(engine.derived)
+
+
+def test_what_is_left_out_is_told() -> None:
+    for name in RANGED:
+        for entry in shipped(name).spec["engine"]["versions"]:
+            if [] in (entry.get("args") or {}).values():
+                assert "left out" in entry["notes"][0]["what"]
+
+
+def test_ranges_make_sense() -> None:
+    for name in RANGED:
+        found = Findings()
+        versions.judge(shipped(name), found)
+        assert found.problems == []
+
+
+def test_the_own_version_is_the_preset_itself() -> None:
+    for name in RANGED:
+        runtime = shipped(name)
+        own = engines.version(runtime.spec["engine"], runtime.spec["version"])
+        assert versions.in_version(runtime, own) is runtime
+        assert versions.in_version(runtime, "") is runtime
+
+
+# ---- the mechanism ----
+
+
+def changed(entries: list[dict[str, Any]], version: str = "1", **engine: Any) -> BackendRuntime:
+    """A small runtime in a version, with entries."""
+    whole = shipped("tgi")
+    spec = {
+        "command": ["serve"],
+        "envs": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+        "readinessProbe": {"httpGet": {"path": "/ready", "port": "http"}, "periodSeconds": 5},
+        "recommendedConfigs": [{"name": "default", "args": ["m", "--a", "1", "-2", "--b.c", "3", "--b.d", "4", "--e=5"]}],
+        "engine": {"drain": {"seconds": 9, "option": "--a"}, **engine, "versions": entries},
+    }
+    runtime = BackendRuntime("small", spec, Changed(whole.document, {"spec": spec}, {}))
+    return versions.in_version(runtime, version)
+
+
+def where(runtime: BackendRuntime, *path: str | int) -> str:
+    """Where a field stands in the document."""
+    field = Origin(runtime.document, ("spec", *path)).behind[1]
+    return ".".join(map(str, field[1:])).removeprefix("engine.")
+
+
+def args(runtime: BackendRuntime) -> list[str]:
+    given: list[str] = runtime.spec["recommendedConfigs"][0]["args"]
+    return given
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ({"--a": []}, "m --b.c 3 --b.d 4 --e=5"),
+        ({"--a": "--z"}, "m --z 1 -2 --b.c 3 --b.d 4 --e=5"),
+        ({"--b": []}, "m --a 1 -2 --e=5"),
+        ({"--b": "--z"}, "m --a 1 -2 --z.c 3 --z.d 4 --e=5"),
+        ({"--b": ["--y", "7", "--z"]}, "m --a 1 -2 --y 7 --z --e=5"),
+        ({"--b.d": ["--y"]}, "m --a 1 -2 --b.c 3 --y --e=5"),
+        ({"--e": "--z"}, "m --a 1 -2 --b.c 3 --b.d 4 --z=5"),
+        ({"--e": ["--z", "6"], "--a": "--aa"}, "m --aa 1 -2 --b.c 3 --b.d 4 --z 6"),
+        ({"--nothing": []}, "m --a 1 -2 --b.c 3 --b.d 4 --e=5"),
+    ],
+)
+def test_arguments_are_rewritten(rules: dict[str, Any], expected: str) -> None:
+    assert " ".join(args(changed([{"args": rules}]))) == expected
+
+
+def test_arguments_know_where_they_stand() -> None:
+    runtime = changed([{"args": {"--b": ["--y", "7"], "--a": "--z"}}, {"args": {"--y": "--x"}}, {"args": {"--e": []}}])
+    assert args(runtime) == ["m", "--z", "1", "-2", "--x", "7"]
+    place = ("recommendedConfigs", 0, "args")
+    assert [where(runtime, *place, i) for i in range(6)] == [
+        "recommendedConfigs.0.args.0",
+        "versions.0.args.--a",
+        "recommendedConfigs.0.args.2",
+        "recommendedConfigs.0.args.3",
+        "versions.1.args.--y",
+        "versions.0.args.--b.1",
+    ]
+
+
+def test_later_entries_win() -> None:
+    runtime = changed([{"command": ["b"]}, {"until": "2", "command": ["c"]}, {"since": "2", "command": ["d"]}])
+    assert runtime.spec["command"] == ["c"] and where(runtime, "command", 0) == "versions.1.command.0"
+
+
+def test_what_is_empty_takes_its_key_away() -> None:
+    runtime = changed([{"drain": {"seconds": 5, "option": ""}}])
+    assert runtime.spec["engine"]["drain"] == {"seconds": 5}
+    assert where(runtime, "engine", "drain", "seconds") == "versions.0.drain.seconds"
+
+
+def test_a_probe_has_one_handler() -> None:
+    runtime = changed([{"readinessProbe": {"exec": {"command": ["true"]}}}])
+    assert runtime.spec["readinessProbe"] == {"exec": {"command": ["true"]}, "periodSeconds": 5}
+    assert where(runtime, "readinessProbe", "periodSeconds") == "readinessProbe.periodSeconds"
+    assert where(runtime, "readinessProbe", "exec", "command", 0) == "versions.0.readinessProbe.exec.command.0"
+
+
+def test_variables_come_and_go() -> None:
+    more = {"derived": [{"envs": [{"name": "C", "value": "3"}, {"name": "D", "value": "4"}]}]}
+    runtime = changed([{"envs": {"A": "", "C": "", "B": "5"}}, {"envs": {"E": "6"}}], **more)
+    assert runtime.spec["envs"] == [{"name": "B", "value": "5"}, {"name": "E", "value": "6"}]
+    assert [where(runtime, "envs", i) for i in range(2)] == ["versions.0.envs.B", "versions.1.envs.E"]
+    assert runtime.spec["engine"]["derived"] == [{"envs": [{"name": "D", "value": "4"}]}]
+    assert where(runtime, "engine", "derived", 0, "envs", 0, "value") == "derived.0.envs.1.value"
+
+
+def test_derived_entries_have_ranges() -> None:
+    own = {"derived": [{"until": "1", "args": ["--a"]}, {"args": ["--b"]}, {"since": "1", "args": ["--c", "1"]}]}
+    runtime = changed([{"derived": [{"since": "2", "args": ["--d"]}, {"args": ["--e"]}]}, {"args": {"--c": "--z"}}], **own)
+    assert [entry["args"] for entry in runtime.spec["engine"]["derived"]] == [["--b"], ["--z", "1"], ["--e"]]
+    assert where(runtime, "engine", "derived", 0) == "derived.1"
+    assert where(runtime, "engine", "derived", 1, "args", 0) == "versions.1.args.--c"
+    assert where(runtime, "engine", "derived", 1, "args", 1) == "derived.2.args.1"
+    assert where(runtime, "engine", "derived", 2, "args", 0) == "versions.0.derived.1.args.0"
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "version", "expected"),
+    [
+        ("0.18", "", "0.18.0", True),
+        ("0.18", "", "0.18.0rc1", False),
+        ("", "0.18", "0.18.0rc1", True),
+        ("", "0.18", "0.17.1", True),
+        ("", "0.18", "0.18", False),
+        ("0.5.2", "", "0.5.2.post1", True),
+        ("", "0.5.2.post1", "0.5.2", True),
+        ("0.9", "0.30", "0.10.1.1", True),
+        ("0.9", "0.30", "0.30.0", False),
+        ("b4295", "b9093", "b8929", True),
+        ("b4295", "b9093", "b11434", False),
+    ],
+)
+def test_ranges(since: str, until: str, version: str, expected: bool) -> None:
+    assert versions.holds({"since": since, "until": until}, version) == expected
