@@ -284,6 +284,54 @@ def added(spec: Spec) -> Iterator[tuple[str, str]]:
         yield held(each), f"the init container {code(each['name'])}, behind the loaders"
 
 
+def by_version(spec: Spec) -> Iterator[tuple[str, str]]:
+    """What is otherwise in other versions, the newest first as the preset has it."""
+    engine = spec["engine"]
+    for entry in engine.get("derived") or ():
+        if "since" in entry or "until" in entry:
+            gives = [*([code(*entry["args"])] if "args" in entry else [])]
+            gives += [code(f"{env['name']}={env['value']}") for env in entry.get("envs") or ()]
+            yield ranged(entry), f"only there: {', '.join(gives)}, when {held(entry)}"
+    for entry in engine.get("versions") or ():
+        yield ranged(entry), "; ".join(differences(entry))
+
+
+def ranged(entry: Spec) -> str:
+    """The range of an entry."""
+    ends = [f"from {entry['since']} on"] if "since" in entry else []
+    return ", ".join([*ends, *([f"before {entry['until']}"] if "until" in entry else [])])
+
+
+def differences(entry: Spec) -> Iterator[str]:
+    """What an entry of `versions` changes."""
+    for refusal in entry.get("refuse") or ():
+        yield f"[E444](../errors.md#e444) when {held(refusal)}: it {refusal['what']}"
+    if "command" in entry:
+        yield f"the command is {code(*entry['command'])}"
+    for option, instead in (entry.get("args") or {}).items():
+        words = [instead] if isinstance(instead, str) else instead
+        yield f"{code(option)} is {code(*words) if words else 'left out'}"
+    for added_ in entry.get("derived") or ():
+        yield f"{code(*added_['args'])} when {held(added_)}"
+    for name, value in (entry.get("envs") or {}).items():
+        yield code(f"{name}={value}") if value else f"no {code(name)}"
+    if sleep := ((entry.get("lifecycle") or {}).get("preStop") or {}).get("sleep"):
+        yield f"the hook sleeps {code(str(sleep['seconds']))} s"
+    for kind in ("startup", "readiness", "liveness"):
+        for field, value in (entry.get(f"{kind}Probe") or {}).items():
+            yield f"{kind} probe: " + (code("GET", value["path"]) if field == "httpGet" else f"{field} {value}")
+    for metric, name in (entry.get("metrics") or {}).items():
+        yield f"{metric} is {code(name)}" if name else f"no {metric}"
+    for key, value in (entry.get("drain") or {}).items():
+        if key == "seconds":
+            yield f"grace period {value + ROUTED} s, {value} s without a route"
+    if (entry.get("options") or {}).get("dotted") is False:
+        yield "`--option.key` sets no key"
+    for note in entry.get("notes") or ():
+        if "args" not in entry or "when" in note:
+            yield f"[N448](../errors.md#n448) when {held(note)}: it {note['what']}" if "when" in note else note["what"]
+
+
 def held(entry: Spec) -> str:
     """The condition of an entry."""
     return code(entry["when"]) if "when" in entry else "always"
@@ -311,6 +359,7 @@ ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[
     "probes": (("probe", "asks", "every", "answer within", "gives up after"), probes),
     "metrics": (("metric", "here"), metrics),
     "added": (("when", "adds"), added),
+    "versions": (("version", "what is rendered otherwise"), by_version),
 }
 
 

@@ -46,7 +46,7 @@ LINKED = [README, ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md", *PA
 _FENCE = re.compile(
     r"^(?:<!-- (?P<mark>[^\n]+?) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-_CODE = re.compile(r"\b[EW]\d{3}\b")
+_CODE = re.compile(r"\b[ENW]\d{3}\b")
 
 
 Node: TypeAlias = Mapping[str, Any]
@@ -415,6 +415,7 @@ def test_a_page_of_an_engine_is_whole(page: Path) -> None:
         "What is added",
         "Environment and security",
         "Speculative decoding",
+        "Other versions",
         "Limits",
     ]
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == headings

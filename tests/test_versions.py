@@ -91,7 +91,8 @@ def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
     """What the list of a version does not have of what the preset gives."""
     engine = compiled(runtime, version)
     judge = engines.judge(FILES, engine, version, Findings())
-    assert judge is not None and judge.listed.version == version
+    assert judge is not None
+    assert judge.listed.version == version
     for use, name, words in used(engine):
         layers = [engine.configs[name].layer(words), *engine.derives(words).layers]
         for given, _ in untaken(judge, layers, len(layers)):
@@ -252,6 +253,9 @@ def test_the_own_version_is_the_preset_itself() -> None:
 # ---- the mechanism ----
 
 
+GIVEN = ["m", "--a", "1", "-2", "--b.c", "3", "--b.d", "4", "--e=5"]
+
+
 def changed(entries: list[dict[str, Any]], version: str = "1", **engine: Any) -> BackendRuntime:
     """A small runtime in a version, with entries."""
     whole = shipped("tgi")
@@ -259,7 +263,7 @@ def changed(entries: list[dict[str, Any]], version: str = "1", **engine: Any) ->
         "command": ["serve"],
         "envs": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
         "readinessProbe": {"httpGet": {"path": "/ready", "port": "http"}, "periodSeconds": 5},
-        "recommendedConfigs": [{"name": "default", "args": ["m", "--a", "1", "-2", "--b.c", "3", "--b.d", "4", "--e=5"]}],
+        "recommendedConfigs": [{"name": "default", "args": GIVEN}],
         "engine": {"drain": {"seconds": 9, "option": "--a"}, **engine, "versions": entries},
     }
     runtime = BackendRuntime("small", spec, Changed(whole.document, {"spec": spec}, {}))
@@ -311,7 +315,8 @@ def test_arguments_know_where_they_stand() -> None:
 
 def test_later_entries_win() -> None:
     runtime = changed([{"command": ["b"]}, {"until": "2", "command": ["c"]}, {"since": "2", "command": ["d"]}])
-    assert runtime.spec["command"] == ["c"] and where(runtime, "command", 0) == "versions.1.command.0"
+    assert runtime.spec["command"] == ["c"]
+    assert where(runtime, "command", 0) == "versions.1.command.0"
 
 
 def test_what_is_empty_takes_its_key_away() -> None:
@@ -338,7 +343,8 @@ def test_variables_come_and_go() -> None:
 
 def test_derived_entries_have_ranges() -> None:
     own = {"derived": [{"until": "1", "args": ["--a"]}, {"args": ["--b"]}, {"since": "1", "args": ["--c", "1"]}]}
-    runtime = changed([{"derived": [{"since": "2", "args": ["--d"]}, {"args": ["--e"]}]}, {"args": {"--c": "--z"}}], **own)
+    added = {"derived": [{"since": "2", "args": ["--d"]}, {"args": ["--e"]}]}
+    runtime = changed([added, {"args": {"--c": "--z"}}], **own)
     assert [entry["args"] for entry in runtime.spec["engine"]["derived"]] == [["--b"], ["--z", "1"], ["--e"]]
     assert where(runtime, "engine", "derived", 0) == "derived.1"
     assert where(runtime, "engine", "derived", 1, "args", 0) == "versions.1.args.--c"
