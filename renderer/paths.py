@@ -13,6 +13,13 @@ from collections.abc import Iterator
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file of the tree; yamlio/limits.py says why
 CONFIG = "llmaz.yaml"
+_PACKAGE = os.path.dirname(__file__)
+# In a wheel they lie inside the package, in a checkout beside it.
+PRESETS = next(
+    folder
+    for folder in (os.path.join(_PACKAGE, "presets"), os.path.join(os.path.dirname(_PACKAGE), "presets"))
+    if os.path.isdir(folder)
+)
 
 
 class FileTooLargeError(OSError):

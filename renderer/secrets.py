@@ -7,32 +7,24 @@ option, a parameter of a URL, a header, an assignment in a text), or looks like 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from renderer.paths import PRESETS
+
 HIDDEN = "<hidden>"
 ANOTHER = "<hidden, another one>"
 
-# Variables that presets set, or list as those of an engine, none of which is named like a secret: what
-# tests/test_secrets.py reads in presets/ is the same.
-_HARMLESS = """
-AWS_EC2_METADATA_DISABLED AWS_ENDPOINT_URL AWS_REGION BUCKET CUDA_VISIBLE_DEVICES DEST ENDPOINT
-GGML_VK_VISIBLE_DEVICES GPU_DEVICE_ORDINAL HIP_VISIBLE_DEVICES HOME HSA_OVERRIDE_GFX_VERSION HTTPS_PROXY
-HTTP_PROXY LLAMA_ARG_FIT LLAMA_ARG_FIT_TARGET MODEL_ALLOW_PATTERNS MODEL_FILENAME MODEL_HUB_NAME MODEL_ID
-MODEL_IGNORE_PATTERNS MODEL_PATH MODEL_SOURCE_TYPE NO_PROXY OLLAMA_AGENT_DISABLE_SHELL
-OLLAMA_AGENT_DISABLE_WEBSEARCH OLLAMA_APP_DB_PATH OLLAMA_AUTH OLLAMA_CONTEXT_LENGTH OLLAMA_CORS OLLAMA_DEBUG
-OLLAMA_DEBUG_LOG_REQUESTS OLLAMA_DOT_COM_URL OLLAMA_EDITOR OLLAMA_EXPERIMENT OLLAMA_FLASH_ATTENTION
-OLLAMA_GO_TEMPLATE OLLAMA_GPU_OVERHEAD OLLAMA_HOST OLLAMA_IGPU_ENABLE OLLAMA_KEEP_ALIVE OLLAMA_KV_CACHE_TYPE
-OLLAMA_LLM_LIBRARY OLLAMA_LOAD_TIMEOUT OLLAMA_MAX_LOADED_MODELS OLLAMA_MAX_QUEUE OLLAMA_MAX_TRANSFER_STREAMS
-OLLAMA_MODELS OLLAMA_NOHISTORY OLLAMA_NOPRUNE OLLAMA_NO_CLOUD OLLAMA_NUM_PARALLEL OLLAMA_ORIGINS OLLAMA_REMOTES
-OLLAMA_SCHED_SPREAD OLLAMA_VULKAN PROVIDER RCLONE_CONFIG_STORE_ANONYMOUS RCLONE_CONFIG_STORE_ENDPOINT
-RCLONE_CONFIG_STORE_ENV_AUTH RCLONE_CONFIG_STORE_PROVIDER RCLONE_CONFIG_STORE_REGION RCLONE_CONFIG_STORE_TYPE
-REVISION ROCR_VISIBLE_DEVICES RUNAI_STREAMER_S3_UNSIGNED RUNAI_STREAMER_S3_USE_VIRTUAL_ADDRESSING
-SGLANG_USE_CPU_ENGINE SGLANG_USE_MODELSCOPE VLLM_ENGINE_READY_TIMEOUT_S VLLM_USE_MODELSCOPE
-"""
-HARMLESS = frozenset(_HARMLESS.split())
+
+@lru_cache(maxsize=1)
+def harmless_variables() -> frozenset[str]:
+    """Variables that presets set, or list as those of an engine, none of which is named like a secret."""
+    with open(os.path.join(PRESETS, "variables.txt"), encoding="utf-8") as file:
+        return frozenset(line.strip() for line in file if line[0] != "#")
+
 
 # --- Names
 
@@ -102,7 +94,7 @@ _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(?:\.\d{{1,15}})?(?:[eE][+-]?\d{{1,3}})?{
 _PATH = re.compile(r"/?(?:/(?>[a-z._-]{33,80}|[A-Za-z0-9._@+-]{1,32})){1,16}/?")  # tried one way only: linear
 _SWITCHES = {"true", "false", "yes", "no", "on", "off", "none", "null", "enabled", "disabled", "required", "optional"}
 _COMMON = _SWITCHES | {"auto", "default", "always", "never", "all", "any", "trace", "debug", "info", "notice", "warn"}
-_COMMON |= {"warning", "error", "critical", "fatal", "cpu", "gpu", "cuda", "rocm", "xpu", "tpu", "float16", "bfloat16"}
+_COMMON |= {"warning", "error", "critical", "fatal", "cpu", "gpu", "cuda", "rocm", "xpu", "float16", "bfloat16"}
 _COMMON |= {"fp16", "bf16", "fp8", "int8", "int4", "json", "text", "plain", "http", "https", "grpc", "tcp", "udp"}
 _COMMON |= {"spawn", "fork", "forkserver", "utc", "leader", "worker", "production", "staging", "development", "test"}
 
@@ -134,7 +126,7 @@ def _shown(name: object, value: str) -> bool:
     """Whether the value of an environment variable may be seen."""
     if literal(name, value):
         return False
-    if name in HARMLESS or value.lower() in _COMMON or not _REFERENCE.sub("", value).strip(".:/,-_ "):
+    if name in harmless_variables() or value.lower() in _COMMON or not _REFERENCE.sub("", value).strip(".:/,-_ "):
         return True
     return all(map(_NUMBER.fullmatch, value.split(","))) or all(map(_PATH.fullmatch, value.split(":")))
 

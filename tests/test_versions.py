@@ -333,7 +333,7 @@ def test_a_probe_has_one_handler() -> None:
 
 
 def test_variables_come_and_go() -> None:
-    more = {"derived": [{"envs": [{"name": "C", "value": "3"}, {"name": "D", "value": "4"}]}]}
+    more: dict[str, Any] = {"derived": [{"envs": [{"name": "C", "value": "3"}, {"name": "D", "value": "4"}]}]}
     runtime = changed([{"envs": {"A": "", "C": "", "B": "5"}}, {"envs": {"E": "6"}}], **more)
     assert runtime.spec["envs"] == [{"name": "B", "value": "5"}, {"name": "E", "value": "6"}]
     assert [where(runtime, "envs", i) for i in range(2)] == ["versions.0.envs.B", "versions.1.envs.E"]
@@ -342,7 +342,9 @@ def test_variables_come_and_go() -> None:
 
 
 def test_derived_entries_have_ranges() -> None:
-    own = {"derived": [{"until": "1", "args": ["--a"]}, {"args": ["--b"]}, {"since": "1", "args": ["--c", "1"]}]}
+    own: dict[str, Any] = {
+        "derived": [{"until": "1", "args": ["--a"]}, {"args": ["--b"]}, {"since": "1", "args": ["--c", "1"]}]
+    }
     added = {"derived": [{"since": "2", "args": ["--d"]}, {"args": ["--e"]}]}
     runtime = changed([added, {"args": {"--c": "--z"}}], **own)
     assert [entry["args"] for entry in runtime.spec["engine"]["derived"]] == [["--b"], ["--z", "1"], ["--e"]]

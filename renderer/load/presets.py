@@ -7,17 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from renderer import yamlio
+from renderer.paths import PRESETS as PRESETS
 from renderer.problems import RenderError, guess
 from renderer.yamlio import Document
 
 T = TypeVar("T")
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
-# In a wheel they lie inside the package, in a checkout beside it.
-PRESETS = next(
-    folder
-    for folder in (os.path.join(_PACKAGE, "presets"), os.path.join(os.path.dirname(_PACKAGE), "presets"))
-    if os.path.isdir(folder)
-)
 
 
 class Refused(Exception):

@@ -154,9 +154,7 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
         given.known(on, found)
 
 
-def _judge_preset(
-    memo: Memo, app: App, run: Run, layers: Sequence[options.Layer], count: int, found: Findings
-) -> None:
+def _judge_preset(memo: Memo, app: App, run: Run, layers: Sequence[options.Layer], count: int, found: Findings) -> None:
     """What the engine of this version would not take of the preset's arguments, as far as they are in the line.
     `count`: how many of the layers are the preset's.
     """
