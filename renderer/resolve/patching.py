@@ -325,13 +325,17 @@ def _merged_list(
         if patch.get(_DIRECTIVE) == _DELETE:
             if _deletable(patch, keys, index is not None, items.named(), here, found):
                 items.bodies[index or 0] = None
+            continue
+        old = (items.bodies[index] if index is not None else None) or {}
+        # An environment entry has one value, a volume one source: another takes its place.
+        another = field == "env" or (field == "volumes" and not patch.keys() <= old.keys())
+        merged = _merged_map({} if another else old, patch, lists, here, found)
+        if field == "volumeMounts" and "name" not in merged:  # it is found by its path
+            found.add("E302", here, word="name", hint="")
         elif index is None:
-            items.append(_merged_map({}, patch, lists, here, found))
+            items.append(merged)
         else:
-            old = items.bodies[index] or {}
-            # An environment entry has one value, a volume one source: another takes its place.
-            another = field == "env" or (field == "volumes" and not patch.keys() <= old.keys())
-            items.bodies[index] = _merged_map({} if another else old, patch, lists, here, found)
+            items.bodies[index] = merged
     return [item for item in items.bodies if item is not None]
 
 
