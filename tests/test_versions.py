@@ -256,8 +256,8 @@ def test_the_own_version_is_the_preset_itself() -> None:
 GIVEN = ["m", "--a", "1", "-2", "--b.c", "3", "--b.d", "4", "--e=5"]
 
 
-def changed(entries: list[dict[str, Any]], version: str = "1", **engine: Any) -> BackendRuntime:
-    """A small runtime in a version, with entries."""
+def changed(entries: list[dict[str, Any]], **engine: Any) -> BackendRuntime:
+    """A small runtime in version 1, with entries."""
     whole = shipped("tgi")
     spec = {
         "command": ["serve"],
@@ -267,7 +267,7 @@ def changed(entries: list[dict[str, Any]], version: str = "1", **engine: Any) ->
         "engine": {"drain": {"seconds": 9, "option": "--a"}, **engine, "versions": entries},
     }
     runtime = BackendRuntime("small", spec, Changed(whole.document, {"spec": spec}, {}))
-    return versions.in_version(runtime, version)
+    return versions.in_version(runtime, "1")
 
 
 def where(runtime: BackendRuntime, *path: str | int) -> str:

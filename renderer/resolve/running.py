@@ -87,8 +87,8 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
         try:
             _differences(inputs, engine, version, version_at(app, engine, variant), words, found)
         except TemplateError as error:
-            template_at = Origin(engine.runtime.document, ("spec", *error.path))
-            found.stop("E420", template_at, what=error, hint=compiling.hint(error))
+            template = Origin(engine.runtime.document, ("spec", *error.path))
+            found.stop("E420", template, what=error, hint=compiling.hint(error))
     return _run(engine, config, user, merged, held, variant, tag, version, served, words, called)
 
 

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Renders presets in older versions of their engines, and asks each version's own parser for every command line.
+
+    .venv/bin/python tests/engines/versions.py CACHE          # says what came of it
+    .venv/bin/python tests/engines/versions.py CACHE --write  # and writes the table in docs/presets.md
+
+CACHE: where scripts/make_options.py keeps the sources of releases, and the Python that runs their parsers with
+stand-ins. llama.cpp's lines are held against its arg.cpp. Not collected by pytest. Exit status 1 where a parser does
+not take a line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "presets.md"
+VERSIONS = {
+    "vllm": ["0.6.6.post1", "0.8.5", "0.9.2", "0.11.0", "0.18.0"],
+    "sglang": ["0.4.3.post2", "0.4.6.post1", "0.5.2", "0.5.5", "0.5.10"],
+    "llamacpp": ["b4094", "b4579", "b7079", "b8929", "b10809"],
+}
+USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader")
+MODELS = """
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {{name: {name}}}
+spec:
+  familyName: small
+  source: {source}
+  inferenceConfig: {{flavors: [{{name: gpu, limits: {{nvidia.com/gpu: {count}}}, params: {{MAX-MODEL-LEN: "4096"}}}}]}}
+---
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {{name: draft}}
+spec:
+  familyName: small
+  source: {draft}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: app, annotations: {{llmaz.io/skip-model-loader: "{skips}"}}}}
+spec:
+  {claim}
+  gateway: {{mode: "off"}}
+  backendRuntimeConfig: {{backendName: {engine}, version: {tag}}}
+"""
+
+
+def playground(engine: str, version: str, use: str) -> str:
+    """The input for one use of an engine."""
+    one = ", filename: m.gguf" if engine == "llamacpp" else ""
+    hub = f"{{modelHub: {{modelID: example/%s, revision: v1{one}}}}}"
+    streams = use == "streaming"
+    both = "modelClaims: {models: [{name: main}, {name: draft, role: draft}]}"
+    return MODELS.format(
+        name="main",
+        source=f"{{uri: 's3://bucket/main{'.gguf' if one else ''}'}}" if streams else hub % "main",
+        draft=(hub % "draft").replace("m.gguf", "d.gguf"),
+        count=2 if use == "tensor parallel" else 1,
+        skips=str(use in ("streaming", "skip-loader")).lower(),
+        claim=both if use == "speculative" else "modelClaim: {modelName: main}",
+        engine=engine,
+        tag=f"server-{version}" if engine == "llamacpp" else f"v{version}",
+    )
+
+
+def rendered(engine: str, version: str, use: str) -> tuple[list[str], str]:
+    """The command line, command included; or nothing, and the code that refuses it."""
+    yaml = __import__("yaml")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "app.yaml").write_text(playground(engine, version, use), "utf-8")
+        command = [sys.executable, "-m", "renderer", "render", "--stdout", "app.yaml"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=folder, env={"PYTHONPATH": str(ROOT)}
+        )
+    if done.returncode:
+        codes = re.findall(r"\[(E\d+)\]", done.stderr)
+        return [], ", ".join(dict.fromkeys(codes)) or done.stderr
+    for body in yaml.safe_load_all(done.stdout):
+        if body and body["kind"] == "LeaderWorkerSet":
+            pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+            runner = next(each for each in pod["containers"] if each["name"] == "model-runner")
+            return [*runner["command"], *runner["args"]], ""
+    raise SystemExit(f"{engine} {version}, {use}: no LeaderWorkerSet")
+
+
+def parsed(engine: str, sources: Path) -> None:
+    """In the engine's own Python: reads lines from standard input, says of each what the parser says."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    importlib = __import__("importlib")
+    importlib.import_module("stand_ins").install(engine, sources)
+    sys.modules["regex"] = re  # with it vLLM takes keys behind dots apart
+    lines = json.load(sys.stdin)
+    with contextlib.redirect_stdout(sys.stderr):
+        parser = importlib.import_module("make_options").PARSERS[engine]()
+    verdicts = []
+    for line in lines:
+        said = io.StringIO()
+        try:
+            with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+                parser.parse_args(line)
+            verdicts.append("")
+        except SystemExit:
+            verdicts.append(said.getvalue().strip().rpartition("\n")[2])
+    sys.stdout.write(json.dumps(verdicts))
+
+
+def asked(engine: str, version: str, lines: Sequence[list[str]], cache: Path) -> list[str]:
+    """What a version's own parser has against each line, less its command; '' for nothing."""
+    sources = cache / engine / version
+    if engine == "llamacpp":
+        return [held(line[1:], sources) for line in lines]
+    starts = {"vllm": ["vllm", "serve"]}.get(engine)
+    bare = []
+    for line in lines:
+        known = [["sglang", "serve"], ["python3", "-m", "sglang.launch_server"]] if starts is None else [starts]
+        start = next((start for start in known if line[: len(start)] == start), None)
+        if start is None or (start == ["sglang", "serve"] and not (sources / "sglang" / "cli" / "serve.py").exists()):
+            raise SystemExit(f"{engine} {version}: there is no {' '.join(line[:3])}")
+        bare.append(line[len(start) :])
+    python = cache / "env" / "bin" / "python"
+    done = subprocess.run(
+        [python, __file__, "--parse", engine, str(sources)],
+        input=json.dumps(bare),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{engine} {version}: {done.stderr[-2000:]}")
+    verdicts: list[str] = json.loads(done.stdout.strip().rpartition("\n")[2])
+    return verdicts
+
+
+def held(line: Sequence[str], sources: Path) -> str:
+    """What arg.cpp has against a line of llama-server."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    options: Any = __import__("make_options").llamacpp_options(sources)
+    arity = {name: option for option in options for name in option.names}
+    i = 0
+    while i < len(line):
+        option = arity.get(line[i])
+        if option is None:
+            return f"unknown: {line[i]}"
+        values = line[i + 1 : i + 1 + int(option.arity)]
+        if len(values) < int(option.arity):
+            return f"{line[i]} needs a value"
+        if option.choices and not set(values) <= set(option.choices):
+            return f"{line[i]}: {values[0]} is none of {', '.join(option.choices)}"
+        i += 1 + len(values)
+    return ""
+
+
+def table(cache: Path, wrong: list[str]) -> Iterator[str]:
+    """A row for each version: what came of each use."""
+    yield f"| engine | {' | '.join(USES)} |"
+    yield "|---" * (1 + len(USES)) + "|"
+    for engine, versions in VERSIONS.items():
+        for version in versions:
+            made = {use: rendered(engine, version, use) for use in USES}
+            lines = [line for line, _ in made.values() if line]
+            verdicts = iter(asked(engine, version, lines, cache))
+            cells = []
+            for use, (line, code) in made.items():
+                said = next(verdicts) if line else ""
+                if said:
+                    wrong.append(f"{engine} {version}, {use}: {said}\n    {' '.join(line)}")
+                cells.append("taken" if line and not said else said or f"[{code}](errors.md#{code.lower()})")
+            yield f"| {engine} {version} | {' | '.join(cells)} |"
+
+
+def main(cache: str, *words: str) -> int:
+    """The table, and whether any line was not taken."""
+    wrong: list[str] = []
+    text = "\n".join(table(Path(cache), wrong))
+    sys.stdout.write(f"{text}\n")
+    if "--write" in words:
+        page = PAGE.read_text("utf-8")
+        between = r"(<!-- versions tried -->\n).*?(<!-- /versions tried -->)"
+        page = re.sub(between, lambda match: f"{match[1]}{text}\n{match[2]}", page, flags=re.DOTALL)
+        PAGE.write_text(page, "utf-8")
+    sys.stderr.write("".join(f"{each}\n" for each in wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--parse"]:
+        parsed(sys.argv[2], Path(sys.argv[3]))
+    elif len(sys.argv) < 2:
+        raise SystemExit(__doc__)
+    else:
+        sys.exit(main(*sys.argv[1:]))
