@@ -75,7 +75,8 @@ class Wording(NamedTuple):
 class Problem(NamedTuple):
     """One finding, ready to print; sorts by place. `warning`: legal, but likely wrong.
 
-    Codes that begin with N are notes: what could not be judged, so they never forbid anything.
+    Codes that begin with N are notes: what could not be judged, or is otherwise in an older engine, so they never
+    forbid anything.
     """
 
     file: str

@@ -55,6 +55,10 @@ GOLDENS = {
     "image.txt": ("images", f"lws/own.{RUNNER}.image"),
     "replicas.txt": ("example-vllm-gpu", "coder.spec.replicas"),
     "resource.txt": ("resources-who-wins", f"lws/lower-limit.{RUNNER}.resources.requests.memory"),
+    "version.txt": ("version-vllm-drain", "lws/before.spec.leaderWorkerTemplate.workerTemplate"),
+    "version-argument.txt": ("version-vllm-speculative", f"lws/options.{RUNNER}.args[--num-speculative-tokens]"),
+    "version-command.txt": ("version-sglang-command", f"lws/module.{RUNNER}.command[2]"),
+    "version-probe.txt": ("version-sglang-readiness", f"lws/health.{RUNNER}.readinessProbe"),
     "rule.txt": ("example-vllm-gpu", "svc/coder-leaders.spec.clusterIP"),
 }
 

@@ -88,7 +88,7 @@ class _Change:
         """Lays a map over the one that stands there, key by key; what is empty takes its key away."""
         value = dict(holder.get(field) or {})
         if field.endswith("Probe") and _HANDLERS & patch.keys():
-            for name in _HANDLERS & value.keys():
+            for name in (_HANDLERS & value.keys()) - patch.keys():
                 del value[name]
         for key, item in patch.items():
             if item in ("", [], {}):
