@@ -325,6 +325,20 @@ def test_a_pipe_or_device_is_not_read(make: object, tmp_path: Path) -> None:
         read_file(str(path))
 
 
+@pytest.mark.parametrize("target", ["/dev/zero", "/dev/stdin", "../../home/config.yaml"])
+@pytest.mark.parametrize("name", ["Chart.yaml", "values.yaml", "demo/chat.yaml", "x.json", "llmaz.yaml"])
+def test_a_link_in_the_output_folder_is_not_read(name: str, target: str, repository: Path) -> None:
+    """Neither to look for a chart, nor for our first line."""
+    path = repository / "rendered" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+    for words in (["render", "--check"], ["render"], ["render", "--to", "helm", "-o", "rendered"]):
+        program = [sys.executable, "-c", "from renderer.cli import main; main()", *words]
+        done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.PIPE)
+        assert done.returncode in (0, 1, 2)
+        assert "SECRET" not in done.stderr
+
+
 def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"12345")

@@ -29,6 +29,7 @@ from renderer.parallel import workers
 from renderer.plan import Manifest
 from renderer.problems import Origin, Path, Problem, RenderError, failing, problem
 from renderer.tree import MARK, File
+from renderer.writer import OutputFolder
 from renderer.yamlio import Document
 
 __all__ = ["Outside", "around", "batch", "documents", "folder", "manifests", "outside", "prepare", "writable"]
@@ -265,12 +266,9 @@ def charts(scope: Scope) -> list[Problem]:
 def _chart(folder: str) -> str:
     """The folder at or above this one with a chart of ours, '' where there is none."""
     while folder:
-        try:
-            with open(os.path.join(folder, "Chart.yaml"), encoding="utf-8") as file:
-                if file.readline().startswith(MARK):
-                    return folder
-        except (OSError, UnicodeDecodeError):
-            pass
+        with suppress(OSError):
+            if OutputFolder(folder).begin("Chart.yaml", len(MARK)) == MARK.encode():
+                return folder
         folder = os.path.dirname(folder)
     return ""
 

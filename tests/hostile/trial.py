@@ -157,7 +157,7 @@ def trial(number: int, seed: int) -> list[Fault]:
             faults.append(Fault(number, "raw character", arguments, repr(around)))
         if "CANARY" in text:
             faults.append(Fault(number, "read outside", arguments, text[:300]))
-        if WORKFLOW.search(text):
+        if "--stdout" not in arguments and WORKFLOW.search(text):  # which prints manifests, byte for byte
             faults.append(Fault(number, "workflow command", arguments, repr(text[:300])))
         if listed(canary) != before:
             faults.append(Fault(number, "written outside", arguments, str(listed(canary))))
