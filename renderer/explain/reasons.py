@@ -285,7 +285,7 @@ class Reasons:
 
     def _place(self, origin: Origin) -> Place:
         source, path = origin.behind
-        ours = self._shipped.ours(source)
+        ours = self._shipped.ours(origin.source)
         line, column = source.locate(path, key=origin.key)
         text = ""
         if isinstance(source, Document) and line:

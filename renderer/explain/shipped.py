@@ -11,7 +11,7 @@ from renderer.explain.making import Made
 from renderer.problems import Origin, Path, Source
 from renderer.resolve import gateways
 from renderer.template import could_make
-from renderer.yamlio import Document
+from renderer.yamlio import Changed, Document
 
 _LOADER = "model-loader"
 
@@ -25,6 +25,8 @@ class Shipped:
 
     def ours(self, source: Source) -> bool:
         """Whether a document is a preset."""
+        if isinstance(source, Changed):
+            source = source.whole
         if not isinstance(source, Document):
             return False
         if any(source is each for each in self._read.values()):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from renderer.problems import Origin, Path, Problem
+from renderer.problems import Origin, Path, Problem, Source
 from renderer.yamlio import quick
 from renderer.yamlio.forms import Filled, form
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
@@ -120,27 +120,28 @@ class Changed(Document):
     stands. It is a problems.Merged.
     """
 
-    __slots__ = ("_moved", "_whole")
+    __slots__ = ("_moved", "whole")
 
     def __init__(self, whole: Document, value: Any, moved: Mapping[Path, Path]) -> None:
         super().__init__(whole._file, whole.index, value)
-        self._whole: Final = whole
+        self.whole: Final = whole
         self._moved: Final = moved
 
-    def behind(self, path: Path) -> tuple[Document, Path]:
-        """The document, and where the field stands in it."""
-        for length in range(len(path), 0, -1):
-            if (place := self._moved.get(path[:length])) is not None:
-                return self._whole, (*place, *path[length:])
-        return self._whole, path
+    def behind(self, path: Path) -> tuple[Source, Path]:
+        """Who set the field, and where it stands there: others may have set some of the document too."""
+        return Origin(self.whole, self._place(path)).behind
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        whole, place = self.behind(path)
-        return whole.locate(place, key=key)
+        return self.whole.locate(self._place(path), key=key)
 
     def raw(self, path: Path) -> str | None:
-        whole, place = self.behind(path)
-        return whole.raw(place)
+        return self.whole.raw(self._place(path))
+
+    def _place(self, path: Path) -> Path:
+        for length in range(len(path), 0, -1):
+            if (place := self._moved.get(path[:length])) is not None:
+                return (*place, *path[length:])
+        return path
 
 
 class _File:
