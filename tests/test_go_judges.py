@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from renderer import yamlio
+from renderer.yamlio.limits import MAX_KEY
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -178,10 +179,15 @@ def nasty_text(dice: random.Random) -> str:
     return dice.choice(("", "", "", " ", "\n", "- ", "# ", "\t", "---")) + text if dice.random() < 0.3 else text
 
 
+def nasty_key(dice: random.Random) -> str:
+    """No longer than what we read of a key (E113)."""
+    return nasty_text(dice)[:MAX_KEY]
+
+
 def nasty_value(dice: random.Random, depth: int) -> Any:
     roll = dice.random()
     if depth < 4 and roll < 0.2:
-        return {nasty_text(dice): nasty_value(dice, depth + 1) for _ in range(dice.randint(0, 3))}
+        return {nasty_key(dice): nasty_value(dice, depth + 1) for _ in range(dice.randint(0, 3))}
     if depth < 4 and roll < 0.35:
         return [nasty_value(dice, depth + 1) for _ in range(dice.randint(0, 3))]
     if roll < 0.45:
@@ -191,7 +197,7 @@ def nasty_value(dice: random.Random, depth: int) -> Any:
 
 def nasty_documents(count: int, seed: int) -> list[dict[str, Any]]:
     dice = random.Random(seed)
-    return [{nasty_text(dice): nasty_value(dice, 0) for _ in range(dice.randint(1, 6))} for _ in range(count)]
+    return [{nasty_key(dice): nasty_value(dice, 0) for _ in range(dice.randint(1, 6))} for _ in range(count)]
 
 
 def test_go_and_python_read_1000_nasty_documents_as_they_were_dumped() -> None:
