@@ -55,8 +55,9 @@ class OutputFolder:
         folder = self._folder(parent, create=True)
         try:
             temporary = f"{name}.llmaz-{os.getpid()}-{os.urandom(8).hex()}"
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             try:
+                descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)  # in here, since Ctrl-C may follow it
                 try:
                     data = memoryview(text.encode())
                     while data:
@@ -64,6 +65,8 @@ class OutputFolder:
                 finally:
                     os.close(descriptor)
                 os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except FileExistsError:  # somebody else's
+                raise
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary, dir_fd=folder)
