@@ -45,7 +45,8 @@ def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, said: str) -> 
 
 def test_a_pipe_is_no_list(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "own-1.txt")
-    assert Lists().file(runtime(tmp_path, "own-1.txt"), "own-1.txt") is None
+    with pytest.raises(UnreadableList, match="no regular file"):
+        Lists().file(runtime(tmp_path, "own-1.txt"), "own-1.txt")
 
 
 def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
