@@ -331,7 +331,7 @@ def test_a_tree_of_ten_thousand_million_files(repository: Repository) -> None:
     done = run(*LLMAZ, "diff", "HEAD..HEAD", at=repository.folder, megabytes=300, PYTHONPATH=str(ROOT))
     assert done.code == 2
     assert f"this is too much to read: the list of its files has more than {git.MOST_LISTED:,} bytes [E785]" in done.err
-    assert done.seconds < 5
+    assert done.seconds < 60  # without the bound it never ends
 
 
 def test_files_that_are_too_large_are_not_loaded(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
