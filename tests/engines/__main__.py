@@ -1,0 +1,106 @@
+"""Runs rendered pods with real engines, as kubelet does it: `python -m tests.engines [TRIAL...]`.
+
+Each engine is built once, from the sources of the version that its preset names. Models have random weights. Pods run
+two at a time; nothing of them leads out of this machine, and all of them end with this program, however it ends.
+
+A line for each question, `ok` or `WRONG` with what was seen. Exit status 1 when anything is wrong, 2 when nothing could
+be judged. Needs Linux and root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+from tests.apiserver.server import CannotJudge
+from tests.engines import llamacpp
+from tests.engines.kubelet import Unstartable, required_tools
+from tests.engines.namespaces import enclosed
+from tests.engines.trial import Bench, Result, Trial
+
+ROOT = Path(__file__).resolve().parents[2]
+ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp}
+LANES = 2
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """The exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.engines", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="TRIAL", help="quickstart, drain and others [all]")
+    parser.add_argument("--engines", default="llamacpp", help="names of engines, with blanks between [llamacpp]")
+    parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of what is built [.tools]")
+    options = parser.parse_args()
+    try:
+        required_tools()
+        chosen = {engine: trials(engine, options.names) for engine in options.engines.split()}
+    except CannotJudge as error:
+        sys.stderr.write(f"cannot judge: {error}\n")
+        return 2
+    return enclosed(partial(judged, chosen, options.tools.absolute()))
+
+
+def trials(engine: str, names: Sequence[str]) -> Mapping[str, Trial]:
+    """The trials of an engine that have these names; without names all. CannotJudge for names that there are not."""
+    if engine not in ENGINES:
+        raise CannotJudge(f"no trials for {engine}; there are some for {', '.join(ENGINES)}")
+    known: Mapping[str, Trial] = ENGINES[engine].TRIALS
+    if unknown := sorted({*names} - {*known}):
+        raise CannotJudge(f"{engine} has no trial {', '.join(unknown)}; it has {', '.join(known)}")
+    return {name: trial for name, trial in known.items() if not names or name in names}
+
+
+def judged(chosen: Mapping[str, Mapping[str, Trial]], tools: Path, folder: Path) -> int:
+    """The exit status of all trials."""
+    begun = time.monotonic()
+    results: list[Result] = []
+    try:
+        for engine, known in chosen.items():
+            (folder / engine).mkdir()
+            bench = ENGINES[engine].bench(tools, folder / engine)
+            say(f"{engine}: ready after {time.monotonic() - begun:.0f} s")
+            lanes = ThreadPoolExecutor(LANES)  # on Ctrl-C nobody waits for its threads, so it is no `with` block
+            for answers in lanes.map(partial(run, bench), known, known.values()):
+                results += answers
+    except CannotJudge as error:
+        sys.stderr.write(f"cannot judge: {error}\n")
+        return 2
+    wrong = [result.question for result in results if result.fault]
+    say("")
+    say(f"{len(results)} questions, {len(wrong)} wrong ({time.monotonic() - begun:.0f} s)")
+    return 1 if wrong else 0
+
+
+def run(bench: Bench, name: str, trial: Trial) -> list[Result]:
+    """Does a trial, and says what comes of each of its questions at once."""
+    begun = time.monotonic()
+    results: list[Result] = []
+    try:
+        for result in trial(bench):
+            results.append(result)
+            say(line(name, result, time.monotonic() - begun))
+    except Unstartable as error:
+        results.append(Result("start", str(error)))
+        say(line(name, results[-1], time.monotonic() - begun))
+    return results
+
+
+def line(name: str, result: Result, seconds: float) -> str:
+    """What is said about a result."""
+    shown = f"WRONG: {' '.join(result.fault.split())}" if result.fault else "ok"
+    figures = f" ({result.figures})" if result.figures and not result.fault else ""
+    return f"{seconds:6.1f} s  {name}: {result.question}: {shown}{figures}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

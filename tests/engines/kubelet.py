@@ -1,0 +1,454 @@
+"""One pod of a rendered manifest, started, probed and ended on this machine as kubelet does it.
+
+Each container has mounts, processes, a network, IPC and a host name of its own. Its root is this machine's, with files
+laid over it; what it writes there is gone with it. The pod's only address is ADDRESS, and nothing leads out. As
+rendered: init containers, volumes, environment, user and groups, capabilities, read-only root, probes with their times,
+hook, SIGTERM, grace period, SIGKILL. The loaders' programs are replaced by `cp`. Not there: images, seccomp, limits of
+resources (`Pod.peak_memory` says what was taken), DNS.
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from renderer import quantity
+from tests.apiserver.server import CannotJudge
+from tests.engines.namespaces import connected
+
+Body: TypeAlias = dict[str, Any]
+Secrets: TypeAlias = Mapping[str, Mapping[str, str]]
+
+ADDRESS = "10.88.0.2"
+MAIN = "model-runner"
+LOADER = "model-loader"
+TOOLS = ("chroot", "env", "ip", "mount", "nsenter", "setpriv", "umount", "unshare")
+SHORTEST_GRACE = 2  # seconds between SIGTERM and SIGKILL, however long the hook took
+# What container runtimes leave to root.
+CAPABILITIES = (
+    "audit_write chown dac_override fowner fsetid kill mknod net_bind_service net_raw setfcap setgid setpcap setuid"
+    " sys_chroot"
+).split()
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+
+
+class Image(NamedTuple):
+    """What stands in for a container's image: files of this machine by their path in the container, and variables."""
+
+    files: Mapping[str, Path]
+    environment: Mapping[str, str] = {}
+
+
+class End(NamedTuple):
+    """How a pod ended. `status`: of its program, negative for a signal; `hook`, `whole`: seconds."""
+
+    status: int
+    hook: float
+    whole: float
+
+    @property
+    def killed(self) -> bool:
+        return self.status == -signal.SIGKILL
+
+
+class Unstartable(Exception):
+    """kubelet would not start the container, or an init container failed."""
+
+
+class Container:
+    """A container that was started."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        self.pid = int(children[0])
+        self.network = os.open(f"/proc/{self.pid}/ns/net", os.O_RDONLY)
+
+    def kill(self) -> None:
+        """Ends it at once, and waits until it is gone."""
+        if self.process.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+class Pod:
+    """A pod. In a `with` block it is started; when the block is left, it is gone."""
+
+    def __init__(
+        self, name: str, spec: Body, image: Image, weights: Sequence[tuple[str, Path]], secrets: Secrets, folder: Path
+    ) -> None:
+        """`weights`: what each loader puts where; one that gets none puts nothing."""
+        self.spec, self.main = spec, next(each for each in spec["containers"] if each["name"] == MAIN)
+        self.grace: int = spec.get("terminationGracePeriodSeconds", 30)
+        self.ready = self.started = False
+        self.over, self.terminating = threading.Event(), threading.Event()
+        self.events: list[str] = []
+        self.failures: dict[str, int] = {}
+        self.end_: End | None = None
+        self.log = folder / "log"
+        self._name, self._image, self._weights, self._secrets, self._folder = name, image, weights, secrets, folder
+        self._container: Container | None = None
+        self._ending = threading.Lock()
+        self._begun = time.monotonic()
+
+    def __enter__(self) -> Pod:
+        self._folder.mkdir()
+        self._volumes()
+        for container, weight in itertools.zip_longest(self.spec.get("initContainers", []), self._weights):
+            if container is None or not container["name"].startswith(LOADER):
+                raise CannotJudge(f"{self._name}: init containers other than one loader for each file are not run")
+            self._initialize(container, weight)
+        self._note("Started")
+        self._container = self._start(self.main, self._command(self.main), self._image)
+        for work in (self._wait, self._supervise):
+            threading.Thread(target=work, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.terminating.set()
+        if self._container is not None:
+            self._container.kill()
+            self.over.wait()
+            os.close(self._container.network)
+        for volume in self.spec.get("volumes", []):
+            if _in_memory(volume):
+                subprocess.run(["umount", "--lazy", self._volume(volume["name"])], check=True)
+        shutil.rmtree(self._folder / "volumes", ignore_errors=True)
+
+    # ---- what a trial asks ----
+
+    @property
+    def container(self) -> Container:
+        assert self._container is not None
+        return self._container
+
+    @property
+    def port(self) -> int:
+        """The one called `http`, else the first."""
+        ports: Sequence[Body] = self.main["ports"]
+        return int(min(ports, key=lambda port: port.get("name") != "http")["containerPort"])
+
+    def connect(self, timeout: float) -> socket.socket:
+        """A connection to the pod's address, from inside its network."""
+        return connected(self.container.network, (ADDRESS, self.port), timeout)
+
+    def wait_ready(self, timeout: float) -> None:
+        """Returns when the pod is ready. Unstartable when it has ended, or takes longer."""
+        end = time.monotonic() + timeout
+        while not self.ready:
+            if self.over.wait(0.1) or time.monotonic() > end:
+                raise Unstartable(f"not ready after {timeout:.0f} s or ended: {'; '.join(self.events)}: {self.tail()}")
+
+    def peak_memory(self) -> int:
+        """The most resident memory that the container's first process ever had, in bytes."""
+        return 1024 * int(self.status("VmHWM").split()[0])
+
+    def status(self, field: str) -> str:
+        """A line of the status of the container's first process."""
+        text = Path(f"/proc/{self.container.pid}/status").read_text()
+        match = re.search(rf"^{field}:\s*(.*)$", text, re.MULTILINE)
+        return match[1] if match else ""
+
+    def execute(self, command: Sequence[str], timeout: float) -> int:
+        """The exit status of a command in the container; 124 when it takes longer."""
+        target = ["nsenter", "--target", str(self.container.pid)]
+        inside = ["--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd"]
+        try:
+            done = subprocess.run(
+                [*target, *inside, *self._privileges(self.main, self._image), *command],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout,
+            )
+        except subprocess.TimeoutExpired:
+            return 124
+        return done.returncode
+
+    def suspend(self) -> None:
+        """The program hangs from here on."""
+        os.kill(self.container.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """It no longer hangs."""
+        os.kill(self.container.pid, signal.SIGCONT)
+
+    def end(self) -> End:
+        """Ends it: hook, SIGTERM, and SIGKILL once the grace period is over. Whoever comes second waits for the first."""
+        with self._ending:
+            if self.end_ is None:
+                self.end_ = self._terminate()
+            return self.end_
+
+    def tail(self, lines: int = 3) -> str:
+        """The end of what the container printed."""
+        return " | ".join(self.log.read_text("utf-8", "replace").splitlines()[-lines:])
+
+    # ---- the end ----
+
+    def _terminate(self) -> End:
+        begun = time.monotonic()
+        self.terminating.set()
+        self._note("Killing")
+        hook = self.main.get("lifecycle", {}).get("preStop", {})
+        if not self.over.is_set():
+            if "exec" in hook:
+                status = self.execute(hook["exec"]["command"], self.grace)
+                self._note(f"preStop ended with {status}")
+            elif "sleep" in hook:
+                self.over.wait(hook["sleep"]["seconds"])
+        took = time.monotonic() - begun
+        if not self.over.is_set():
+            self._note("SIGTERM")
+            os.kill(self.container.pid, signal.SIGTERM)
+            if not self.over.wait(max(SHORTEST_GRACE, self.grace - took)):
+                self._note("SIGKILL")
+                self.container.kill()
+        self.over.wait()
+        return End(self.container.process.returncode, took, time.monotonic() - begun)
+
+    def _wait(self) -> None:
+        status = self.container.process.wait()
+        self.ready = False
+        self._note(f"exit status {status}")
+        self.over.set()
+
+    def _note(self, event: str) -> None:
+        self.events.append(f"{time.monotonic() - self._begun:.1f} s {event}")
+
+    # ---- probes ----
+
+    def _supervise(self) -> None:
+        """Runs the probes: first that of the startup, then the others side by side."""
+        for healthy in self._verdicts("startup"):
+            if healthy:
+                break
+            if self.terminating.is_set() or self._failed_for_good("startup"):
+                return
+        if self.over.is_set():
+            return
+        self.started = True
+        threading.Thread(target=self._readiness, daemon=True).start()
+        for _ in self._verdicts("liveness"):
+            if self.terminating.is_set() or self._failed_for_good("liveness"):
+                return
+
+    def _readiness(self) -> None:
+        for healthy in self._verdicts("readiness"):
+            if healthy and not self.over.is_set():
+                self.ready = True
+            elif self._exhausted("readiness"):
+                self.ready = False
+
+    def _failed_for_good(self, kind: str) -> bool:
+        """Whether the probe failed as often as it may; the pod is then being ended."""
+        if self._exhausted(kind):
+            self._note(f"{kind} failed {self.failures[kind]} times")
+            threading.Thread(target=self.end, daemon=True).start()
+            return True
+        return False
+
+    def _exhausted(self, kind: str) -> bool:
+        return self.failures[kind] >= int(self.main[f"{kind}Probe"].get("failureThreshold", 3))
+
+    def _verdicts(self, kind: str) -> Iterator[bool]:
+        """Whether the probe succeeds, at each of its periods; a container without that probe is fine."""
+        probe = self.main.get(f"{kind}Probe")
+        self.failures[kind] = 0
+        if probe is None:
+            yield True
+            return
+        if self.over.wait(probe.get("initialDelaySeconds", 0)):
+            return
+        due = time.monotonic()
+        last: bool | None = None
+        while not self.over.is_set():
+            healthy = self._healthy(probe)
+            self.failures[kind] = 0 if healthy else self.failures[kind] + 1
+            if healthy is not last:
+                self._note(f"{kind} {'succeeds' if healthy else 'fails'}")
+            last = healthy
+            yield healthy
+            due = max(due + probe.get("periodSeconds", 10), time.monotonic())
+            self.over.wait(due - time.monotonic())
+
+    def _healthy(self, probe: Body) -> bool:
+        timeout = probe.get("timeoutSeconds", 1)
+        if "exec" in probe:
+            return self.execute(probe["exec"]["command"], timeout) == 0
+        action = probe.get("httpGet")
+        if action is None:
+            raise CannotJudge(f"{self._name}: a probe that is neither httpGet nor exec")
+        port = action["port"]
+        if isinstance(port, str):
+            port = next(each["containerPort"] for each in self.main["ports"] if each.get("name") == port)
+        link = http.client.HTTPConnection(ADDRESS, port)
+        try:
+            link.sock = connected(self.container.network, (ADDRESS, port), timeout)
+            headers = {header["name"]: header["value"] for header in action.get("httpHeaders", ())}
+            link.request("GET", action.get("path", "/"), headers=headers)
+            return 200 <= link.getresponse().status < 400
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            link.close()
+
+    # ---- the start ----
+
+    def _volume(self, name: str) -> Path:
+        return self._folder / "volumes" / name
+
+    def _volumes(self) -> None:
+        group = self.spec.get("securityContext", {}).get("fsGroup")
+        for volume in self.spec.get("volumes", []):
+            if "emptyDir" not in volume:
+                raise CannotJudge(f"{self._name}: volume {volume['name']}: not an emptyDir")
+            path = self._volume(volume["name"])
+            path.mkdir(parents=True)
+            if _in_memory(volume):
+                limit = volume["emptyDir"].get("sizeLimit")
+                size = ["-o", f"size={size_of(limit)}"] if limit else []
+                subprocess.run(["mount", "-t", "tmpfs", *size, "tmpfs", path], check=True)
+            path.chmod(0o777)
+            if group is not None:
+                os.chown(path, -1, group)
+                path.chmod(0o2777)
+
+    def _initialize(self, container: Body, weight: tuple[str, Path] | None) -> None:
+        """Runs a loader, with `cp` as its program."""
+        command, files = ["true"], {}
+        if weight is not None:
+            target, source = weight
+            given = f"/stand-in/{source.name}"
+            command, files = ["sh", "-ec", f"mkdir -p {Path(target).parent}; cp {given} {target}"], {given: source}
+        started = self._start(container, command, Image(files))
+        os.close(started.network)
+        if started.process.wait():
+            raise Unstartable(f"init container {container['name']}: {self.tail()}")
+
+    def _start(self, container: Body, command: Sequence[str], image: Image) -> Container:
+        """Starts a program in a container. CannotJudge where this machine does not let us."""
+        words = [*self._privileges(container, image), *command]
+        script = "\n".join(self._sandbox(container, image, words))
+        flags = ["--mount", "--pid", "--net", "--ipc", "--uts", "--fork"]
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(
+                ["unshare", *flags, "sh", "-ec", script],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        assert process.stdout is not None
+        with process.stdout:
+            if not process.stdout.readline():  # the script says when only the program is left
+                process.wait()
+                raise CannotJudge(f"{self._name}: no sandbox: {self.tail()}")
+        return Container(process)
+
+    def _sandbox(self, container: Body, image: Image, command: Sequence[str]) -> Iterator[str]:
+        """The lines of a script that makes the container's root, says so, and becomes the command."""
+        root = self._folder / "root"
+        fixed = self._security(container).get("readOnlyRootFilesystem", False)
+        yield "mount --make-rprivate /"
+        yield f"mkdir -p {root} && mount -t tmpfs tmpfs {root} && cd {root} && mkdir upper work root"
+        yield f"mount -t overlay overlay -o lowerdir=/,upperdir={root}/upper,workdir={root}/work root && cd root"
+        yield f"mount -t tmpfs -o mode=1777{',ro' if fixed else ''} tmpfs tmp"
+        yield "mount -t proc proc proc && mount -t sysfs -o ro sysfs sys && mount -t tmpfs -o mode=755 tmpfs dev"
+        yield f"for name in {' '.join(DEVICES)}; do touch dev/$name; mount --bind /dev/$name dev/$name; done"
+        yield "ln -s /proc/self/fd dev/fd && mkdir dev/shm && mount -t tmpfs -o mode=1777,size=64m tmpfs dev/shm"
+        yield f"echo {self._name} > proc/sys/kernel/hostname"
+        yield f"printf '127.0.0.1 localhost\\n{ADDRESS} {self._name}\\n' > etc/hosts"
+        for target, source in image.files.items():
+            create = f"mkdir -p .{target}" if source.is_dir() else f"mkdir -p .{Path(target).parent} && touch .{target}"
+            yield f"{create} && mount --bind {source.absolute()} .{target}"
+        for mount in container.get("volumeMounts", ()):
+            source = self._volume(mount["name"]) / mount.get("subPath", "")
+            target = mount["mountPath"]
+            yield f"mkdir -p {source} .{target} && mount --bind {source} .{target}"
+            if mount.get("readOnly"):
+                yield f"mount -o remount,bind,ro .{target}"
+        if fixed:
+            yield "mount -o remount,bind,ro ."
+        yield f"ip link set lo up && ip address add {ADDRESS}/32 dev lo"
+        yield f"echo; exec chroot {root}/root {shlex.join(command)} >> {self.log} 2>&1"
+
+    def _security(self, container: Body) -> Body:
+        return {**self.spec.get("securityContext", {}), **container.get("securityContext", {})}
+
+    def _privileges(self, container: Body, image: Image) -> list[str]:
+        """The words in front of a command that give it the container's environment, user, groups and capabilities."""
+        security = self._security(container)
+        user, group = security.get("runAsUser", 0), security.get("runAsGroup", 0)
+        if security.get("runAsNonRoot") and not user:
+            raise Unstartable(f"container {container['name']}: runAsNonRoot, and the user is root")
+        groups = f"--groups={security['fsGroup']}" if "fsGroup" in security else "--clear-groups"
+        words = ["setpriv", f"--reuid={user}", f"--regid={group}", groups, "--inh-caps=-all"]
+        if security.get("allowPrivilegeEscalation") is False:
+            words.append("--no-new-privs")
+        capabilities = security.get("capabilities", {})
+        kept = [] if "ALL" in capabilities.get("drop", ()) else CAPABILITIES
+        bounds = ["-all", *(f"+{name}" for name in (*kept, *map(str.lower, capabilities.get("add", ()))))]
+        words.append(f"--bounding-set={','.join(bounds)}")
+        own = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/" if user else "/root"}
+        given = {**own, "HOSTNAME": self._name, **image.environment, **self._environment(container)}
+        return ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in given.items()), *words]
+
+    def _environment(self, container: Body) -> dict[str, str]:
+        known: dict[str, str] = {}
+        for entry in container.get("env", ()):
+            if "valueFrom" not in entry:
+                known[entry["name"]] = expanded(entry.get("value", ""), known)
+                continue
+            reference = entry["valueFrom"].get("secretKeyRef")
+            if reference is None:
+                raise CannotJudge(f"{self._name}: variable {entry['name']}: not from a Secret")
+            value = self._secrets.get(reference["name"], {}).get(reference["key"])
+            if value is not None:
+                known[entry["name"]] = value
+            elif not reference.get("optional"):
+                raise Unstartable(f"variable {entry['name']}: no {reference['key']} in Secret {reference['name']}")
+        return known
+
+    def _command(self, container: Body) -> list[str]:
+        known = self._environment(container)
+        return [expanded(word, known) for word in (*container["command"], *container.get("args", ()))]
+
+
+def expanded(word: str, known: Mapping[str, str]) -> str:
+    """The word with $(NAME) replaced where that variable is known; $$ is a dollar sign."""
+
+    def replaced(match: re.Match[str]) -> str:
+        return "$" if match[0] == "$$" else known.get(match[1], match[0])
+
+    return re.sub(r"\$\$|\$\((\w+)\)", replaced, word)
+
+
+def size_of(text: str) -> int:
+    """The bytes of a quantity such as 512Mi."""
+    return quantity.nanos(text) // 10**9
+
+
+def _in_memory(volume: Body) -> bool:
+    return bool(volume["emptyDir"].get("medium") == "Memory")
+
+
+def required_tools() -> None:
+    """CannotJudge unless a pod can be started by this user on this machine."""
+    if not Path("/proc/self/ns/net").exists():
+        raise CannotJudge("pods need Linux")
+    if os.geteuid():
+        raise CannotJudge("pods need root, for namespaces and other users: sudo")
+    missing = [name for name in TOOLS if shutil.which(name) is None]
+    if missing:
+        raise CannotJudge(f"not on the PATH: {', '.join(missing)} (packages util-linux, iproute2, coreutils)")

@@ -1,0 +1,288 @@
+"""The trials of llama.cpp: what its preset renders, run with the build that the preset names."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.engines import installation
+from tests.engines.clients import Client, Completion
+from tests.engines.kubelet import Image, Pod, Unstartable, size_of
+from tests.engines.models import Shape, write_gguf
+from tests.engines.rendering import ROOT, Workload, rendered
+from tests.engines.trial import (
+    CHAT,
+    COMPLETIONS,
+    PATIENCE,
+    Bench,
+    Result,
+    Trial,
+    chat,
+    chatted,
+    drained,
+    embedded,
+    faults,
+    listed,
+    movement,
+    probed,
+    streamed,
+    together,
+    unexpected,
+)
+
+INPUTS = "tests/engines/inputs/llamacpp"
+CHARTS = ROOT / "charts" / "llmaz" / "files"
+SERIES = re.compile(r"\bllamacpp:\w+")
+REQUESTS = 8
+LONG = 1024  # tokens of a stream that takes seconds
+MODELS = {
+    "small": Shape(),
+    # as much memory for a token's cache, and as many tokens to choose from, as the quickstart's model has
+    "quickstart": Shape(layers=24, vocabulary=151_936),
+}
+# As the image has it; one thread, because two pods run side by side, and threads of two servers wait for each other.
+ENVIRONMENT = {"LLAMA_ARG_HOST": "0.0.0.0", "LLAMA_ARG_THREADS": "1"}  # noqa: S104
+
+
+def bench(tools: Path, folder: Path) -> Bench:
+    """The engine of the preset's build, with models. CannotJudge when there is none."""
+    program = installation.llamacpp(tools, installation.preset_version("llamacpp"))
+    models = {name: folder / f"{name}.gguf" for name in MODELS}
+    for name, shape in MODELS.items():
+        write_gguf(models[name], shape)
+    return Bench(Image({"/app": program}, ENVIRONMENT), models, folder)
+
+
+def weights(workload: Workload, model: Path) -> list[tuple[str, Path]]:
+    """The same model wherever the command line expects one."""
+    places = (workload.option("--model"), workload.option("--model-draft"))
+    return [(place, model) for place in places if place]
+
+
+def long(name: str, tokens: int = LONG) -> dict[str, Any]:
+    """The body of a chat completion of exactly so many tokens."""
+    return chat(name, max_tokens=tokens, ignore_eos=True)
+
+
+def quickstart(bench: Bench) -> Iterator[Result]:
+    """The example as it is, from its start to its drain."""
+    workload = rendered("chat", "examples/quickstart")
+    name = workload.served_name
+    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        yield Result("probes", probed(pod))
+        yield Result("served name", listed(client, name))
+        yield Result("chat", chatted(client, name))
+        yield Result("stream", streamed(client, name))
+        yield Result("unknown name is answered", unexpected(client.send(CHAT, chat("nobody"))))
+        yield parallel_requests(client, workload)
+        yield drained(pod, client, workload, long(name))
+
+
+def parallel_requests(client: Client, workload: Workload) -> Result:
+    """Whether as many requests as users send at once end whole, each as long as the stated context allows."""
+    question = f"{REQUESTS} requests of the stated context"
+    context, fault = stated_context(workload)
+    if not context:
+        return Result(question, fault)
+    written = context // 16
+    text = "".join("nopqrs"[number % 6] for number in range(context - written - 1))
+
+    def request(number: int) -> Completion:
+        body = {"prompt": f"{'abcdefgh'[number]}{text}", "max_tokens": written, "ignore_eos": True}
+        completion = client.stream(COMPLETIONS, body)
+        if not completion.fault and completion.tokens != written:
+            return completion._replace(fault=f"{completion.tokens} tokens instead of {written}")
+        return completion
+
+    begun = time.monotonic()
+    lost = faults(together(REQUESTS, request))
+    took = time.monotonic() - begun
+    return Result(question, "; ".join(filter(None, (fault, lost))), f"{context} tokens each, {took:.0f} s")
+
+
+def stated_context(workload: Workload) -> tuple[int, str]:
+    """The tokens that the command line promises to each request, and what is wrong with that promise."""
+    own, whole, slots = map(workload.option, ("--kv-unified-per-slot", "--ctx-size", "--parallel"))
+    if own:
+        return int(own), ""
+    if whole and slots:
+        return int(whole) // int(slots), ""
+    if whole:
+        return int(whole), f"nothing states the context of a request: --ctx-size {whole} is for all slots together"
+    return 0, "nothing states the context of a request"
+
+
+def memory(bench: Bench) -> Iterator[Result]:
+    """The quickstart's memory limit holds the cache of its context, the prompt cache, and what a step takes."""
+    workload = rendered("chat", "examples/quickstart")
+    limit = size_of(workload.main["resources"]["limits"]["memory"])
+    prompts = int(workload.option("--cache-ram") or 8192) << 20
+    with bench.pod(workload, weights(workload, bench.models["quickstart"])) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        lost = faults(together(REQUESTS, lambda _: client.stream(CHAT, long(workload.served_name, 128))))
+        peak = pod.peak_memory()
+    figures = f"{peak >> 20} MiB, and {prompts >> 20} of prompts, of {limit >> 20} MiB"
+    yield Result("memory limit", lost or ("" if peak + prompts < limit else figures), figures)
+
+
+def autoscaling(bench: Bench) -> Iterator[Result]:
+    """Every series that the preset, the dashboards, the PodMonitor and the autoscaler count on."""
+    workload = rendered("llamacpp", "tests/cases/elastic-by-queue/input")
+    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        path = workload.template["metadata"]["annotations"]["renderer.llmaz.io/metrics-path"]
+        body = long(workload.served_name)
+        seen = movement(client, path, lambda: together(REQUESTS, lambda _: client.stream(CHAT, body)))
+        for source, names in series_counted_on(workload).items():
+            wrong = [fault for name in names if (fault := seen.fault(name))]
+            yield Result(f"series of {source}", "; ".join(wrong) or ("" if names else "none"), " ".join(names))
+        monitors = [body for body in workload.bodies if body["kind"] == "PodMonitor"]
+        ports = {endpoint["port"] for body in monitors for endpoint in body["spec"]["podMetricsEndpoints"]}
+        known = {port["name"]: port["containerPort"] for port in pod.main["ports"]}
+        asked = {known.get(port) for port in ports}
+        yield Result("PodMonitor's port", "" if asked == {pod.port} else f"{ports} of {known}")
+
+
+def series_counted_on(workload: Workload) -> Mapping[str, list[str]]:
+    """The names of series, by who counts on them."""
+    engine = yaml.safe_load((installation.PRESETS / "llamacpp.yaml").read_text("utf-8"))["spec"]["engine"]
+    preset = [name for key, name in engine["metrics"].items() if key in ("running", "waiting", "cache")]
+    rules = yaml.safe_load((CHARTS / "adapter-rules.yaml").read_text("utf-8"))["rules"]["custom"]
+    served = {rule["name"]["as"]: rule["seriesQuery"].partition("{")[0] for rule in rules}
+    goals = [
+        metric["pods"]["metric"]["name"]
+        for body in workload.bodies
+        if body["kind"] == "HorizontalPodAutoscaler"
+        for metric in body["spec"]["metrics"]
+    ]
+    dashboards = "".join(path.read_text("utf-8") for path in sorted((CHARTS / "dashboards").glob("*.json")))
+    return {
+        "the preset": preset,
+        "the autoscaler": [served.get(goal, f"{goal}, of which no rule of the adapter knows,") for goal in goals],
+        "the adapter": [name for name in served.values() if SERIES.fullmatch(name)],
+        "the dashboards": sorted(set(SERIES.findall(dashboards))),
+    }
+
+
+def api_key(bench: Bench) -> Iterator[Result]:
+    """A key from a Secret: who needs it, and that the hook knows it."""
+    workload = rendered("guarded", f"{INPUTS}/api-key.yaml")
+    name, key = workload.served_name, "a-key-of-a-trial"
+    with bench.pod(workload, weights(workload, bench.models["small"]), {"keys": {"chat": key}}) as pod:
+        pod.wait_ready(PATIENCE)
+        stranger, client = Client(pod.connect), Client(pod.connect, key)
+        yield Result("no key: /health", unexpected(stranger.send("/health")))
+        yield Result("no key: /metrics is refused", unexpected(stranger.send("/metrics"), 401))
+        yield Result("no key: /v1/models is refused", unexpected(stranger.send("/v1/models"), 401))
+        yield Result("no key: chat is refused", unexpected(stranger.send(CHAT, chat(name)), 401))
+        yield Result("key: /metrics", unexpected(client.send("/metrics")))
+        yield Result("key: /v1/models", unexpected(client.send("/v1/models")))
+        yield Result("key: chat", chatted(client, name))
+        yield drained(pod, client, workload, long(name))
+
+
+def embedding(bench: Bench) -> Iterator[Result]:
+    """The model preset for embeddings."""
+    workload = rendered("embedding", f"{INPUTS}/embedding.yaml")
+    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        yield Result("served name", listed(client, workload.served_name))
+        yield Result("embeddings", embedded(client, workload.served_name, MODELS["small"].width))
+
+
+def speculative(bench: Bench) -> Iterator[Result]:
+    """Drafts are accepted; and a server that hangs is ended."""
+    workload = rendered("on-llamacpp", "tests/cases/speculative-decoding/input", "--set", "gateway.mode=off")
+    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+        pod.wait_ready(PATIENCE)
+        completion = Client(pod.connect).stream(CHAT, {**long(workload.served_name, 64), "temperature": 0})
+        drafts, accepted = (completion.timings.get(key, 0) for key in ("draft_n", "draft_n_accepted"))
+        wrong = completion.fault or ("" if accepted else f"{drafts} drafts, {accepted} accepted")
+        yield Result("drafts are accepted", wrong, f"{accepted} of {drafts}")
+        yield hung(pod, workload)
+
+
+def hung(pod: Pod, workload: Workload) -> Result:
+    """Whether a server that no longer answers becomes unready, and is ended by its liveness probe."""
+    begun = time.monotonic()
+    pod.suspend()
+    wrong = []
+    if not waited(lambda: not pod.ready, PATIENCE):
+        wrong.append("it stays ready")
+    unready = time.monotonic() - begun
+    if not waited(pod.terminating.is_set, 2 * PATIENCE):
+        return Result("hung server is ended", "; ".join([*wrong, "liveness does not end it"]))
+    dead = time.monotonic() - begun
+    if not waited(lambda: any("SIGTERM" in event for event in pod.events), workload.hook_sleep + 20):
+        wrong.append(f"the hook waits for a dead server: {'; '.join(pod.events)}")
+    pod.resume()  # SIGTERM waits for it; kubelet would go on to SIGKILL
+    end = pod.end()
+    if end.status:
+        wrong.append(f"exit status {end.status}")
+    figures = f"unready after {unready:.0f} s, terminated after {dead:.0f} s, hook {end.hook:.0f} s"
+    return Result("hung server is ended", "; ".join(wrong), figures)
+
+
+def waited(condition: Any, timeout: float) -> bool:
+    """Whether the condition came true in time."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def restricted(bench: Bench) -> Iterator[Result]:
+    """The quickstart under `hardening: restricted`."""
+    options = ("--set", "hardening=restricted", "--set", "gateway.mode=off")
+    workload = rendered("chat", "examples/quickstart", *options)
+    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+        pod.wait_ready(PATIENCE)
+        fields = {field: pod.status(field) for field in ("Uid", "Gid", "CapEff", "CapBnd", "NoNewPrivs")}
+        meant = {"Uid": "\t".join(["65532"] * 4), "Gid": "\t".join(["65532"] * 4)}
+        meant |= {"CapEff": "0" * 16, "CapBnd": "0" * 16, "NoNewPrivs": "1"}
+        wrong = [f"{field} {value}" for field, value in fields.items() if value != meant[field]]
+        yield Result("user 65532, no capabilities", "; ".join(wrong))
+        writable = [path for path in ("/app", "/etc", "/") if not pod.execute(["touch", f"{path}/file"], 5)]
+        yield Result("read-only root", f"writable: {', '.join(writable)}" if writable else "")
+        yield Result("chat", chatted(Client(pod.connect), workload.served_name))
+        end = pod.end()
+        yield Result("end", f"exit status {end.status}" if end.status else "", f"{end.whole:.0f} s")
+
+
+def missing_model(bench: Bench) -> Iterator[Result]:
+    """A loader that puts nothing: the program ends, and was never started in kubelet's sense."""
+    workload = rendered("chat", "examples/quickstart")
+    with bench.pod(workload, []) as pod:
+        over = pod.over.wait(PATIENCE)
+        status = pod.container.process.returncode if over else 0
+        wrong = [] if over and status > 0 else [f"the program goes on, or ends with {status}"]
+        if pod.started or pod.ready:
+            wrong.append("a probe succeeded")
+        yield Result("missing model", "; ".join(wrong), f"exit status {status}")
+
+
+# The longest first: two run side by side.
+TRIALS: Mapping[str, Trial] = {
+    "speculative": speculative,
+    "quickstart": quickstart,
+    "api-key": api_key,
+    "memory": memory,
+    "autoscaling": autoscaling,
+    "restricted": restricted,
+    "embedding": embedding,
+    "missing-model": missing_model,
+}
+
+__all__ = ["TRIALS", "Unstartable", "bench"]

@@ -1,0 +1,176 @@
+"""Models with random weights and a real tokenizer, for engines that are asked whether they work, not what they know.
+
+A GGUF file of the architecture `llama`, with the sizes that cost memory and time as a trial wants them. It is written by
+`struct` alone: the format is a header, keys with values, and arrays; the packages `gguf` and `numpy` would do no more.
+What the model writes is letters and blanks, and nothing that would end its text.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+VERSION = 3
+ALIGNMENT = 32
+UINT32, INT32, FLOAT32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9  # types of values
+F32, F16 = 0, 1  # types of tensors
+NORMAL, CONTROL = 1, 3  # types of tokens
+SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+BYTES = 256
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# The upper byte of a half: sign, exponent, two bits of the fraction. All weights lie between 1/64 and 1/32, or between
+# 8 and 16, with either sign.
+SMALL = bytes(byte & 0x83 | 0x24 for byte in range(256))
+LARGE = bytes(byte & 0x83 | 0x48 for byte in range(256))
+
+Value: TypeAlias = bool | int | float | str | Sequence[int] | Sequence[str]
+
+
+class Shape(NamedTuple):
+    """The sizes of a model. The cache takes 4 * `layers` * `cache_heads` * `head` bytes for a token."""
+
+    width: int = 128
+    layers: int = 2
+    heads: int = 2
+    cache_heads: int = 2
+    head: int = 64
+    vocabulary: int = 512
+    context: int = 32768
+
+    @property
+    def inner(self) -> int:
+        return 2 * self.width
+
+
+class Tensor(NamedTuple):
+    """One array of a model: its dimensions, the fastest first, and its type."""
+
+    name: str
+    dimensions: tuple[int, ...]
+    type: int
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.dimensions) * (4 if self.type == F32 else 2)
+
+
+def write_gguf(path: Path, shape: Shape, seed: int = 0) -> None:
+    """Writes the model. The same shape and seed give the same file."""
+    tensors = list(_tensors(shape))
+    values = _values(shape)
+    weights = random.Random(seed)
+    with path.open("wb") as file:
+        file.write(struct.pack("<4sIQQ", b"GGUF", VERSION, len(tensors), len(values)))
+        for key, value in values.items():
+            file.write(_string(key) + _value(value))
+        offset = 0
+        for tensor in tensors:
+            count = len(tensor.dimensions)
+            head = struct.pack(f"<I{count}QIQ", count, *tensor.dimensions, tensor.type, offset)
+            file.write(_string(tensor.name) + head)
+            offset += tensor.size + _padding(tensor.size)
+        file.write(bytes(_padding(file.tell())))
+        for tensor in tensors:
+            file.write(_content(tensor, weights) + bytes(_padding(tensor.size)))
+
+
+def byte_tokens() -> list[str]:
+    """How byte-level BPE spells each byte: itself where it is printed, else a character from 256 on."""
+    printed = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    others = (chr(BYTES + number) for number in range(BYTES))
+    return [chr(byte) if byte in printed else next(others) for byte in range(BYTES)]
+
+
+def _values(shape: Shape) -> Mapping[str, Value]:
+    tokens = [*byte_tokens(), *SPECIAL]
+    tokens += [f"<|unused {number}|>" for number in range(shape.vocabulary - len(tokens))]
+    return {
+        "general.architecture": "llama",
+        "general.name": "random",
+        "llama.context_length": shape.context,
+        "llama.embedding_length": shape.width,
+        "llama.block_count": shape.layers,
+        "llama.feed_forward_length": shape.inner,
+        "llama.attention.head_count": shape.heads,
+        "llama.attention.head_count_kv": shape.cache_heads,
+        "llama.attention.key_length": shape.head,
+        "llama.attention.value_length": shape.head,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "llama.rope.dimension_count": shape.head,
+        "llama.vocab_size": shape.vocabulary,
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "gpt-2",
+        "tokenizer.ggml.tokens": tokens,
+        "tokenizer.ggml.token_type": [NORMAL] * BYTES + [CONTROL] * (len(tokens) - BYTES),
+        "tokenizer.ggml.merges": ["t h"],
+        "tokenizer.ggml.bos_token_id": BYTES,
+        "tokenizer.ggml.eos_token_id": BYTES + SPECIAL.index("<|im_end|>"),
+        "tokenizer.ggml.add_bos_token": False,
+        "tokenizer.chat_template": CHAT_TEMPLATE,
+    }
+
+
+def _tensors(shape: Shape) -> Iterator[Tensor]:
+    queries, cached = shape.heads * shape.head, shape.cache_heads * shape.head
+    yield Tensor("token_embd.weight", (shape.width, shape.vocabulary), F16)
+    yield Tensor("output_norm.weight", (shape.width,), F32)
+    yield Tensor("output.weight", (shape.width, shape.vocabulary), F16)
+    for layer in range(shape.layers):
+        yield Tensor(f"blk.{layer}.attn_norm.weight", (shape.width,), F32)
+        yield Tensor(f"blk.{layer}.attn_q.weight", (shape.width, queries), F16)
+        yield Tensor(f"blk.{layer}.attn_k.weight", (shape.width, cached), F16)
+        yield Tensor(f"blk.{layer}.attn_v.weight", (shape.width, cached), F16)
+        yield Tensor(f"blk.{layer}.attn_output.weight", (queries, shape.width), F16)
+        yield Tensor(f"blk.{layer}.ffn_norm.weight", (shape.width,), F32)
+        yield Tensor(f"blk.{layer}.ffn_gate.weight", (shape.width, shape.inner), F16)
+        yield Tensor(f"blk.{layer}.ffn_up.weight", (shape.width, shape.inner), F16)
+        yield Tensor(f"blk.{layer}.ffn_down.weight", (shape.inner, shape.width), F16)
+
+
+def _content(tensor: Tensor, weights: random.Random) -> bytes:
+    if tensor.type == F32:
+        return struct.pack("<f", 1.0) * math.prod(tensor.dimensions)
+    if tensor.name != "output.weight":
+        return _halves(math.prod(tensor.dimensions), SMALL, weights)
+    width, rows = tensor.dimensions
+    written = {number for number, token in enumerate(byte_tokens()) if token == "\u0120" or token.isascii() and token.isalpha()}
+    content = b"".join(
+        _halves(width, LARGE, weights) if row in written else bytes(2 * width) for row in range(BYTES)
+    )
+    return content + bytes(2 * width * (rows - BYTES))
+
+
+def _halves(count: int, upper: bytes, weights: random.Random) -> bytes:
+    content = bytearray(weights.randbytes(2 * count))
+    content[1::2] = content[1::2].translate(upper)
+    return bytes(content)
+
+
+def _padding(size: int) -> int:
+    return -size % ALIGNMENT
+
+
+def _string(text: str) -> bytes:
+    content = text.encode()
+    return struct.pack("<Q", len(content)) + content
+
+
+def _value(value: Value) -> bytes:
+    if isinstance(value, bool):
+        return struct.pack("<I?", BOOL, value)
+    if isinstance(value, int):
+        return struct.pack("<II", UINT32, value)
+    if isinstance(value, float):
+        return struct.pack("<If", FLOAT32, value)
+    if isinstance(value, str):
+        return struct.pack("<I", STRING) + _string(value)
+    kind = STRING if isinstance(value[0], str) else INT32
+    items = (_string(item) if isinstance(item, str) else struct.pack("<i", item) for item in value)
+    return struct.pack("<IIQ", ARRAY, kind, len(value)) + b"".join(items)

@@ -1,0 +1,63 @@
+"""What our own program renders for an input, as far as a pod is concerned."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from tests.apiserver.server import CannotJudge
+from tests.engines.kubelet import MAIN, Body
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Workload(NamedTuple):
+    """A LeaderWorkerSet of one host, and all that was rendered with it."""
+
+    name: str
+    served_name: str
+    template: Body
+    bodies: Sequence[Body]
+
+    @property
+    def spec(self) -> Body:
+        spec: Body = self.template["spec"]
+        return spec
+
+    @property
+    def main(self) -> Body:
+        return next(container for container in self.spec["containers"] if container["name"] == MAIN)
+
+    def option(self, name: str) -> str | None:
+        """The value of an option on the engine's command line; the last counts."""
+        args: Sequence[str] = self.main.get("args", ())
+        values = [value for word, value in zip(args, args[1:], strict=False) if word == name]
+        return values[-1] if values else None
+
+    @property
+    def hook_sleep(self) -> int:
+        """The seconds that the hook sleeps before it looks at anything; 0 without a hook."""
+        hook = self.main.get("lifecycle", {}).get("preStop", {})
+        match = re.search(r"^sleep (\d+)$", "\n".join(hook.get("exec", {}).get("command", ())), re.MULTILINE)
+        return int(match[1]) if match else 0
+
+
+def rendered(name: str, path: str, *options: str) -> Workload:
+    """The workload of that name which `llmaz render` makes of a path below our root. CannotJudge when it makes none."""
+    command = [sys.executable, "-m", "renderer", "render", "--stdout", *options, path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise CannotJudge(f"{path} is not rendered: {done.stderr}")
+    bodies = [body for body in yaml.safe_load_all(done.stdout) if body]
+    for body in bodies:
+        if body["kind"] == "LeaderWorkerSet" and body["metadata"]["name"] == name:
+            template = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+            served = body["metadata"]["annotations"]["renderer.llmaz.io/served-model-name"]
+            return Workload(name, served, template, bodies)
+    raise CannotJudge(f"{path}: no LeaderWorkerSet {name} is rendered")

@@ -1,0 +1,174 @@
+"""What a trial has to hand, and what it yields; questions that suit every engine with OpenAI's API.
+
+A question returns what is wrong, '' when nothing is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from tests.engines.clients import Client, Completion, Reply
+from tests.engines.kubelet import Image, Pod, Secrets
+from tests.engines.rendering import Workload
+
+PATIENCE = 60  # seconds until a pod is ready
+CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
+
+
+class Result(NamedTuple):
+    """One question of a trial. `fault`: '' when all is well; `figures`: what was seen, in a few words."""
+
+    question: str
+    fault: str
+    figures: str = ""
+
+
+class Bench:
+    """Where a trial starts pods: the engine's image, models, and a folder."""
+
+    def __init__(self, image: Image, models: Mapping[str, Path], folder: Path) -> None:
+        self.models = models
+        self._image, self._folder = image, folder
+        self._numbers = itertools.count()
+
+    def pod(self, workload: Workload, weights: Sequence[tuple[str, Path]], secrets: Secrets | None = None) -> Pod:
+        """A pod of the workload that is not started yet."""
+        folder = self._folder / f"{workload.name}-{next(self._numbers)}"
+        return Pod(f"{workload.name}-0", workload.spec, self._image, weights, secrets or {}, folder)
+
+
+Trial: TypeAlias = Callable[[Bench], Iterator[Result]]
+
+
+def chat(name: str, **more: Any) -> dict[str, Any]:
+    """The body of a short chat completion."""
+    return {"model": name, "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 8, **more}
+
+
+def unexpected(reply: Reply, status: int = 200) -> str:
+    """What is wrong with the status of an answer."""
+    return "" if reply.status == status else f"{reply.status} instead of {status}: {reply.text[:200]}"
+
+
+def listed(client: Client, name: str) -> str:
+    """Whether the served name is the one in the list of models."""
+    reply = client.send("/v1/models")
+    names = [model.get("id") for model in reply.body.get("data", ())] if reply.status == 200 else []
+    return unexpected(reply) or ("" if names == [name] else f"{names} instead of {name}")
+
+
+def chatted(client: Client, name: str) -> str:
+    """Whether a chat completion has text."""
+    reply = client.send(CHAT, chat(name))
+    if fault := unexpected(reply):
+        return fault
+    message = reply.body["choices"][0]["message"]
+    return "" if message.get("content") else f"no text: {message}"
+
+
+def streamed(client: Client, name: str) -> str:
+    """Whether a streamed chat completion comes whole."""
+    completion = client.stream(CHAT, chat(name))
+    return completion.fault or ("" if completion.tokens == 8 else f"{completion.tokens} tokens instead of 8")
+
+
+def embedded(client: Client, name: str, width: int) -> str:
+    """Whether two texts get two different vectors of that length."""
+    reply = client.send("/v1/embeddings", {"model": name, "input": ["one", "another"]})
+    if fault := unexpected(reply):
+        return fault
+    vectors = [entry["embedding"] for entry in reply.body["data"]]
+    if [len(vector) for vector in vectors] != [width, width]:
+        return f"vectors of {[len(vector) for vector in vectors]}, not of {width}"
+    return "" if vectors[0] != vectors[1] else "both texts have the same vector"
+
+
+def probed(pod: Pod) -> str:
+    """Whether each probe of the container succeeds, once each has been asked."""
+    kinds = [kind for kind in ("startup", "readiness", "liveness") if f"{kind}Probe" in pod.main]
+    end = time.monotonic() + PATIENCE
+    while not all(any(f" {kind} " in event for event in pod.events) for kind in kinds):
+        if pod.over.wait(0.1) or time.monotonic() > end:
+            break
+    failing = [kind for kind in kinds if pod.failures.get(kind, 1)]
+    return f"failing: {', '.join(failing)}" if failing else ""
+
+
+def together(count: int, work: Callable[[int], Completion]) -> list[Completion]:
+    """Does the work so many times at once."""
+    with ThreadPoolExecutor(count) as threads:
+        return list(threads.map(work, range(count)))
+
+
+def faults(completions: Sequence[Completion]) -> str:
+    """How many were lost, and the first one's words."""
+    lost = [completion.fault for completion in completions if completion.fault]
+    return f"{len(lost)} of {len(completions)} lost: {lost[0]}" if lost else ""
+
+
+class Movement(NamedTuple):
+    """The values of series at rest, and the highest and last ones seen under load."""
+
+    rest: Mapping[str, float]
+    highest: Mapping[str, float]
+
+    def fault(self, name: str) -> str:
+        """What is wrong with a series that has to be there, and to rise under load."""
+        if name not in self.rest:
+            return f"{name} is not there"
+        return "" if self.highest[name] > self.rest[name] else f"{name} stays at {self.rest[name]:g}"
+
+
+def movement(client: Client, path: str, load: Callable[[], object]) -> Movement:
+    """Looks at the series while there is load, and once afterwards."""
+    rest = client.metrics(path)
+    highest = dict(rest)
+    loading = threading.Thread(target=load, daemon=True)
+    loading.start()
+    while True:
+        loaded = not loading.is_alive()
+        for name, value in client.metrics(path).items():
+            highest[name] = max(value, highest.get(name, value))
+        if loaded:
+            return Movement(rest, highest)
+        time.sleep(0.05)
+
+
+def drained(pod: Pod, client: Client, workload: Workload, body: Mapping[str, Any], callers: int = 8) -> Result:
+    """Ends the pod under load. Each caller sends one stream after the other, until the hook is about to look at them.
+
+    No stream may be lost, some have to outlast the hook's sleep, and the program ends by itself within the grace period.
+    """
+    completions: list[Completion] = []
+    last_start = threading.Event()
+    ends: list[float] = []
+
+    def call() -> None:
+        while not last_start.is_set():
+            completions.append(client.stream(CHAT, body))
+            ends.append(time.monotonic())
+
+    threads = [threading.Thread(target=call, daemon=True) for _ in range(callers)]
+    for thread in threads:
+        thread.start()
+    time.sleep(1)
+    begun, sleep = time.monotonic(), workload.hook_sleep
+    alarm = threading.Timer(max(0.0, sleep - 0.5), last_start.set)
+    alarm.daemon = True
+    alarm.start()
+    end = pod.end()
+    for thread in threads:
+        thread.join()
+    wrong = [faults(completions)]
+    if end.status:
+        wrong.append(f"exit status {end.status} after {end.whole:.0f} s of {pod.grace}")
+    if max(ends) < begun + sleep:
+        wrong.append("no stream outlasted the sleep, so nothing is known about the rest of the hook")
+    figures = f"{len(completions)} streams, hook {end.hook:.0f} s, exit status {end.status} after {end.whole:.0f} s"
+    return Result("drain", "; ".join(filter(None, wrong)), figures)
