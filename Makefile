@@ -6,11 +6,12 @@ PYTHON ?= python3
 BIN = .venv/bin
 READY = .venv/ready
 ARGS ?=
+ENGINES ?= llamacpp
 
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test tools bench schemas wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test tools bench schemas wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -68,6 +69,9 @@ apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook
 cluster-test: $(READY) ## applies examples, a new repository, the chart to a small cluster, asks Argo CD's diff (minutes; builds it once)
 	@scripts/tools.sh kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift
 	$(BIN)/python -m tests.cluster $(ARGS)
+
+engine-test: $(READY) ## runs rendered pods with real engines, as kubelet does (minutes; builds them once; needs Linux and root); ENGINES="llamacpp"
+	$(BIN)/python -m tests.engines --engines '$(ENGINES)' $(ARGS)
 
 tools: ## the Go programs that tests ask, in .tools
 	scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua

@@ -37,7 +37,7 @@ def say(text: str) -> None:
 def main() -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.engines", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="TRIAL", help="quickstart, drain and others [all]")
+    parser.add_argument("names", nargs="*", metavar="TRIAL", help="as quickstart [all]")
     parser.add_argument("--engines", default="llamacpp", help="names of engines, with blanks between [llamacpp]")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of what is built [.tools]")
     options = parser.parse_args()

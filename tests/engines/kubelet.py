@@ -34,6 +34,7 @@ Secrets: TypeAlias = Mapping[str, Mapping[str, str]]
 ADDRESS = "10.88.0.2"
 MAIN = "model-runner"
 LOADER = "model-loader"
+PROBES = ("startup", "readiness", "liveness")
 TOOLS = ("chroot", "env", "ip", "mount", "nsenter", "setpriv", "umount", "unshare")
 SHORTEST_GRACE = 2  # seconds between SIGTERM and SIGKILL, however long the hook took
 # What container runtimes leave to root.
@@ -104,6 +105,9 @@ class Pod:
         self._begun = time.monotonic()
 
     def __enter__(self) -> Pod:
+        for kind in PROBES:
+            if not {*self.main.get(f"{kind}Probe", {"exec": {}})} & {"httpGet", "exec"}:
+                raise CannotJudge(f"{self._name}: its {kind} probe is neither httpGet nor exec")
         self._folder.mkdir()
         self._volumes()
         for container, weight in itertools.zip_longest(self.spec.get("initContainers", []), self._weights):
@@ -287,9 +291,7 @@ class Pod:
         timeout = probe.get("timeoutSeconds", 1)
         if "exec" in probe:
             return self.execute(probe["exec"]["command"], timeout) == 0
-        action = probe.get("httpGet")
-        if action is None:
-            raise CannotJudge(f"{self._name}: a probe that is neither httpGet nor exec")
+        action = probe["httpGet"]
         port = action["port"]
         if isinstance(port, str):
             port = next(each["containerPort"] for each in self.main["ports"] if each.get("name") == port)
@@ -359,7 +361,7 @@ class Pod:
     def _sandbox(self, container: Body, image: Image, command: Sequence[str]) -> Iterator[str]:
         """The lines of a script that makes the container's root, says so, and becomes the command."""
         root = self._folder / "root"
-        fixed = self._security(container).get("readOnlyRootFilesystem", False)
+        fixed = security_of(self.spec, container).get("readOnlyRootFilesystem", False)
         yield "mount --make-rprivate /"
         yield f"mkdir -p {root} && mount -t tmpfs tmpfs {root} && cd {root} && mkdir upper work root"
         yield f"mount -t overlay overlay -o lowerdir=/,upperdir={root}/upper,workdir={root}/work root && cd root"
@@ -383,46 +385,61 @@ class Pod:
         yield f"ip link set lo up && ip address add {ADDRESS}/32 dev lo"
         yield f"echo; exec chroot {root}/root {shlex.join(command)} >> {self.log} 2>&1"
 
-    def _security(self, container: Body) -> Body:
-        return {**self.spec.get("securityContext", {}), **container.get("securityContext", {})}
-
     def _privileges(self, container: Body, image: Image) -> list[str]:
         """The words in front of a command that give it the container's environment, user, groups and capabilities."""
-        security = self._security(container)
-        user, group = security.get("runAsUser", 0), security.get("runAsGroup", 0)
-        if security.get("runAsNonRoot") and not user:
+        security = security_of(self.spec, container)
+        root = not security.get("runAsUser", 0)
+        if security.get("runAsNonRoot") and root:
             raise Unstartable(f"container {container['name']}: runAsNonRoot, and the user is root")
-        groups = f"--groups={security['fsGroup']}" if "fsGroup" in security else "--clear-groups"
-        words = ["setpriv", f"--reuid={user}", f"--regid={group}", groups, "--inh-caps=-all"]
-        if security.get("allowPrivilegeEscalation") is False:
-            words.append("--no-new-privs")
-        capabilities = security.get("capabilities", {})
-        kept = [] if "ALL" in capabilities.get("drop", ()) else CAPABILITIES
-        bounds = ["-all", *(f"+{name}" for name in (*kept, *map(str.lower, capabilities.get("add", ()))))]
-        words.append(f"--bounding-set={','.join(bounds)}")
-        own = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/" if user else "/root"}
-        given = {**own, "HOSTNAME": self._name, **image.environment, **self._environment(container)}
-        return ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in given.items()), *words]
-
-    def _environment(self, container: Body) -> dict[str, str]:
-        known: dict[str, str] = {}
-        for entry in container.get("env", ()):
-            if "valueFrom" not in entry:
-                known[entry["name"]] = expanded(entry.get("value", ""), known)
-                continue
-            reference = entry["valueFrom"].get("secretKeyRef")
-            if reference is None:
-                raise CannotJudge(f"{self._name}: variable {entry['name']}: not from a Secret")
-            value = self._secrets.get(reference["name"], {}).get(reference["key"])
-            if value is not None:
-                known[entry["name"]] = value
-            elif not reference.get("optional"):
-                raise Unstartable(f"variable {entry['name']}: no {reference['key']} in Secret {reference['name']}")
-        return known
+        variables = {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/root" if root else "/",
+            "HOSTNAME": self._name,
+            **image.environment,
+            **environment(container, self._secrets),
+        }
+        return ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items()), *privileges(security)]
 
     def _command(self, container: Body) -> list[str]:
-        known = self._environment(container)
+        known = environment(container, self._secrets)
         return [expanded(word, known) for word in (*container["command"], *container.get("args", ()))]
+
+
+def security_of(spec: Body, container: Body) -> Body:
+    """The security context of a container: the pod's, and over it its own."""
+    return {**spec.get("securityContext", {}), **container.get("securityContext", {})}
+
+
+def privileges(security: Body) -> list[str]:
+    """The call of setpriv that gives a program the user, groups and capabilities of a security context."""
+    words = ["setpriv", f"--reuid={security.get('runAsUser', 0)}", f"--regid={security.get('runAsGroup', 0)}"]
+    words.append(f"--groups={security['fsGroup']}" if "fsGroup" in security else "--clear-groups")
+    words.append("--inh-caps=-all")
+    if security.get("allowPrivilegeEscalation") is False:
+        words.append("--no-new-privs")
+    capabilities = security.get("capabilities", {})
+    kept = [] if "ALL" in capabilities.get("drop", ()) else CAPABILITIES
+    bounds = ["-all", *(f"+{name}" for name in (*kept, *map(str.lower, capabilities.get("add", ()))))]
+    return [*words, f"--bounding-set={','.join(bounds)}"]
+
+
+def environment(container: Body, secrets: Secrets) -> dict[str, str]:
+    """The variables of a container. Unstartable where a Secret is missing that has to be there."""
+    known: dict[str, str] = {}
+    for entry in container.get("env", ()):
+        name = entry["name"]
+        if "valueFrom" not in entry:
+            known[name] = expanded(entry.get("value", ""), known)
+            continue
+        reference = entry["valueFrom"].get("secretKeyRef")
+        if reference is None:
+            raise CannotJudge(f"variable {name}: not from a Secret")
+        value = secrets.get(reference["name"], {}).get(reference["key"])
+        if value is not None:
+            known[name] = value
+        elif not reference.get("optional"):
+            raise Unstartable(f"variable {name}: no {reference['key']} in Secret {reference['name']}")
+    return known
 
 
 def expanded(word: str, known: Mapping[str, str]) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 import yaml
 
+from tests.apiserver.server import CannotJudge
 from tests.engines import installation
 from tests.engines.clients import Client, Completion
-from tests.engines.kubelet import Image, Pod, Unstartable, size_of
+from tests.engines.kubelet import Image, Pod, size_of
 from tests.engines.models import Shape, write_gguf
 from tests.engines.rendering import ROOT, Workload, rendered
 from tests.engines.trial import (
@@ -122,7 +123,10 @@ def stated_context(workload: Workload) -> tuple[int, str]:
 def memory(bench: Bench) -> Iterator[Result]:
     """The quickstart's memory limit holds the cache of its context, the prompt cache, and what a step takes."""
     workload = rendered("chat", "examples/quickstart")
-    limit = size_of(workload.main["resources"]["limits"]["memory"])
+    stated = workload.main["resources"].get("limits", {}).get("memory")
+    if stated is None:
+        raise CannotJudge("the quickstart has no memory limit")
+    limit = size_of(stated)
     prompts = int(workload.option("--cache-ram") or 8192) << 20
     with bench.pod(workload, weights(workload, bench.models["quickstart"])) as pod:
         pod.wait_ready(PATIENCE)
@@ -161,7 +165,7 @@ def series_counted_on(workload: Workload) -> Mapping[str, list[str]]:
     goals = [
         metric["pods"]["metric"]["name"]
         for body in workload.bodies
-        if body["kind"] == "HorizontalPodAutoscaler"
+        if body["kind"] == "HorizontalPodAutoscaler" and body["spec"]["scaleTargetRef"]["name"] == workload.name
         for metric in body["spec"]["metrics"]
     ]
     dashboards = "".join(path.read_text("utf-8") for path in sorted((CHARTS / "dashboards").glob("*.json")))
@@ -284,5 +288,3 @@ TRIALS: Mapping[str, Trial] = {
     "embedding": embedding,
     "missing-model": missing_model,
 }
-
-__all__ = ["TRIALS", "Unstartable", "bench"]

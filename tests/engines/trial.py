@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from tests.engines.clients import Client, Completion, Reply
-from tests.engines.kubelet import Image, Pod, Secrets
+from tests.engines.kubelet import PROBES, Image, Pod, Secrets
 from tests.engines.rendering import Workload
 
 PATIENCE = 60  # seconds until a pod is ready
@@ -91,7 +91,7 @@ def embedded(client: Client, name: str, width: int) -> str:
 
 def probed(pod: Pod) -> str:
     """Whether each probe of the container succeeds, once each has been asked."""
-    kinds = [kind for kind in ("startup", "readiness", "liveness") if f"{kind}Probe" in pod.main]
+    kinds = [kind for kind in PROBES if f"{kind}Probe" in pod.main]
     end = time.monotonic() + PATIENCE
     while not all(any(f" {kind} " in event for event in pod.events) for kind in kinds):
         if pod.over.wait(0.1) or time.monotonic() > end:
