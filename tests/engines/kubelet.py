@@ -39,9 +39,9 @@ TOOLS = ("chroot", "env", "ip", "mount", "nsenter", "setpriv", "umount", "unshar
 SHORTEST_GRACE = 2  # seconds between SIGTERM and SIGKILL, however long the hook took
 # What container runtimes leave to root.
 CAPABILITIES = (
-    "audit_write chown dac_override fowner fsetid kill mknod net_bind_service net_raw setfcap setgid setpcap setuid"
-    " sys_chroot"
-).split()
+    *("audit_write", "chown", "dac_override", "fowner", "fsetid", "kill", "mknod", "net_bind_service"),
+    *("net_raw", "setfcap", "setgid", "setpcap", "setuid", "sys_chroot"),
+)
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 
@@ -189,7 +189,7 @@ class Pod:
         os.kill(self.container.pid, signal.SIGCONT)
 
     def end(self) -> End:
-        """Ends it: hook, SIGTERM, and SIGKILL once the grace period is over. Whoever comes second waits for the first."""
+        """Ends it: hook, SIGTERM, and SIGKILL once the grace period is over. A second caller waits for the first."""
         with self._ending:
             if self.end_ is None:
                 self.end_ = self._terminate()

@@ -1,8 +1,8 @@
 """Models with random weights and a real tokenizer, for engines that are asked whether they work, not what they know.
 
-A GGUF file of the architecture `llama`, with the sizes that cost memory and time as a trial wants them. It is written by
-`struct` alone: the format is a header, keys with values, and arrays; the packages `gguf` and `numpy` would do no more.
-What the model writes is letters and blanks, and nothing that would end its text.
+A GGUF file of the architecture `llama`, with the sizes that cost memory and time as a trial wants them. `struct` alone
+writes it: the format is a header, keys with values, and arrays, so the packages `gguf` and `numpy` are not needed. What
+the model writes is letters and blanks, and nothing that would end its text.
 """
 
 from __future__ import annotations
@@ -140,10 +140,8 @@ def _content(tensor: Tensor, weights: random.Random) -> bytes:
     if tensor.name != "output.weight":
         return _halves(math.prod(tensor.dimensions), SMALL, weights)
     width, rows = tensor.dimensions
-    written = {number for number, token in enumerate(byte_tokens()) if token == "\u0120" or token.isascii() and token.isalpha()}
-    content = b"".join(
-        _halves(width, LARGE, weights) if row in written else bytes(2 * width) for row in range(BYTES)
-    )
+    written = {byte for byte in range(BYTES) if chr(byte).isascii() and (chr(byte).isalpha() or chr(byte) == " ")}
+    content = b"".join(_halves(width, LARGE, weights) if row in written else bytes(2 * width) for row in range(BYTES))
     return content + bytes(2 * width * (rows - BYTES))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -37,7 +38,7 @@ class Workload(NamedTuple):
     def option(self, name: str) -> str | None:
         """The value of an option on the engine's command line; the last counts."""
         args: Sequence[str] = self.main.get("args", ())
-        values = [value for word, value in zip(args, args[1:], strict=False) if word == name]
+        values = [value for word, value in itertools.pairwise(args) if word == name]
         return values[-1] if values else None
 
     @property

@@ -143,7 +143,8 @@ def movement(client: Client, path: str, load: Callable[[], object]) -> Movement:
 def drained(pod: Pod, client: Client, workload: Workload, body: Mapping[str, Any], callers: int = 8) -> Result:
     """Ends the pod under load. Each caller sends one stream after the other, until the hook is about to look at them.
 
-    No stream may be lost, some have to outlast the hook's sleep, and the program ends by itself within the grace period.
+    No stream may be lost, some have to outlast the hook's sleep, and the program ends by itself within the grace
+    period.
     """
     completions: list[Completion] = []
     last_start = threading.Event()
