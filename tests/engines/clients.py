@@ -6,7 +6,7 @@ import http.client
 import json
 import re
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 PATIENCE = 120.0  # seconds without a byte
@@ -47,7 +47,8 @@ class Client:
         link = http.client.HTTPConnection("pod")
         link.sock = self._connect(PATIENCE)
         try:
-            link.request("GET" if body is None else "POST", path, body and json.dumps(body), self._head)
+            text = None if body is None else json.dumps(body)
+            link.request("GET" if text is None else "POST", path, text, self._head)
         except BaseException:
             link.close()
             raise
@@ -89,9 +90,10 @@ class Client:
         return series(reply.text) if reply.status == 200 else {}
 
 
-def completion(lines: Any) -> Completion:
+def completion(lines: Iterable[str]) -> Completion:
     """What a stream of events amounts to."""
-    reason, tokens, timings = "", 0, {}
+    reason, tokens = "", 0
+    timings: Mapping[str, Any] = {}
     for line in lines:
         name, _, text = line.strip().partition(": ")
         if name == "error":

@@ -38,7 +38,8 @@ def preset_version(engine: str) -> str:
     match = re.search(spec["engine"]["options"]["version"], spec["version"])
     if match is None:
         raise CannotJudge(f"{engine}: its preset's version {spec['version']} says no build")
-    return next(group for group in match.groups() if group)
+    build: str = next(group for group in match.groups() if group)
+    return build
 
 
 def llamacpp(tools: Path, version: str) -> Path:

@@ -91,13 +91,13 @@ class Pod:
         self, name: str, spec: Body, image: Image, weights: Sequence[tuple[str, Path]], secrets: Secrets, folder: Path
     ) -> None:
         """`weights`: what each loader puts where; one that gets none puts nothing."""
-        self.spec, self.main = spec, next(each for each in spec["containers"] if each["name"] == MAIN)
+        self.spec, self.main = spec, next(container for container in spec["containers"] if container["name"] == MAIN)
         self.grace: int = spec.get("terminationGracePeriodSeconds", 30)
         self.ready = self.started = False
         self.over, self.terminating = threading.Event(), threading.Event()
         self.events: list[str] = []
         self.failures: dict[str, int] = {}
-        self.end_: End | None = None
+        self._end: End | None = None
         self.log = folder / "log"
         self._name, self._image, self._weights, self._secrets, self._folder = name, image, weights, secrets, folder
         self._container: Container | None = None
@@ -191,9 +191,9 @@ class Pod:
     def end(self) -> End:
         """Ends it: hook, SIGTERM, and SIGKILL once the grace period is over. A second caller waits for the first."""
         with self._ending:
-            if self.end_ is None:
-                self.end_ = self._terminate()
-            return self.end_
+            if self._end is None:
+                self._end = self._terminate()
+            return self._end
 
     def tail(self, lines: int = 3) -> str:
         """The end of what the container printed."""
@@ -294,7 +294,7 @@ class Pod:
         action = probe["httpGet"]
         port = action["port"]
         if isinstance(port, str):
-            port = next(each["containerPort"] for each in self.main["ports"] if each.get("name") == port)
+            port = next(entry["containerPort"] for entry in self.main["ports"] if entry.get("name") == port)
         link = http.client.HTTPConnection(ADDRESS, port)
         try:
             link.sock = connected(self.container.network, (ADDRESS, port), timeout)

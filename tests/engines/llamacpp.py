@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +237,7 @@ def hung(pod: Pod, workload: Workload) -> Result:
     return Result("hung server is ended", "; ".join(wrong), figures)
 
 
-def waited(condition: Any, timeout: float) -> bool:
+def waited(condition: Callable[[], bool], timeout: float) -> bool:
     """Whether the condition came true in time."""
     end = time.monotonic() + timeout
     while not condition():
