@@ -44,10 +44,10 @@ def main() -> int:
     try:
         required_tools()
         chosen = {engine: trials(engine, options.names) for engine in options.engines.split()}
+        return enclosed(partial(judged, chosen, options.tools.absolute()))
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
-    return enclosed(partial(judged, chosen, options.tools.absolute()))
 
 
 def trials(engine: str, names: Sequence[str]) -> Mapping[str, Trial]:
@@ -75,9 +75,9 @@ def judged(chosen: Mapping[str, Mapping[str, Trial]], tools: Path, folder: Path)
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
-    wrong = [result.question for result in results if result.fault]
+    wrong = [result for result in results if result.fault]
     say("")
-    say(f"{len(results)} questions, {len(wrong)} wrong ({time.monotonic() - begun:.0f} s)")
+    say(f"questions: {len(results)}, wrong: {len(wrong)} ({time.monotonic() - begun:.0f} s)")
     return 1 if wrong else 0
 
 

@@ -35,7 +35,7 @@ ADDRESS = "10.88.0.2"
 MAIN = "model-runner"
 LOADER = "model-loader"
 PROBES = ("startup", "readiness", "liveness")
-TOOLS = ("chroot", "env", "ip", "mount", "nsenter", "setpriv", "umount", "unshare")
+TOOLS = ("chroot", "curl", "env", "grep", "ip", "mount", "nsenter", "setpriv", "umount", "unshare")
 SHORTEST_GRACE = 2  # seconds between SIGTERM and SIGKILL, however long the hook took
 # What container runtimes leave to root.
 CAPABILITIES = (
@@ -152,8 +152,10 @@ class Pod:
         """Returns when the pod is ready. Unstartable when it has ended, or takes longer."""
         end = time.monotonic() + timeout
         while not self.ready:
-            if self.over.wait(0.1) or time.monotonic() > end:
-                raise Unstartable(f"not ready after {timeout:.0f} s or ended: {'; '.join(self.events)}: {self.tail()}")
+            if self.over.wait(0.1):
+                raise Unstartable(f"ended before it was ready: {'; '.join(self.events)}: {self.tail()}")
+            if time.monotonic() > end:
+                raise Unstartable(f"not ready after {timeout:.0f} s: {'; '.join(self.events)}: {self.tail()}")
 
     def peak_memory(self) -> int:
         """The most resident memory that the container's first process ever had, in bytes."""
@@ -468,4 +470,4 @@ def required_tools() -> None:
         raise CannotJudge("pods need root, for namespaces and other users: sudo")
     missing = [name for name in TOOLS if shutil.which(name) is None]
     if missing:
-        raise CannotJudge(f"not on the PATH: {', '.join(missing)} (packages util-linux, iproute2, coreutils)")
+        raise CannotJudge(f"not on the PATH: {', '.join(missing)} (packages util-linux, iproute2, coreutils, grep, curl)")

@@ -39,7 +39,8 @@ from tests.engines.trial import (
 INPUTS = "tests/engines/inputs/llamacpp"
 CHARTS = ROOT / "charts" / "llmaz" / "files"
 SERIES = re.compile(r"\bllamacpp:\w+")
-REQUESTS = 8
+SLOTS = 4  # without --parallel
+REQUESTS = 2 * SLOTS
 LONG = 1024  # tokens of a stream that takes seconds
 MODELS = {
     "small": Shape(),
@@ -145,7 +146,8 @@ def autoscaling(bench: Bench) -> Iterator[Result]:
         client = Client(pod.connect)
         path = workload.template["metadata"]["annotations"]["renderer.llmaz.io/metrics-path"]
         body = long(workload.served_name)
-        seen = movement(client, path, lambda: together(REQUESTS, lambda _: client.stream(CHAT, body)))
+        more = 2 * int(workload.option("--parallel") or SLOTS)
+        seen = movement(client, path, lambda: together(more, lambda _: client.stream(CHAT, body)))
         for source, names in series_counted_on(workload).items():
             wrong = [fault for name in names if (fault := seen.fault(name))]
             yield Result(f"series of {source}", "; ".join(wrong) or ("" if names else "none"), " ".join(names))

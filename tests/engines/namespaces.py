@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from tests.apiserver.server import CannotJudge
+
 MOUNTS, PIDS, NETWORK = 0x0002_0000, 0x2000_0000, 0x4000_0000  # CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 
@@ -28,7 +30,10 @@ def enclosed(work: Callable[[Path], int]) -> int:
     it. It ends when it is done, on Ctrl-C or SIGTERM (status 130), and when this process is killed. Needs root.
     """
     with tempfile.TemporaryDirectory(prefix="llmaz-engines-") as folder:
-        _call("unshare", PIDS)
+        try:
+            _call("unshare", PIDS)
+        except OSError as error:
+            raise CannotJudge(f"this machine gives root no namespaces: {error}") from error
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
