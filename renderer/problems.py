@@ -1086,6 +1086,7 @@ WORDINGS: dict[str, Wording] = {
         "{name} puts the metrics behind a key, so Prometheus is turned away and the queue stays unknown",
         "scale on something else, or let the gateway ask for the key",
     ),
+    "W249": Wording("{slots} requests at once share {tokens}{share}", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),

@@ -411,6 +411,7 @@ def test_a_page_of_an_engine_is_whole(page: Path) -> None:
         "Weights",
         "Probes",
         "The end of a pod",
+        "Requests at once",
         "Metrics",
         "What is added",
         "Environment and security",

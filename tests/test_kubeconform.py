@@ -25,7 +25,7 @@ spec:
     modelName: qwen3-0--6b-gguf
   backendRuntimeConfig:
     backendName: llamacpp
-    args: [--ctx-size, "8192"]
+    args: [--kv-unified-per-slot, "8192"]
 """
 # Stands in for kubeconform: says what it was told to say, of the file that it is given.
 FAKE = """\
@@ -67,7 +67,7 @@ def test_kubeconform_finding(fake: Any, here: Path, llmaz: Llmaz) -> None:
     runner = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0"
     flag = fake(
         [
-            finding("LeaderWorkerSet", "chat", (f"{runner}/args/12", "too large"), (f"{runner}/image", "too old")),
+            finding("LeaderWorkerSet", "chat", (f"{runner}/args/14", "too large"), (f"{runner}/image", "too old")),
             finding("Service", "chat-lb", ("/metadata/name", "too long")),
             finding("Service", "chat-lb", msg="no schema for it"),
         ]
@@ -82,8 +82,8 @@ def test_kubeconform_finding(fake: Any, here: Path, llmaz: Llmaz) -> None:
         return line
 
     large = said("too large")
-    assert large.startswith("chat.yaml:10:24: spec.backendRuntimeConfig.args[1]: ")
-    assert f"in LeaderWorkerSet {template}.args[12]: " in large
+    assert large.startswith("chat.yaml:10:35: spec.backendRuntimeConfig.args[1]: ")
+    assert f"in LeaderWorkerSet {template}.args[14]: " in large
     assert said("too long").startswith("chat.yaml:4:9: metadata.name: ")
     assert said("too old").startswith("presets/backends/llamacpp.yaml:")
     assert "in Service" in said("no schema for it")

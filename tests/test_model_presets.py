@@ -167,7 +167,7 @@ def test_arguments_are_those_of_the_recipe(name: str) -> None:
     else:
         assert options(said.get("vllm", {}).get("args", [])) == ([] if model.made == "gguf" else wanted)
     for engine in set(said) - {"vllm"}:
-        for option, *values in options(said[engine]["args"]):
+        for option, *values in options(said[engine].get("args", [])):
             if option.endswith("-parser"):
                 (value,) = values
                 theirs = [ALSO.get((engine, option), {}).get(each[1], each[1]) for each in wanted if each[0] == option]
@@ -175,7 +175,7 @@ def test_arguments_are_those_of_the_recipe(name: str) -> None:
             else:
                 # Whatever is no parser stands in the note, or is explained in the preset.
                 note = model.known.get("note", "")
-                assert f"{option} {' '.join(values)}".strip() in note or option == "--ctx-size"
+                assert f"{option} {' '.join(values)}".strip() in note or option == "--cache-ram"
 
 
 @pytest.mark.parametrize("engine", sorted(PARSERS))

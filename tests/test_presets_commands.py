@@ -439,8 +439,12 @@ args:
   - --port
   - "8080"
   - --metrics
+  - --parallel
+  - "4"
   - --cache-ram
   - "1024"
+  - --kv-unified-per-slot
+  - "4096"
 resources:
   requests:
     cpu: "2"

@@ -40,7 +40,7 @@ spec:
     modelName: {model}
   backendRuntimeConfig:
     backendName: llamacpp
-    args: [--ctx-size, "{size}"]
+    args: [--kv-unified-per-slot, "{size}"]
 """
 MODEL = """\
 apiVersion: llmaz.io/v1alpha1

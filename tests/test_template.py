@@ -33,6 +33,7 @@ VALUES: dict[str, Any] = {
     "Port": 8080,
     "TP": 4,
     "MaxModelLen": 0,
+    "Slots": 4,
     "DrainSleep": 10,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -37,6 +38,7 @@ PLAIN: dict[str, Any] = {
     "Accelerator": "nvidia",
     "TP": 1,
     "MaxModelLen": 0,
+    "Slots": 4,
     "Region": "",
     "Anonymous": False,
     **engines.constant(10),
@@ -125,6 +127,7 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("cache", False, "b6751", True),
         ("type", False, "b9294", True),
         ("new names", False, "b9093", True),
+        ("context", [("--ctx-size", "16384")], "b10809", [("--kv-unified-per-slot", "4096")]),
     ],
 }
 
@@ -147,6 +150,12 @@ def facts(engine: Engine) -> dict[str, Any]:
     line = options.merged(engine.style, layers)
     return {
         "draft by": [arg for arg in line if arg.startswith(("--spec", "--num-spec"))],
+        "context": [
+            (option, value)
+            for layer in engine.derives(words).layers
+            for option, value in itertools.pairwise(layer.args)
+            if option in ("--ctx-size", "--kv-unified-per-slot")
+        ],
         "cache": "--cache-ram" in line,
         "type": "--spec-type" in line,
         "new names": "--spec-draft-n-max" in line,

@@ -24,6 +24,7 @@ from renderer.resolve.engines import (
     Engine,
     File,
     Recommended,
+    SharedTokens,
     Shell,
     Step,
     constant,
@@ -158,9 +159,10 @@ def engine(
         reserved=_reserved(reads, spec, own),
         sizes=sizes,
         lengths=frozenset(reads.name(option) for _, option in _derived_from(own, "MaxModelLen")),
+        shared_tokens=_shared_tokens(reads, own),
         sharing=sizes.union(shares, *(reads.groups.get(group, ()) for group, _ in _derived_from(own, "TP"))),
         shares=shares,
-        uncounted=frozenset(map(reads.name, (own.get("options") or {}).get("uncounted") or ())),
+        uncounted=_option_names(reads, (own.get("options") or {}).get("uncounted")),
         filed=_filed(reads, spec, own),
         owned_env=_owned_env(given) if own else {},
         tags={},
@@ -189,6 +191,13 @@ def _shell(preset: _Preset, spec: Spec) -> Callable[[Words], Shell]:
         return fill
     constant = fill(preset.constant)
     return lambda words: constant
+
+
+def _shared_tokens(reads: Style, own: Spec) -> SharedTokens | None:
+    shared = (own.get("options") or {}).get("shared")
+    if not shared:
+        return None
+    return SharedTokens(_option_names(reads, shared["options"]), shared["among"], shared.get("instead", ""))
 
 
 def _grace(own: Spec, drain: int) -> int:
@@ -393,13 +402,22 @@ def _reserved(reads: Style, spec: Spec, own: Spec) -> Mapping[str, Reserved]:
     """Options whose preset value is the port or the served name, the renderer's; and those that the preset names."""
     reserved = {}
     for entry in (own.get("options") or {}).get("reserved") or ():
-        rule = Reserved(entry["why"], tuple(entry.get("values") or ()), bool(entry.get("warns")))
+        rule = Reserved(
+            entry["why"],
+            tuple(entry.get("values") or ()),
+            bool(entry.get("warns")),
+            _option_names(reads, entry.get("beside")),
+        )
         reserved.update(dict.fromkeys([reads.name(option) for option in entry["options"]], rule))
     for config in (spec.get("recommendedConfigs") or ()) if own else ():
         for option, value in itertools.pairwise(config.get("args") or ()):
             if (word := _bare(value)) in _OWNED:
                 reserved[reads.name(option)] = Reserved(_OWNED[word])
     return reserved
+
+
+def _option_names(reads: Style, options: Sequence[str] | None) -> frozenset[str]:
+    return frozenset(map(reads.name, options or ()))
 
 
 def _bare(value: str) -> str:

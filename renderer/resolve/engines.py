@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from renderer import patterns
-from renderer.api import App, BackendRuntime, Inputs, OptionFiles, Spec, UnreadableList
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, OptionFiles, Spec, UnreadableList
 from renderer.patterns import Expression, PatternError
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Stop, guess
@@ -38,6 +38,7 @@ WORDS = frozenset(
         "Port",
         "TP",
         "MaxModelLen",
+        "Slots",
         "DrainSleep",
         "Region",
         "Anonymous",
@@ -140,6 +141,16 @@ class Recommended(Record):
     drafts: bool
 
 
+class SharedTokens(NamedTuple):
+    """Options whose tokens all requests at once share, the one that says how many these are, and the one that gives
+    each request its own ('': none).
+    """
+
+    options: frozenset[str]
+    among: str
+    instead: str
+
+
 class Engine(Record):
     """A BackendRuntime in one version of its engine, compiled once; `runtime` is as it is in that. `spec` is its
     `spec.engine`, empty where it is not `templated`; `reserved` and `owned_env`: options and variables that are not for
@@ -170,6 +181,7 @@ class Engine(Record):
     reserved: Mapping[str, Reserved]
     sizes: frozenset[str]  # the options that take the tensor parallel size
     lengths: frozenset[str]  # the options that take the longest context
+    shared_tokens: SharedTokens | None
     sharing: frozenset[str]  # all that share accelerators out, those that take the tensor parallel size too
     shares: Mapping[str, frozenset[str]]  # those whose number multiplies it, and beside which it does not
     uncounted: frozenset[str]  # those beside which nobody can count
@@ -222,6 +234,11 @@ def _derivation(held: tuple[Derived, ...], words: Words) -> Derivation:
             envs += shared(entry.envs(words))
         shm = entry.shared_memory or shm
     return Derivation(held, tuple(layers), tuple(envs), shm)
+
+
+def model_settings(model: OpenModel, engine: Engine) -> Spec:
+    """What a model says of this engine: its entry of `spec.engines`."""
+    return (model.spec.get("engines") or {}).get(engine.runtime.name) or {}
 
 
 def runtime(inputs: Inputs, name: str, origin: Origin, found: Findings) -> BackendRuntime:

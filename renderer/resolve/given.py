@@ -11,7 +11,7 @@ from renderer.api import OpenModel, Spec
 from renderer.problems import Findings, Origin
 from renderer.records import NamedTuple
 from renderer.resolve import options
-from renderer.resolve.engines import Engine, Recommended
+from renderer.resolve.engines import Engine, Recommended, model_settings
 from renderer.resolve.flavors import Accelerator, Placement
 
 _GLOB = frozenset("*?[")
@@ -38,13 +38,15 @@ class Accelerated(NamedTuple):
     model: OpenModel
 
 
-def judge(engine: Engine, given: Sequence[Given], draft: bool, found: Findings) -> None:
+def judge(engine: Engine, given: Sequence[Given], draft: bool, slots: int, found: Findings) -> None:
     """What the renderer or the preset has its own say in. `given`: the model's author first, then the Playground's,
-    each with some arguments.
+    each with some arguments; `slots`: how many requests run at once, as far as the command line says.
     """
+    _shared_tokens(engine, given, slots, found)
+    names = _named(engine, given)
     wholes: set[str] = set()
     for each in given:
-        options.reserved(engine.style, engine.reserved, each.args, each.origin, found)
+        options.reserved(engine.style, engine.reserved, each.args, each.origin, found, names)
         for i, token in enumerate(each.args) if draft and engine.filed else ():
             if path := engine.filed.get(engine.style.name(token)):
                 found.add("W234", each.origin.at(i), option=token.partition("=")[0], path=path)
@@ -52,6 +54,27 @@ def judge(engine: Engine, given: Sequence[Given], draft: bool, found: Findings) 
             _keyed(engine, each, wholes, found)
         if engine.style.dotted and each is not given[-1]:
             wholes |= {name for token in each.args if (name := engine.style.name(token)) and "." not in name}
+
+
+def _shared_tokens(engine: Engine, given: Sequence[Given], slots: int, found: Findings) -> None:
+    """A warning for tokens that all requests at once share, where nobody says beside them how many these are."""
+    shared = engine.shared_tokens
+    if shared is None or slots < 2 or shared.among in _named(engine, given):
+        return
+    last = _last(engine, given, shared.options)
+    if last is None:
+        return
+    tokens, option, origin = last
+    listed = engine.lists.get(engine.version)
+    if shared.instead and (listed is None or shared.instead in listed.options):
+        amount = f" {tokens}' for {tokens} tokens each" if tokens else "' and what each may have"
+        hint = f"write '{shared.instead}{amount}, or '{shared.among} {slots}' beside it if sharing is meant"
+    else:
+        amount = f" {tokens * slots}' and '{shared.among} {slots}' for {tokens} tokens each"
+        hint = f"write '{option}{amount}" if tokens else f"write '{shared.among} {slots}' beside it if sharing is meant"
+    what = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
+    share = f", so each gets {tokens // slots}" if tokens else ""
+    found.add("W249", origin, slots=slots, tokens=what, share=share, hint=hint)
 
 
 def _keyed(engine: Engine, given: Given, wholes: set[str], found: Findings) -> None:
@@ -160,6 +183,8 @@ def known(on: Accelerated, found: Findings) -> None:
     told = None if mine.isdisjoint(engine.lengths) else _last(engine, given, engine.lengths)
     if told is None and params and written.isascii() and written.isdigit() and len(written) < 10:
         told = int(written), "", params.at("MAX-MODEL-LEN")
+    if told is None and (length := model_settings(model, engine).get("maxModelLen")):
+        told = length, "", Origin(model.document, ("spec", "engines", engine.runtime.name, "maxModelLen"))
     if told and told[0] > longest and not any("rope" in each for each in line):
         found.add("W227", told[2], length=told[0], longest=longest)
 
@@ -190,7 +215,7 @@ def _last(engine: Engine, given: Sequence[Given], wanted: frozenset[str]) -> tup
     """The last number that an author says by one of these options, in its spelling, and where."""
     for each in reversed(given):
         for i in range(len(each.args) - 1, -1, -1):
-            if engine.style.name(each.args[i]) in wanted and (number := _number(each.args, i)) is not None:
+            if engine.style.name(each.args[i]) in wanted and (number := options.number_of(each.args, i)) is not None:
                 return number, each.args[i].partition("=")[0], each.origin.at(i)
     return None
 
@@ -198,11 +223,4 @@ def _last(engine: Engine, given: Sequence[Given], wanted: frozenset[str]) -> tup
 def _told(engine: Engine, line: Sequence[str], wanted: frozenset[str]) -> int | None:
     """The number that the last of these options in a command line is given; None without one of them, or a number."""
     last = next((i for i in range(len(line) - 1, -1, -1) if engine.style.name(line[i]) in wanted), None)
-    return None if last is None else _number(line, last)
-
-
-def _number(args: Sequence[str], i: int) -> int | None:
-    """The whole number that the option at an index is given."""
-    _, glued, value = args[i].partition("=")
-    value = value if glued else "".join(args[i + 1 : i + 2])
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
+    return None if last is None else options.number_of(line, last)

@@ -36,7 +36,7 @@ _line = quick(Line)
 def line(memo: Memo, app: App, base: Claimed, run: Run, found: Findings) -> Line:
     """Arguments, environment and shared memory, each by the contract's order. Raises TemplateError."""
     engine, user, words, config, claim = run.engine, run.user, run.words, run.config, base.claim
-    per_model = _of_model(base, engine)
+    per_model = engines.model_settings(base.claim.main, engine)
     own_args, model_args = user.get("args") or (), per_model.get("args") or ()
     first = config.layer(words)
     derived = engine.derives(words)
@@ -135,7 +135,7 @@ def _entries(memo: Memo, envs: Sequence[Body], source: Source, path: Path, found
 
 def said(app: App, base: Claimed, run: Run) -> list[given.Given]:
     """What people say of the command line: the model's author, then the Playground's, each with some arguments."""
-    model_args, own_args = _of_model(base, run.engine).get("args"), run.user.get("args")
+    model_args, own_args = engines.model_settings(base.claim.main, run.engine).get("args"), run.user.get("args")
     theirs = [given.Given(model_args, _at_model(base, run.engine, "args"))] if model_args else []
     return [*theirs, given.Given(own_args, app.origin(*_BACKEND, "args"))] if own_args else theirs
 
@@ -145,7 +145,7 @@ def _judge(memo: Memo, app: App, base: Claimed, run: Run, line: Sequence[str], f
     engine, claim, theirs = run.engine, base.claim, said(app, base, run)
     _judge_options(memo, app, run, theirs, found)
     if engine.style.read and theirs:
-        given.judge(engine, theirs, claim.draft, found)
+        given.judge(engine, theirs, claim.draft, run.words["Slots"], found)
     if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
         given.drained(engine, theirs, line, engine.grace, None, found)
     on = given.Accelerated(engine, run.held, run.words["TP"], theirs, line, base.kit.placement, claim.main)
@@ -187,11 +187,6 @@ def _judge_options(memo: Memo, app: App, run: Run, theirs: Sequence[given.Given]
             known = engine.judged[key] = judged(judge, args)
         for index, code, words in known:
             found.add(code, origin.at(index), **words)
-
-
-def _of_model(base: Claimed, engine: engines.Engine) -> Spec:
-    """What the main model says of this engine."""
-    return (base.claim.main.spec.get("engines") or {}).get(engine.runtime.name) or {}
 
 
 def _at_model(base: Claimed, engine: engines.Engine, field: str) -> Origin:

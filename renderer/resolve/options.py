@@ -6,7 +6,7 @@ How a line is read is the preset's data (`engine.options`, design/presets.md); w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
@@ -39,12 +39,13 @@ _option = quick(Option)
 
 class Reserved(NamedTuple):
     """What is not for users to set: why, or what to do instead. `values`: globs, only such a value is meant; `warns`:
-    it may be wanted.
+    it may be wanted; `beside`: options of which one has to stand in the line too.
     """
 
     why: str
     values: tuple[str, ...] = ()
     warns: bool = False
+    beside: frozenset[str] = frozenset()
 
 
 class Listed(NamedTuple):
@@ -137,6 +138,23 @@ class Style(Record):
         head, tail = self.head(token)
         found = self.matches(head)
         return (found[0] if len(found) == 1 else head) + tail.replace("-", "_")
+
+
+def last_number(style: Style, layers: Iterable[Sequence[str]], option: str) -> int | None:
+    """The last whole number that an option is given in these arguments, the strongest author's at the end."""
+    number = None
+    for args in layers:
+        for i, token in enumerate(args):
+            if style.name(token) == option and (value := number_of(args, i)) is not None:
+                number = value
+    return number
+
+
+def number_of(args: Sequence[str], i: int) -> int | None:
+    """The whole number that the option at an index is given."""
+    _, glued, value = args[i].partition("=")
+    value = value if glued else "".join(args[i + 1 : i + 2])
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
 
 
 def is_number(token: str) -> bool:
@@ -387,11 +405,20 @@ def _without(style: Style, args: Sequence[str], dropped: set[str]) -> list[str]:
     return out
 
 
-def reserved(style: Style, rules: Mapping[str, Reserved], args: Sequence[str], origin: Origin, found: Findings) -> None:
-    """An error, or a warning, for each option in `args` that is not for users to set; `rules`: by the option's name."""
+def reserved(
+    style: Style,
+    rules: Mapping[str, Reserved],
+    args: Sequence[str],
+    origin: Origin,
+    found: Findings,
+    names: Set[str] = frozenset(),
+) -> None:
+    """An error, or a warning, for each option in `args` that is not for users to set; `rules`: by the option's name;
+    `names`: all options that people give.
+    """
     for i, token in enumerate(args):
         rule = rules.get(style.name(token))
-        if rule is None:
+        if rule is None or (rule.beside and rule.beside.isdisjoint(names)):
             continue
         glued = "=" in token and style.kind != "exact"
         value = token.partition("=")[2] if glued else "".join(args[i + 1 : i + 2])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from renderer.api import App, Inputs, OpenModel, Spec
 from renderer.plan import Body
 from renderer.problems import Findings, Origin, Path, Stop, failing
 from renderer.records import NamedTuple, quick
-from renderer.resolve import compiling, engines, fitting, flavors, images, names, patching, resources, versions
+from renderer.resolve import compiling, engines, fitting, flavors, images, names, options, patching, resources, versions
 from renderer.resolve.claims import Claim
 from renderer.resolve.memo import Claimed, Memo, key_of
 from renderer.resolve.memo import engine as engine_of
@@ -51,9 +52,11 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
         origin = app.origin(*_BACKEND, "backendName") if "backendName" in user else app.origin("spec")
         found.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
     config = engines.recommended(engine, claim.draft, app, found)
-    said, before = key_of(user.get("resources"), place.limits, place.params, place.given), len(found.problems)
+    model_settings = engines.model_settings(main, engine)
+    sizing = user.get("resources"), model_settings.get("resources"), model_settings.get("maxModelLen")
+    said, before = key_of(sizing, place.limits, place.params, place.given), len(found.problems)
     sized = config.sized.get(said)
-    merged = sized.resources if sized else _merged(config, user, app, place, found)
+    merged = sized.resources if sized else _merged(config, main, engine, user, app, place, found)
     if engine.templated:
         so_far = len(found.problems)
         fitting.fit(inputs, app, engine, claim, base.weights, base.skip, found)
@@ -69,7 +72,11 @@ def run(memo: Memo, app: App, engine: engines.Engine, base: Claimed, found: Find
     tag = user.get("version") or variant.get("version") or engine.runtime.spec["version"]
     # servedModelName of the Playground → of the OpenModel → what the source itself calls it (contract, 4.8).
     served = spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
+    length = length or int(model_settings.get("maxModelLen", 0))
     words = _words(engine, base, variant, size, served, length)
+    if engine.shared_tokens:
+        layers = config.spec.get("args") or (), model_settings.get("args") or (), user.get("args") or ()
+        words["Slots"] = options.last_number(engine.style, layers, engine.shared_tokens.among) or 1
     called = engines.called(engine, served, words)
     named = engine.templated and called == served
     if named and (hint := names.unserved(engine.spec, served)):
@@ -151,9 +158,20 @@ def _unreadable(found: Findings, before: int) -> bool:
     )
 
 
-def _merged(config: engines.Recommended, user: Spec, app: App, place: flavors.Placement, found: Findings) -> Body:
+def _merged(
+    config: engines.Recommended,
+    model: OpenModel,
+    engine: engines.Engine,
+    user: Spec,
+    app: App,
+    place: flavors.Placement,
+    found: Findings,
+) -> Body:
     """The runner's resources. `user`: the app's backendRuntimeConfig."""
     preset = resources.Side(config.spec.get("resources") or {}, config.origin)
+    if of_model := engines.model_settings(model, engine).get("resources"):
+        origin = Origin(model.document, ("spec", "engines", engine.runtime.name))
+        preset = resources.Side(resources.merged(preset, resources.Side(of_model, origin), {}, found), origin)
     own = resources.Side(user.get("resources") or {}, app.origin(*_BACKEND))
     made: Body = shared(resources.merged(preset, own, place.limits, found))
     return made
@@ -205,7 +223,7 @@ def _moves(tag: str) -> bool:
     return bool(_MOVING.match(tag)) and "sha256:" not in tag
 
 
-def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, served: str, length: int) -> Words:
+def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, served: str, length: int) -> dict[str, Any]:
     main = base.weights[0]
     second = base.weights[1] if len(base.weights) > 1 else None
     return {
@@ -224,6 +242,7 @@ def _words(engine: engines.Engine, base: Claimed, variant: Spec, size: int, serv
         "Accelerator": variant.get("accelerator", "none"),
         "TP": size,
         "MaxModelLen": length,
+        "Slots": 0,
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
         **engine.constant,

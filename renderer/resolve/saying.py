@@ -48,7 +48,7 @@ def said(memo: Memo, app: App, base: Claimed, run: Run, args: Sequence[str], pod
     made.update(_image(app, run))
     made.update(_annotations(memo, app, base, run))
     made.update(_around(memo, app, base, run, pod))
-    made.update(_words(memo, app, base))
+    made.update(_words(memo, app, base, run))
     return made
 
 
@@ -61,7 +61,7 @@ def _said(key: Path, everybody: Sequence[Origin]) -> Iterator[tuple[Path, Origin
 def _of_model(base: Claimed, run: Run) -> tuple[Spec, Origin]:
     """What the main model says of this engine, and where."""
     name, main = run.engine.runtime.name, base.claim.main
-    return (main.spec.get("engines") or {}).get(name) or {}, Origin(main.document, ("spec", "engines", name))
+    return engines.model_settings(main, run.engine), Origin(main.document, ("spec", "engines", name))
 
 
 # The command line
@@ -152,13 +152,18 @@ def _resources(app: App, base: Claimed, run: Run) -> Iterator[tuple[Path, Origin
     place, at = base.kit.placement, app.origin(*_BACKEND, "resources")
     limits = place.places(base.claim.main, "limits")
     own, config = run.user.get("resources") or {}, run.config.spec.get("resources") or {}
+    model, model_at = _of_model(base, run)
     index, patch = patching.runner(app.spec)
     over = app.origin("spec", "podTemplate", "spec", "containers", index, "resources")
     for side, names in run.resources.items():
         for name in names:
             everybody = [
                 origin.at(side, name)
-                for spec, origin in ((config, run.config.origin.at("resources")), (own, at))
+                for spec, origin in (
+                    (config, run.config.origin.at("resources")),
+                    (model.get("resources") or {}, model_at.at("resources")),
+                    (own, at),
+                )
                 if name in (spec.get(side) or {})
             ]
             if name in place.limits and limits:
@@ -277,7 +282,7 @@ def _prepared(run: Run, pod: Pod) -> Iterator[tuple[Path, Origin]]:
 _OF_THE_SOURCE = ("ModelPath", "Hub", "Filename", "Endpoint", "Source", "Format", "Revision")
 
 
-def _words(memo: Memo, app: App, base: Claimed) -> Iterator[tuple[Path, Origin]]:
+def _words(memo: Memo, app: App, base: Claimed, run: Run) -> Iterator[tuple[Path, Origin]]:
     """What a preset's words are made of."""
     for word in _OF_THE_SOURCE:
         yield ("said", "word", word), base.weights[0].origin
@@ -290,6 +295,9 @@ def _words(memo: Memo, app: App, base: Claimed) -> Iterator[tuple[Path, Origin]]
     for word, param in (("TP", "TP"), ("MaxModelLen", "MAX-MODEL-LEN")):
         if param in place.params and params:
             yield ("said", "word", word), params.at(param)
+    model, model_at = _of_model(base, run)
+    if "maxModelLen" in model and "MAX-MODEL-LEN" not in place.params:
+        yield ("said", "word", "MaxModelLen"), model_at.at("maxModelLen")
     held = next((name for name in place.limits if "/" in name), "")
     if held and limits:
         for word in ("Accelerator", *(() if "TP" in place.params else ("TP",))):

@@ -1,5 +1,6 @@
 // What `make cluster-test` runs besides kube-apiserver and etcd: the controllers that act on what we render, of the versions that
-// our schemas are made of, and Argo CD's diff (gitops-engine; no tagged version holds the one of Argo CD 3.5).
+// our schemas are made of (Kubernetes: the newest that gitops-engine compiles with), and Argo CD's diff (gitops-engine; no tagged
+// version holds the one of Argo CD 3.5).
 module cluster
 
 go 1.26.1
