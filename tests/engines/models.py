@@ -138,14 +138,20 @@ def _content(tensor: Tensor, weights: random.Random) -> bytes:
     if tensor.type == F32:
         return struct.pack("<f", 1.0) * math.prod(tensor.dimensions)
     if tensor.name != "output.weight":
-        return _halves(math.prod(tensor.dimensions), SMALL, weights)
+        return halves(math.prod(tensor.dimensions), SMALL, weights)
     width, rows = tensor.dimensions
+    return output_weights(rows, width, weights)
+
+
+def output_weights(rows: int, width: int, weights: random.Random) -> bytes:
+    """The rows of the output layer: large for letters and the blank, 0 for all else, which is hardly ever written."""
     written = {byte for byte in range(BYTES) if chr(byte).isascii() and (chr(byte).isalpha() or chr(byte) == " ")}
-    content = b"".join(_halves(width, LARGE, weights) if row in written else bytes(2 * width) for row in range(BYTES))
+    content = b"".join(halves(width, LARGE, weights) if row in written else bytes(2 * width) for row in range(BYTES))
     return content + bytes(2 * width * (rows - BYTES))
 
 
-def _halves(count: int, upper: bytes, weights: random.Random) -> bytes:
+def halves(count: int, upper: bytes, weights: random.Random) -> bytes:
+    """So many random numbers of two bytes, whose upper byte is one of these."""
     content = bytearray(weights.randbytes(2 * count))
     content[1::2] = content[1::2].translate(upper)
     return bytes(content)

@@ -16,6 +16,7 @@ from tests.apiserver.server import CannotJudge
 from tests.engines.kubelet import MAIN, Body
 
 ROOT = Path(__file__).resolve().parents[2]
+WEIGHTS = re.compile(r"/workspace/models/[\w.-]+")
 
 
 class Workload(NamedTuple):
@@ -23,6 +24,7 @@ class Workload(NamedTuple):
 
     name: str
     served_name: str
+    engine_version: str
     template: Body
     bodies: Sequence[Body]
 
@@ -42,9 +44,17 @@ class Workload(NamedTuple):
         return values[-1] if values else None
 
     @property
+    def weights(self) -> list[str]:
+        """The paths that the engine's command line opens, each once."""
+        args: Sequence[str] = self.main.get("args", ())
+        return list(dict.fromkeys(path for arg in args for path in WEIGHTS.findall(arg)))
+
+    @property
     def hook_sleep(self) -> int:
         """The seconds that the hook sleeps before it looks at anything; 0 without a hook."""
         hook = self.main.get("lifecycle", {}).get("preStop", {})
+        if "sleep" in hook:
+            return int(hook["sleep"]["seconds"])
         match = re.search(r"^sleep (\d+)$", "\n".join(hook.get("exec", {}).get("command", ())), re.MULTILINE)
         return int(match[1]) if match else 0
 
@@ -59,6 +69,9 @@ def rendered(name: str, path: str, *options: str) -> Workload:
     for body in bodies:
         if body["kind"] == "LeaderWorkerSet" and body["metadata"]["name"] == name:
             template = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
-            served = body["metadata"]["annotations"]["renderer.llmaz.io/served-model-name"]
-            return Workload(name, served, template, bodies)
+            annotations = body["metadata"]["annotations"]
+            served, version = (
+                annotations.get(f"renderer.llmaz.io/{key}", "") for key in ("served-model-name", "engine-version")
+            )
+            return Workload(name, served, version, template, bodies)
     raise CannotJudge(f"{path}: no LeaderWorkerSet {name} is rendered")

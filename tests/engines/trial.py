@@ -6,6 +6,7 @@ A question returns what is wrong, '' when nothing is.
 from __future__ import annotations
 
 import itertools
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tests.engines.clients import Client, Completion, Reply
 from tests.engines.kubelet import PROBES, Image, Pod, Secrets
-from tests.engines.rendering import Workload
+from tests.engines.rendering import ROOT, Workload, rendered
 
 PATIENCE = 60  # seconds until a pod is ready
 CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
@@ -30,10 +31,10 @@ class Result(NamedTuple):
 
 
 class Bench:
-    """Where a trial starts pods: the engine's image, models, and a folder."""
+    """Where a trial starts pods: the engine's image and version, models, and a folder."""
 
-    def __init__(self, image: Image, models: Mapping[str, Path], folder: Path) -> None:
-        self.models = models
+    def __init__(self, image: Image, models: Mapping[str, Path], folder: Path, version: str) -> None:
+        self.models, self.version = models, version
         self._image, self._folder = image, folder
         self._numbers = itertools.count()
 
@@ -41,6 +42,13 @@ class Bench:
         """A pod of the workload that is not started yet."""
         folder = self._folder / f"{workload.name}-{next(self._numbers)}"
         return Pod(f"{workload.name}-0", workload.spec, self._image, weights, secrets or {}, folder)
+
+    def rendered(self, name: str, path: str, tag: str) -> Workload:
+        """The workload of that name rendered of a path below our root, where VERSION in the file is the tag."""
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml", dir=self._folder) as file:
+            file.write((ROOT / path).read_text("utf-8").replace("VERSION", tag))
+            file.flush()
+            return rendered(name, file.name)
 
 
 Trial: TypeAlias = Callable[[Bench], Iterator[Result]]
@@ -140,11 +148,13 @@ def movement(client: Client, path: str, load: Callable[[], object]) -> Movement:
         time.sleep(0.05)
 
 
-def drained(pod: Pod, client: Client, workload: Workload, body: Mapping[str, Any], callers: int = 8) -> Result:
-    """Ends the pod under load. Each caller sends one stream after the other, until the hook is about to look at them.
+def drained(
+    pod: Pod, client: Client, workload: Workload, body: Mapping[str, Any], callers: int = 8, *, outlasting: bool = True
+) -> Result:
+    """Ends the pod under load. Each caller sends one stream after the other, until the hook's sleep is about to end.
 
-    No stream may be lost, some have to outlast the hook's sleep, and the program ends by itself within the grace
-    period.
+    No stream may be lost, some have to outlast the hook's sleep unless that is all of the drain, and the program ends
+    by itself within the grace period.
     """
     completions: list[Completion] = []
     last_start = threading.Event()
@@ -169,7 +179,7 @@ def drained(pod: Pod, client: Client, workload: Workload, body: Mapping[str, Any
     wrong = [faults(completions)]
     if end.status:
         wrong.append(f"exit status {end.status} after {end.whole:.0f} s of {pod.grace}")
-    if max(ends) < begun + sleep:
+    if outlasting and max(ends) < begun + sleep:
         wrong.append("no stream outlasted the sleep, so nothing is known about the rest of the hook")
     figures = f"{len(completions)} streams, hook {end.hook:.0f} s, exit status {end.status} after {end.whole:.0f} s"
     return Result("drain", "; ".join(filter(None, wrong)), figures)

@@ -1,0 +1,90 @@
+"""The trials of ollama: what its preset renders for one file, run with the version that the preset names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.engines import installation
+from tests.engines.clients import Client
+from tests.engines.kubelet import Image
+from tests.engines.models import Shape, write_gguf
+from tests.engines.rendering import rendered
+from tests.engines.trial import (
+    CHAT,
+    Bench,
+    Result,
+    Trial,
+    chat,
+    chatted,
+    drained,
+    faults,
+    probed,
+    streamed,
+    together,
+    unexpected,
+)
+
+INPUTS = "tests/engines/inputs/ollama"
+PATIENCE = 120
+REQUESTS = 4
+MODEL = re.compile(r"/workspace/models/\S+\.gguf")
+
+
+def versions() -> Sequence[str]:
+    """The versions whose trials there are: the preset's."""
+    return [installation.preset_version("ollama")]
+
+
+def trials(version: str) -> Mapping[str, Trial]:
+    """The trials of a version."""
+    return TRIALS
+
+
+def bench(tools: Path, folder: Path, version: str) -> Bench:
+    """The engine of that version, with a model. CannotJudge when there is none."""
+    program = installation.ollama(tools, version)
+    model = folder / "small.gguf"
+    write_gguf(model, Shape())
+    files = {"/bin/ollama": program / "ollama", "/usr/lib/ollama": program / "lib"}
+    return Bench(Image(files), {"small": model}, folder, version)
+
+
+def long(name: str, tokens: int) -> dict[str, Any]:
+    """The body of a chat completion that is as long as it may become."""
+    return chat(name, max_tokens=tokens)
+
+
+def serving(bench: Bench) -> Iterator[Result]:
+    """A chat model under `hardening: restricted`, from its start to its end."""
+    workload = rendered("chat", f"{INPUTS}/chat.yaml")
+    name = workload.served_name
+    [path] = {path for container in workload.spec["initContainers"] for path in paths(container)}
+    with bench.pod(workload, [(path, bench.models["small"])]) as pod:
+        pod.wait_ready(PATIENCE)
+        yield Result(
+            "create-model, start as user 1000", "" if pod.status("Uid").split()[0] == "1000" else "another user"
+        )
+        yield Result("probes", probed(pod))
+        client = Client(pod.connect)
+        names = [model["id"] for model in client.send("/v1/models").body["data"]]
+        yield Result("served name", "" if names == [f"{name}:latest"] else f"{names}", f"listed as {', '.join(names)}")
+        yield Result("chat", chatted(client, name))
+        yield Result("stream", streamed(client, name))
+        yield Result("unknown name is refused", unexpected(client.send(CHAT, chat("nobody")), 404))
+        yield Result("no metrics", unexpected(client.send("/metrics"), 404))
+        yield Result(
+            f"{REQUESTS} requests at once", faults(together(REQUESTS, lambda _: client.stream(CHAT, long(name, 256))))
+        )
+        # SIGTERM cuts what runs; what is over before the sleep ends comes whole.
+        yield drained(pod, client, workload, long(name, 8), callers=2, outlasting=False)
+
+
+def paths(container: Mapping[str, Any]) -> list[str]:
+    """The files of weights that a container is told of."""
+    return [path for arg in container.get("args", ()) for path in MODEL.findall(arg)]
+
+
+TRIALS: Mapping[str, Trial] = {"serving": serving}

