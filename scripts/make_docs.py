@@ -337,6 +337,22 @@ def held(entry: Spec) -> str:
     return code(entry["when"]) if "when" in entry else "always"
 
 
+def seen(name: str) -> str:
+    """What was asked of an engine while it ran, by question and version, the newest first."""
+    versions = json.loads((ROOT / "tests" / "engines" / "results.json").read_text("utf-8")).get(name, {})
+    names = sorted(versions, key=options.order, reverse=True)
+    questions = dict.fromkeys(question for version in names for question in versions[version]["questions"])
+    lines = [
+        f"| seen | {' | '.join(names)} |",
+        "|---" * (len(names) + 1) + "|",
+        f"| on | {' | '.join(versions[version]['date'] for version in names)} |",
+    ]
+    for question in questions:
+        cells = ["yes" if question in versions[version]["questions"] else "–" for version in names]
+        lines.append(f"| {question} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def engine_table(name: str, kind: str) -> str:
     """One table of an engine's page."""
     heads, rows = ENGINE_TABLES[kind]
@@ -384,6 +400,8 @@ def rewritten(path: Path) -> str:
     if path.parent.name == "engines":
         for name in ENGINE_TABLES:
             text = filled(text, name, engine_table(path.stem, name))
+        if "<!-- seen -->" in text:
+            text = filled(text, "seen", seen(path.stem))
     return text
 
 

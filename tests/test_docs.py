@@ -417,6 +417,7 @@ def test_a_page_of_an_engine_is_whole(page: Path) -> None:
         "Environment and security",
         "Speculative decoding",
         "Other versions",
+        "Seen running",
         "Limits",
     ]
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == headings

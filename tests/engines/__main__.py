@@ -10,10 +10,12 @@ be judged. Needs Linux and root.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +30,7 @@ from tests.engines.trial import Bench, Result, Trial
 ROOT = Path(__file__).resolve().parents[2]
 ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp, "ollama": ollama, "vllm": vllm}
 LANES = 2
+RESULTS = Path(__file__).with_name("results.json")  # of runs with --record; scripts/make_docs.py makes tables of it
 
 
 def say(text: str) -> None:
@@ -42,12 +45,13 @@ def main() -> int:
     known = "; ".join(f"{name}: {', '.join(engine.versions())}" for name, engine in ENGINES.items())
     usage = f"engines, with blanks between: NAME for its first version, NAME@VERSION, NAME@all [llamacpp] ({known})"
     parser.add_argument("--engines", default="llamacpp", help=usage)
+    parser.add_argument("--record", action="store_true", help=f"keep what was seen in {RESULTS.name}, for the pages")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of what is built [.tools]")
     options = parser.parse_args()
     try:
         required_tools()
         chosen = [entry for engine in options.engines.split() for entry in choices(engine, options.names)]
-        return enclosed(partial(judged, chosen, options.tools.absolute()))
+        return enclosed(partial(judged, chosen, options.tools.absolute(), record=options.record))
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
@@ -78,8 +82,8 @@ def choices(text: str, names: Sequence[str]) -> Iterator[Choice]:
         yield Choice(engine, chosen, {name: trial for name, trial in known.items() if not names or name in names})
 
 
-def judged(chosen: Sequence[Choice], tools: Path, folder: Path) -> int:
-    """The exit status of all trials."""
+def judged(chosen: Sequence[Choice], tools: Path, folder: Path, *, record: bool) -> int:
+    """The exit status of all trials. `record`: keep the results of an engine with which nothing is wrong."""
     begun = time.monotonic()
     results: list[Result] = []
     try:
@@ -89,8 +93,10 @@ def judged(chosen: Sequence[Choice], tools: Path, folder: Path) -> int:
             bench = ENGINES[engine].bench(tools, place, version)
             say(f"{engine} {version}: ready after {time.monotonic() - begun:.0f} s")
             lanes = ThreadPoolExecutor(LANES)  # on Ctrl-C nobody waits for its threads, so it is no `with` block
-            for answers in lanes.map(partial(run, bench), known, known.values()):
-                results += answers
+            answers = [result for one in lanes.map(partial(run, bench), known, known.values()) for result in one]
+            results += answers
+            if record and not any(result.fault for result in answers):
+                keep(engine, version, answers)
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
@@ -98,6 +104,14 @@ def judged(chosen: Sequence[Choice], tools: Path, folder: Path) -> int:
     say("")
     say(f"questions: {len(results)}, wrong: {len(wrong)} ({time.monotonic() - begun:.0f} s)")
     return 1 if wrong else 0
+
+
+def keep(engine: str, version: str, answers: Sequence[Result]) -> None:
+    """Writes what was seen of an engine into RESULTS, in the place of what was seen of that version before."""
+    results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
+    questions = list(dict.fromkeys(result.question for result in answers))
+    results.setdefault(engine, {})[version] = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "questions": questions}
+    RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
 def run(bench: Bench, name: str, trial: Trial) -> list[Result]:

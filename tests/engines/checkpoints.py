@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.engines.models import BYTES, CHAT_TEMPLATE, SMALL, SPECIAL, Shape, byte_tokens, halves, output_weights
+from tests.engines.models import BYTES, CHAT_TEMPLATE, LARGE, SMALL, SPECIAL, Shape, byte_tokens, halves, output_weights
 
 ADAPTED = ("q_proj", "v_proj")
 RANK = 8
@@ -66,7 +66,7 @@ def write_adapter(folder: Path, shape: Shape, seed: int = 0) -> None:
     for layer in range(shape.layers):
         for name, size in sizes.items():
             prefix = f"base_model.model.model.layers.{layer}.self_attn.{name}"
-            tensors[f"{prefix}.lora_A.weight"] = _random((RANK, shape.width), weights)
+            tensors[f"{prefix}.lora_A.weight"] = _random((RANK, shape.width), weights, LARGE)
             tensors[f"{prefix}.lora_B.weight"] = _random((size, RANK), weights)
     _write_tensors(folder / "adapter_model.safetensors", tensors)
 
@@ -115,8 +115,8 @@ def _tensors(shape: Shape, weights: random.Random) -> dict[str, tuple[tuple[int,
     return tensors
 
 
-def _random(dimensions: tuple[int, ...], weights: random.Random) -> tuple[tuple[int, ...], bytes]:
-    return dimensions, halves(math.prod(dimensions), SMALL, weights)
+def _random(dimensions: tuple[int, ...], weights: random.Random, sizes: bytes = SMALL) -> tuple[tuple[int, ...], bytes]:
+    return dimensions, halves(math.prod(dimensions), sizes, weights)
 
 
 def _ones(count: int) -> tuple[tuple[int, ...], bytes]:

@@ -184,8 +184,7 @@ def speculative(bench: Bench) -> Iterator[Result]:
         completion = client.stream(CHAT, {**long(workload.served_name, 64), "temperature": 0})
         series = client.metrics("/metrics")
         accepted, drafts = (
-            max((value for name, value in series.items() if f"spec_decode_num_{kind}_tokens" in name), default=0)
-            for kind in ("accepted", "draft")
+            series.get(f"vllm:spec_decode_num_{kind}_tokens_total", 0) for kind in ("accepted", "draft")
         )
         yield Result(
             "draft model",
