@@ -402,12 +402,7 @@ def _reserved(reads: Style, spec: Spec, own: Spec) -> Mapping[str, Reserved]:
     """Options whose preset value is the port or the served name, the renderer's; and those that the preset names."""
     reserved = {}
     for entry in (own.get("options") or {}).get("reserved") or ():
-        rule = Reserved(
-            entry["why"],
-            tuple(entry.get("values") or ()),
-            bool(entry.get("warns")),
-            _option_names(reads, entry.get("beside")),
-        )
+        rule = Reserved(entry["why"], tuple(entry.get("values") or ()), bool(entry.get("warns")))
         reserved.update(dict.fromkeys([reads.name(option) for option in entry["options"]], rule))
     for config in (spec.get("recommendedConfigs") or ()) if own else ():
         for option, value in itertools.pairwise(config.get("args") or ()):

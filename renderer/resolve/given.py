@@ -43,10 +43,9 @@ def judge(engine: Engine, given: Sequence[Given], draft: bool, slots: int, found
     each with some arguments; `slots`: how many requests run at once, as far as the command line says.
     """
     _shared_tokens(engine, given, slots, found)
-    names = _named(engine, given)
     wholes: set[str] = set()
     for each in given:
-        options.reserved(engine.style, engine.reserved, each.args, each.origin, found, names)
+        options.reserved(engine.style, engine.reserved, each.args, each.origin, found)
         for i, token in enumerate(each.args) if draft and engine.filed else ():
             if path := engine.filed.get(engine.style.name(token)):
                 found.add("W234", each.origin.at(i), option=token.partition("=")[0], path=path)

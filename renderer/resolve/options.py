@@ -6,7 +6,7 @@ How a line is read is the preset's data (`engine.options`, design/presets.md); w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
@@ -39,13 +39,12 @@ _option = quick(Option)
 
 class Reserved(NamedTuple):
     """What is not for users to set: why, or what to do instead. `values`: globs, only such a value is meant; `warns`:
-    it may be wanted; `beside`: options of which one has to stand in the line too.
+    it may be wanted.
     """
 
     why: str
     values: tuple[str, ...] = ()
     warns: bool = False
-    beside: frozenset[str] = frozenset()
 
 
 class Listed(NamedTuple):
@@ -405,20 +404,11 @@ def _without(style: Style, args: Sequence[str], dropped: set[str]) -> list[str]:
     return out
 
 
-def reserved(
-    style: Style,
-    rules: Mapping[str, Reserved],
-    args: Sequence[str],
-    origin: Origin,
-    found: Findings,
-    names: Set[str] = frozenset(),
-) -> None:
-    """An error, or a warning, for each option in `args` that is not for users to set; `rules`: by the option's name;
-    `names`: all options that people give.
-    """
+def reserved(style: Style, rules: Mapping[str, Reserved], args: Sequence[str], origin: Origin, found: Findings) -> None:
+    """An error, or a warning, for each option in `args` that is not for users to set; `rules`: by the option's name."""
     for i, token in enumerate(args):
         rule = rules.get(style.name(token))
-        if rule is None or (rule.beside and rule.beside.isdisjoint(names)):
+        if rule is None:
             continue
         glued = "=" in token and style.kind != "exact"
         value = token.partition("=")[2] if glued else "".join(args[i + 1 : i + 2])
