@@ -470,4 +470,6 @@ def required_tools() -> None:
         raise CannotJudge("pods need root, for namespaces and other users: sudo")
     missing = [name for name in TOOLS if shutil.which(name) is None]
     if missing:
-        raise CannotJudge(f"not on the PATH: {', '.join(missing)} (packages util-linux, iproute2, coreutils, grep, curl)")
+        raise CannotJudge(
+            f"not on the PATH: {', '.join(missing)} (packages util-linux, iproute2, coreutils, grep, curl)"
+        )
