@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-PATIENCE = 120.0  # seconds without a byte
+PATIENCE = 300.0  # seconds without a byte
 SAMPLE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{.*\})? ([^ ]+)(?: \d+)?")
 
 

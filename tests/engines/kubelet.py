@@ -58,10 +58,6 @@ class End(NamedTuple):
     hook: float
     whole: float
 
-    @property
-    def killed(self) -> bool:
-        return self.status == -signal.SIGKILL
-
 
 class Unstartable(Exception):
     """kubelet would not start the container, or an init container failed."""
@@ -126,9 +122,8 @@ class Pod:
     def __exit__(self, *_: object) -> None:
         self.terminating.set()
         if self._container is not None:
-            self._container.kill()
+            self._container.kill()  # its network stays open: a probe may still be about to use it
             self.over.wait()
-            os.close(self._container.network)
         for volume in self.spec.get("volumes", []):
             if _in_memory(volume):
                 subprocess.run(["umount", "--lazy", self._volume(volume["name"])], check=True)
