@@ -271,10 +271,9 @@ def test_what_kubelet_here_does_not_know_is_not_judged(tmp_path: Path) -> None:
     probe = {"name": "model-runner", "livenessProbe": {"tcpSocket": {"port": 1}}}
     with pytest.raises(CannotJudge, match="its liveness probe is neither"), pod_of(tmp_path / "b", containers=[probe]):
         pass
-    with (
-        pytest.raises(CannotJudge, match="init containers other than"),
-        pod_of(tmp_path / "c", initContainers=[{"name": "copy"}]),
-    ):
+    spec = {"containers": [{"name": "model-runner"}]}
+    more = Pod("a-0", spec, Image({}), [("/workspace/models/a", tmp_path)], {}, tmp_path / "c")
+    with pytest.raises(CannotJudge, match="there are more files than loaders"), more:
         pass
 
 
@@ -315,7 +314,7 @@ def test_a_build_without_a_source() -> None:
 
 def test_a_build_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: name)
-    monkeypatch.setattr(installation, "_sources", lambda version, work: work)
+    monkeypatch.setattr(installation, "_fetched", lambda package, number, work: work)
     monkeypatch.setattr(subprocess, "run", fails)
     with pytest.raises(CannotJudge, match="cmake -S failed with 1:\nno compiler"):
         installation.llamacpp(tmp_path, "b11434")
