@@ -397,7 +397,7 @@ def rewritten(path: Path) -> str:
     for name, table in TABLES.items():
         if f"<!-- {name} -->" in text:
             text = filled(text, name, table())
-    if path.parent.name == "engines":
+    if path.parent == ROOT / "docs" / "engines":
         for name in ENGINE_TABLES:
             text = filled(text, name, engine_table(path.stem, name))
         if "<!-- seen -->" in text:
