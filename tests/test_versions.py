@@ -166,6 +166,7 @@ def facts(engine: Engine) -> dict[str, Any]:
         "drain option": engine.spec["drain"].get("option"),
         "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
         "draft": not refused(engine, {**PLAIN, **DRAFT}),
+        "draft on CPUs": not refused(engine, {**PLAIN, **DRAFT, "Accelerator": "none"}),
         "s3": not refused(engine, {**PLAIN, **USES["streaming"]}),
         "gs": not refused(engine, {**PLAIN, **USES["streaming from gs"]}),
         **{name: metrics.get(name) for name in ("kvUsage", "adapters", "cacheBlocks", "cacheBlockSize")},
@@ -186,6 +187,9 @@ def faults(runtime: BackendRuntime) -> Iterator[str]:
             able = not names.index("0.10.0") <= place < names.index("0.15.0")
             if known["draft"] != able:
                 yield f"vllm {version}: draft is {known['draft']}"
+            able = not names.index("0.10.0") <= place < names.index("0.20.0")
+            if known["draft on CPUs"] != able:
+                yield f"vllm {version}: draft on CPUs is {known['draft on CPUs']}"
             form = 0 if place < names.index("0.8.3") else 1 if place < names.index("0.9.0") else 2
             if known["draft by"] != DRAFT_BY[form]:
                 yield f"vllm {version}: draft by {known['draft by']}"
