@@ -83,7 +83,7 @@ def choices(text: str, names: Sequence[str]) -> Iterator[Choice]:
 
 
 def judged(chosen: Sequence[Choice], tools: Path, folder: Path, *, record: bool) -> int:
-    """The exit status of all trials. `record`: keep the results of an engine with which nothing is wrong."""
+    """The exit status of all trials. `record`: keep the questions with which nothing is wrong."""
     begun = time.monotonic()
     results: list[Result] = []
     try:
@@ -95,8 +95,13 @@ def judged(chosen: Sequence[Choice], tools: Path, folder: Path, *, record: bool)
             lanes = ThreadPoolExecutor(LANES)  # on Ctrl-C nobody waits for its threads, so it is no `with` block
             answers = [result for one in lanes.map(partial(run, bench), known, known.values()) for result in one]
             results += answers
-            if record and not any(result.fault for result in answers):
-                keep(engine, version, answers)
+            if record:
+                keep(
+                    engine,
+                    version,
+                    [result for result in answers if not result.fault],
+                    whole={*known} == {*ENGINES[engine].trials(version)},
+                )
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
@@ -106,10 +111,13 @@ def judged(chosen: Sequence[Choice], tools: Path, folder: Path, *, record: bool)
     return 1 if wrong else 0
 
 
-def keep(engine: str, version: str, answers: Sequence[Result]) -> None:
-    """Writes what was seen of an engine into RESULTS, in the place of what was seen of that version before."""
+def keep(engine: str, version: str, answers: Sequence[Result], *, whole: bool) -> None:
+    """Writes what was seen of an engine into RESULTS: in the place of what was seen of that version before where all
+    trials ran (`whole`), else beside it.
+    """
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
-    questions = list(dict.fromkeys(result.question for result in answers))
+    before = [] if whole else results.get(engine, {}).get(version, {}).get("questions", [])
+    questions = list(dict.fromkeys([*before, *(result.question for result in answers)]))
     results.setdefault(engine, {})[version] = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "questions": questions}
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", "utf-8")
 

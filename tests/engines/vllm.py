@@ -169,14 +169,14 @@ def adapters(bench: Bench) -> Iterator[Result]:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         names = [model["id"] for model in client.send("/v1/models").body["data"]]
-        yield Result("listed", "" if {workload.served_name, "support"} <= {*names} else f"{names}")
+        yield Result("adapter is listed", "" if {workload.served_name, "support"} <= {*names} else f"{names}")
         prompt = {"prompt": "Hello", "max_tokens": 16, "temperature": 0}
         own, adapted = (
             client.send(COMPLETIONS, {"model": model, **prompt}) for model in (workload.served_name, "support")
         )
         wrong = unexpected(own) or unexpected(adapted)
         same = not wrong and own.body["choices"][0]["text"] == adapted.body["choices"][0]["text"]
-        yield Result("answers otherwise than the model", wrong or ("the same text" if same else ""))
+        yield Result("adapter answers otherwise than the model", wrong or ("the same text" if same else ""))
 
 
 def speculative(bench: Bench) -> Iterator[Result]:
@@ -185,7 +185,7 @@ def speculative(bench: Bench) -> Iterator[Result]:
         workload = bench.rendered("speculative", f"{INPUTS}/speculative.yaml", tag(bench))
     except CannotJudge as error:
         refused_by_us = "E444" in str(error)
-        yield Result("draft model", "" if refused_by_us else str(error), "refused when it is rendered (E444)")
+        yield Result("draft model is refused (E444)", "" if refused_by_us else str(error))
         return
     with bench.pod(workload, weights(bench, workload)) as pod:
         pod.wait_ready(PATIENCE)
