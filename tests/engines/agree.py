@@ -210,13 +210,17 @@ PROGRAMS = {"vllm": r"(\S*/)?vllm serve$", "sglang": r"(\S*/)?sglang serve$", "l
 
 
 def golden_lines(engine: str) -> Iterator[Line]:
-    """The command lines of that engine's containers, without the program's own words."""
+    """The command lines of that engine's containers, in the version that its preset runs."""
+    spec = yaml.safe_load((ROOT / "presets" / "backends" / f"{engine}.yaml").read_text("utf-8"))["spec"]
+    match = re.search(spec["engine"]["options"]["version"], spec["version"])
+    version = match[1] if match else ""
     for pattern in GOLDENS:
         for file in sorted(ROOT.glob(pattern)):
             for document in yaml.safe_load_all(file.read_bytes()):
                 if isinstance(document, dict) and document.get("kind") == "LeaderWorkerSet":
                     notes = document["metadata"].get("annotations", {})
-                    if notes.get("renderer.llmaz.io/backend") == engine:
+                    its_version = notes.get("renderer.llmaz.io/engine-version", version)
+                    if notes.get("renderer.llmaz.io/backend") == engine and its_version == version:
                         yield from container_lines(file.relative_to(ROOT).as_posix(), document["spec"])
 
 
