@@ -189,7 +189,7 @@ def faults(runtime: BackendRuntime) -> Iterator[str]:
             able = not names.index("0.10.0") <= place < names.index("0.15.0")
             if known["draft"] != able:
                 yield f"vllm {version}: draft is {known['draft']}"
-            able = not names.index("0.10.0") <= place < names.index("0.20.0")
+            able = place >= names.index("0.20.0")
             if known["draft on CPUs"] != able:
                 yield f"vllm {version}: draft on CPUs is {known['draft on CPUs']}"
             form = 0 if place < names.index("0.8.3") else 1 if place < names.index("0.9.0") else 2
