@@ -351,16 +351,19 @@ class Pod:
         with self.log.open("ab") as log:
             process = subprocess.Popen(
                 ["unshare", *flags, "sh", "-ec", script],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
             )
         assert process.stdout is not None
-        with process.stdout:
+        assert process.stdin is not None
+        with process.stdout, process.stdin:
             if not process.stdout.readline():  # the script says when only the program is left
                 process.wait()
                 raise CannotJudge(f"{self._name}: no sandbox: {self.tail()}")
-        return Container(process)
+            started = Container(process)  # before the program starts, since it may end at once
+            process.stdin.write(b"\n")
+        return started
 
     def _sandbox(self, container: Body, image: Image, command: Sequence[str]) -> Iterator[str]:
         """The lines of a script that makes the container's root, says so, and becomes the command."""
@@ -387,7 +390,8 @@ class Pod:
         if fixed:
             yield "mount -o remount,bind,ro ."
         yield f"ip link set lo up && ip address add {ADDRESS}/32 dev lo"
-        yield f"echo; exec chroot {root}/root {shlex.join(command)} >> {self.log} 2>&1"
+        program = f"chroot {root}/root {shlex.join(command)}"
+        yield f"echo; read -r _; exec {program} < /dev/null >> {self.log} 2>&1"
 
     def _privileges(self, container: Body, image: Image) -> list[str]:
         """The words in front of a command that give it the container's environment, user, groups and capabilities."""
