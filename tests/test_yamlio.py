@@ -1111,3 +1111,15 @@ def test_what_is_written_is_what_is_read() -> None:
         assert yaml.load(text, yaml.CSafeLoader) == tree
         again = "".join(f"---\n{text}" for _ in range(2))
         assert list(yaml.load_all(again, yaml.CSafeLoader)) == [tree, tree]
+
+
+@pytest.mark.parametrize("name", ["backends/sglang", "backends/tgi", "backends/vllm", "loaders/hub"])
+def test_presets_that_most_runs_read_need_no_events(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each run imports PyYAML, which takes as long as rendering ten models."""
+
+    def refuse(data: bytes) -> list[Any]:
+        raise AssertionError(data)
+
+    monkeypatch.setattr(quick, "from_events", refuse)
+    path = Path(__file__).resolve().parent.parent / "presets" / f"{name}.yaml"
+    assert quick.read(path.read_bytes())
