@@ -99,17 +99,7 @@ def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()
         return lambda words: True
     if plain := _plain_condition(text, known, path):
         return plain
-    code = _simple_expression(text, known, path)
-    if code is None:
-        return _jinja_expression(text, known, path)
-
-    def holds(words: Words) -> bool:
-        try:
-            return bool(eval(code, {"__builtins__": {}}, words))  # noqa: S307 - only nodes of _simple_expression
-        except TypeError as error:
-            raise TemplateError(str(error), path) from None
-
-    return holds
+    return _jinja_expression(text, known, path)
 
 
 def read_by(text: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -258,36 +248,6 @@ def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ..
     return holds
 
 
-def _simple_expression(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:
-    """Code for an expression that reads alike in Python and Jinja; None: ask Jinja."""
-    import ast
-
-    simple = (
-        ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Compare, ast.Name, ast.Load,
-        ast.Constant, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Tuple, ast.List,
-    )  # fmt: skip
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    nodes = list(ast.walk(tree))
-    if "#" in text or not all(isinstance(node, simple) for node in nodes):
-        return None
-    for node in nodes:
-        if isinstance(node, ast.Name) and node.id not in known:
-            if node.id in _LITERALS:
-                return None
-            raise TemplateError(f"no word is called '{node.id}'", path, node.id)
-        if isinstance(node, ast.Compare) and len(node.ops) > 1:
-            return None
-        if isinstance(node, ast.Constant) and not isinstance(node.value, (str, int, float, bool, type(None))):
-            return None
-    try:
-        return compile(tree, "when", "eval")
-    except (RecursionError, MemoryError):
-        return None
-
-
 @cache
 def _environment() -> Any:
     from jinja2 import StrictUndefined
@@ -355,7 +315,6 @@ _ALLOWED = frozenset(  # names of Jinja's nodes
 )
 _KINDS = {"Getattr": "an attribute", "Getitem": "an item in brackets", "Call": "a call", "Pow": "'**'", "Test": "'is'"}
 _FILTERS = frozenset({"lower", "replace", "trim", "upper"})
-_LITERALS = frozenset({"true", "false", "none"})
 
 
 def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:
