@@ -42,7 +42,8 @@ SERIES = re.compile(r"\bllamacpp:\w+")
 OLDER = ("b8929", "b4579")
 SLOTS = 4  # without --parallel
 REQUESTS = 2 * SLOTS
-LONG = 1024  # tokens of a stream that takes seconds
+LONG = 1024  # tokens of a stream that takes a second
+LASTING = 3072  # of one that outlasts what is left of a hook's sleep
 MODELS = {
     "small": Shape(),
     # as much memory for a token's cache, and as many tokens to choose from, as the quickstart's model has
@@ -95,7 +96,7 @@ def quickstart(bench: Bench) -> Iterator[Result]:
         yield Result("stream", streamed(client, name))
         yield Result("unknown name is answered", unexpected(client.send(CHAT, chat("nobody"))))
         yield parallel_requests(client, workload)
-        yield drained(pod, client, workload, long(name))
+        yield drained(pod, client, workload, long(name, LASTING))
 
 
 def parallel_requests(client: Client, workload: Workload) -> Result:
@@ -204,7 +205,7 @@ def api_key(bench: Bench) -> Iterator[Result]:
         yield Result("key: /metrics", unexpected(client.send("/metrics")))
         yield Result("key: /v1/models", unexpected(client.send("/v1/models")))
         yield Result("key: chat", chatted(client, name))
-        yield drained(pod, client, workload, long(name))
+        yield drained(pod, client, workload, long(name, LASTING))
 
 
 def embedding(bench: Bench) -> Iterator[Result]:
@@ -306,7 +307,7 @@ def older(bench: Bench) -> Iterator[Result]:
         seen = movement(client, "/metrics", lambda: together(2 * slots, lambda _: client.stream(CHAT, long(name))))
         for series in ("llamacpp:requests_processing", "llamacpp:requests_deferred"):
             yield Result(f"series {series}", seen.fault(series))
-        yield drained(pod, client, workload, long(name))
+        yield drained(pod, client, workload, long(name, LASTING))
     workload = bench.rendered("speculative", f"{INPUTS}/older.yaml", f"server-{bench.version}")
     with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
         pod.wait_ready(PATIENCE)
