@@ -29,11 +29,12 @@ $(READY): pyproject.toml
 demo: $(READY) ## renders examples/quickstart, and shows what goes in and what comes out
 	@scripts/demo.sh
 
-test: $(READY) ## all tests; ARGS="-k hpa" for some
+# The tests start the program hundreds of times: Python is to compile it once, whatever the environment says.
+test: $(READY) ## all tests, on all cores; ARGS="-k hpa" for some
 	@scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua || { \
 	  [ "$$CI" != true ] || exit 1; \
 	  echo "make: some Go tools are missing (see above): the tests that ask them are SKIPPED here. In CI they are required." >&2; }
-	$(BIN)/pytest $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses auto --dist worksteal $(ARGS)
 
 check: $(READY) ## ruff
 	$(BIN)/ruff check
@@ -62,7 +63,7 @@ platform: ## charts/llmaz: helm lint, and kubeconform over what its value sets m
 	.tools/kubeconform -strict -summary -schema-location '$(SCHEMAS)' -schema-location '$(subst renderer/schemas/output,tests/data/schemas,$(SCHEMAS))' \
 	  tests/platform/*/expected.yaml
 
-apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook (minutes; builds them once); ARGS=PATH about other files
+apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook (minutes; builds them once); ARGS=PATH about other files, ARGS="--made-up 500" for less
 	@scripts/tools.sh lwscheck kube-apiserver etcd
 	$(BIN)/python -m tests.apiserver $(ARGS)
 

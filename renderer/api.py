@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Protocol
 
-from renderer.problems import Origin, Path, Problem, Source
-from renderer.records import NamedTuple, Record
-from renderer.tree import DISK, Ground, Tree
+from msgspec import Struct
+
+from renderer.diagnostics import Diagnostic, Origin, Path, Source
+from renderer.source.tree import DISK, FileSystem, InputTree
 from renderer.yamlio import Document
 
 Spec = Mapping[str, Any]
-_made = tuple.__new__  # as Origin.at has it, for what is made at every turn
 
 
-class OpenModel(NamedTuple):
+class OpenModel(Struct, frozen=True):
     """A model. `document`: where it stands. `ours`: a preset, else the user's own."""
 
     name: str
@@ -25,7 +25,7 @@ class OpenModel(NamedTuple):
     ours: bool = False
 
 
-class BackendRuntime(NamedTuple):
+class BackendRuntime(Struct, frozen=True):
     """How an engine is run. `ours`: a preset, else the user's own."""
 
     name: str
@@ -38,7 +38,7 @@ class UnreadableList(ValueError):
     """A list of options that cannot be read; the text says which, and why."""
 
 
-class OptionFile(NamedTuple):
+class OptionFile(Struct, frozen=True):
     """A file that lists options, less comments and blank lines. `versions`: those that it is about, the oldest first,
     where it says so itself and its lines may have ranges; `sampled`: only some of what there was between them.
     """
@@ -58,7 +58,7 @@ class OptionFiles(Protocol):
         """A file; None when there is none. Raises UnreadableList."""
 
 
-class App(NamedTuple):
+class App(Struct, frozen=True):
     """A Playground or a Service. `file`: its input path as headers say it; `namespace` is decided (never empty)."""
 
     kind: str
@@ -78,10 +78,10 @@ class App(NamedTuple):
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """A field of it, from the document's root."""
-        return _made(Origin, (self.document, path, key))
+        return Origin(self.document, path, key)
 
 
-class Traffic(NamedTuple):
+class TrafficInput(Struct, frozen=True):
     """A ModelRoute or an InferenceModel: a public name over several apps. `outside`: it lies outside PATHS, so that it
     is known and not rendered.
     """
@@ -106,8 +106,8 @@ class Traffic(NamedTuple):
         if self.kind != "ModelRoute":
             yield self.spec["poolRef"]["name"]
             return
-        for each in self.spec["backends"]:
-            if name := each.get("playground") or each.get("service"):
+        for backend in self.spec["backends"]:
+            if name := backend.get("playground") or backend.get("service"):
                 yield name
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
@@ -115,7 +115,7 @@ class Traffic(NamedTuple):
         return Origin(self.document, path, key)
 
 
-class Config(Record):
+class RenderConfig(Struct, frozen=True, eq=False):
     """RenderConfig: the file's keys under those of `--set`.
 
     `sources` names, by path, who set a key that the file did not.
@@ -145,20 +145,31 @@ class Config(Record):
         return Origin(self.document, ("spec", *path), key)
 
 
-class Known(NamedTuple):
+class ConfigPart(Struct, frozen=True):
+    """A part of RenderConfig, whose keys different authors may set."""
+
+    config: RenderConfig
+    path: tuple[str, ...]
+
+    def at(self, *more: str | int) -> Origin:
+        """Who set the key below it."""
+        return self.config.origin(*self.path, *more)
+
+
+class ReusedItems(Struct, frozen=True):
     """What another run found that would be found again. `items`: by kind, namespace and name, apps and what leads to
-    apps; `models`: there is nothing to say of; `shares`: what came of the items, as the other run's `work` has it.
+    apps; `models`: there is nothing to say of; `parts`: what came of the items (result.Part).
     """
 
     items: Set[tuple[str, str, str]]
     models: Set[str]
-    shares: Sequence[dict[str, Any]]
+    parts: Sequence[Any]
 
 
 Spared = Callable[["Inputs"], Set[tuple[str, str, str]]]
 
 
-class Options(NamedTuple):
+class RenderOptions(Struct, frozen=True):
     """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the
     folder; `ground`: where the paths lead; `beside`: keys of RenderConfig that the caller reads itself; `env`:
     one environment, else all of RenderConfig's; `spared`: says of what was read whose files nobody wants, so that they
@@ -174,10 +185,10 @@ class Options(NamedTuple):
     texts: bool = False
     allow_empty: bool = False
     kubeconform: str | None = None
-    ground: Ground = DISK
+    ground: FileSystem = DISK
     spared: Spared | None = None
     read: Mapping[tuple[str, bool], Any] = {}
-    known: Known | None = None
+    known: ReusedItems | None = None
     beside: tuple[str, ...] = ()
     env: str = ""
 
@@ -187,21 +198,21 @@ class Options(NamedTuple):
         return self.compare or self.write
 
 
-class Scope(NamedTuple):
+class Scope(Struct, frozen=True):
     """What one run is about: the options, RenderConfig, the files below PATHS, and the output folder.
 
     `prunes`: input paths, files and folders, whose output this run answers for; empty: all of the tree. `problems`:
-    what is wrong with RenderConfig. `reading`: where the files are being read already, what hands over what is in them.
+    what is wrong with RenderConfig. `reading`: where the files are being read already, what is in them.
     """
 
-    options: Options
-    config: Config
+    options: RenderOptions
+    config: RenderConfig
     config_path: str | None
-    tree: Tree
+    tree: InputTree
     folder: str
     prunes: tuple[str, ...]
-    problems: tuple[Problem, ...] = ()
-    reading: Callable[[], Iterator[Any]] | None = None
+    problems: tuple[Diagnostic, ...] = ()
+    reading: Iterator[Any] | None = None
 
     @property
     def layout(self) -> str:
@@ -216,7 +227,7 @@ def minor(version: str) -> int:
     return int(number) if major == "1" and number.isdigit() else 0
 
 
-class Inputs(Record):
+class Inputs(Struct, frozen=True, eq=False):
     """Everything that was read.
 
     `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first
@@ -228,11 +239,11 @@ class Inputs(Record):
     `read`: where items may be spared, by the name of a file and whether it lies outside PATHS, what was read there.
     """
 
-    config: Config
+    config: RenderConfig
     apps: tuple[App, ...]
     models: Mapping[str, OpenModel]
     runtimes: Mapping[str, BackendRuntime]
-    loaders: Mapping[str, Spec]
+    loaders: Mapping[str, Document]
     accelerators: tuple[Spec, ...]
     own: tuple[OpenModel | BackendRuntime, ...]
     option_files: OptionFiles
@@ -240,13 +251,13 @@ class Inputs(Record):
     unreadable: bool
     foreign: int
     around: tuple[Any, ...] = ()
-    traffic: tuple[Traffic, ...] = ()
+    traffic: tuple[TrafficInput, ...] = ()
     beyond: tuple[App, ...] = ()
-    pickers: Mapping[str, Spec] = {}
+    pickers: Mapping[str, Document] = {}
     off: int = 0
     read: Mapping[tuple[str, bool], Any] = {}
 
     @property
-    def ways(self) -> tuple[Traffic, ...]:
+    def ways(self) -> tuple[TrafficInput, ...]:
         """The traffic that is rendered."""
-        return tuple(each for each in self.traffic if not each.outside)
+        return tuple(traffic_input for traffic_input in self.traffic if not traffic_input.outside)

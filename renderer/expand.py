@@ -1,30 +1,30 @@
-"""3: a Plan → its Manifests: asks each builder in manifests/, in apply order."""
+"""3: a Plan → its Manifests: asks each builder in build/, in apply order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from renderer.manifests import BUILDERS, ROUTES, SHARED, WAYS
-from renderer.plan import Joint, Manifest, Plan, Way
+from renderer.build import BUILDERS, ROUTES, SHARED, WAYS
+from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
 
-def manifests(plans: Sequence[Plan | Way]) -> list[Manifest]:
+def build_manifests(plans: Sequence[Plan | TrafficPlan]) -> list[Manifest]:
     """Every object of one Playground or Service, ModelRoute or InferenceModel, in the order in which its file holds
     them.
     """
-    made: list[Manifest] = []
+    manifests: list[Manifest] = []
     for plan in plans:
-        if isinstance(plan, Way):
+        if isinstance(plan, TrafficPlan):
             for lead in WAYS:
-                made += lead(plan)
+                manifests += lead(plan)
         else:
             for build in BUILDERS:
-                made += build(plan)
+                manifests += build(plan)
         for route in ROUTES:
-            made += route(plan)
-    return made
+            manifests += route(plan)
+    return manifests
 
 
-def shared(joint: Joint) -> list[Manifest]:
+def build_shared(joint: SharedPlan) -> list[Manifest]:
     """Every object that apps share of one namespace, or of the cluster, in that order too."""
     return [manifest for build in SHARED for manifest in build(joint)]

@@ -53,11 +53,11 @@ def compiled(pattern: str) -> Expression:
     options.log_errors = False  # it would print to stderr
     options.max_mem = _MAX_MEMORY
     try:
-        made: Expression = re2.compile(pattern, options)
+        compiled_expression: Expression = re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0] if error.args else error
         raise PatternError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from None
-    return made
+    return compiled_expression
 
 
 def fits(text: str, glob: str) -> bool:

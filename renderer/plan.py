@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from renderer.problems import Origin, Path
-from renderer.records import NamedTuple, quick
-from renderer.yamlio import Filled
+from msgspec import Struct
+
+from renderer.diagnostics import Origin, Path
 
 Body = Mapping[str, Any]
 
 
-class Port(NamedTuple):
+class Port(Struct, frozen=True):
     """A port of the engine, and so of the Service before it."""
 
     name: str
     number: int
 
 
-class Container(NamedTuple):
+class Container(Struct, frozen=True):
     """One container; an empty field is not written. `rest`: what a hand-written container says beside these."""
 
     name: str
@@ -42,7 +42,7 @@ class Container(NamedTuple):
     rest: Body = {}
 
 
-class Pod(NamedTuple):
+class Pod(Struct, frozen=True):
     """One pod template; None or empty is not written. `rest`: other fields of a hand-written pod spec, `metadata` of
     its metadata.
     """
@@ -64,7 +64,7 @@ class Pod(NamedTuple):
     rest: Body = {}
 
 
-class Rollout(NamedTuple):
+class Rollout(Struct, frozen=True):
     """How an update walks over the groups: how many may be down, how many more may run, each a number or a
     percentage. `partition`: groups below it stay as they are; None for a LeaderWorkerSet that does not know it.
     """
@@ -74,7 +74,7 @@ class Rollout(NamedTuple):
     partition: int | None = 0
 
 
-class Scaler(NamedTuple):
+class Scaler(Struct, frozen=True):
     """An autoscaler: bounds in groups, metrics and behavior in the words of autoscaling/v2."""
 
     min_replicas: int
@@ -83,7 +83,7 @@ class Scaler(NamedTuple):
     behavior: Body = {}
 
 
-class Wanted(NamedTuple):
+class SharedNeed(Struct, frozen=True, order=True):
     """An object that an app needs and others may need too, as plain as it passes from process to process.
 
     `namespace` is empty for the cluster's objects; `fact`: what this app adds to the object, if anything.
@@ -95,7 +95,7 @@ class Wanted(NamedTuple):
     fact: str = ""
 
 
-class Target(NamedTuple):
+class RouteTarget(Struct, frozen=True):
     """Where a route sends requests: the backend of a workload or provider, its share of its priority, and what it
     calls the model; or a pool, which gets the public name and all requests.
     """
@@ -107,7 +107,7 @@ class Target(NamedTuple):
     pool: bool = False
 
 
-class Limit(NamedTuple):
+class TokenLimit(Struct, frozen=True):
     """A budget for each value of a header: tokens of a kind, as the AI gateway calls it, in a unit of time."""
 
     header: str
@@ -116,7 +116,7 @@ class Limit(NamedTuple):
     kind: str
 
 
-class Route(NamedTuple):
+class RoutePlan(Struct, frozen=True):
     """What leads from a Gateway to an app, or to several: one public name. `gateway`: namespace and name; durations as
     Gateway API writes them; `allowed`: the tenants that may call, all when empty; `authentication`: what the Gateway
     asks for; `packed`: the object that holds its rule together with others, empty when it has one of its own;
@@ -129,7 +129,7 @@ class Route(NamedTuple):
     model: str
     gateway: tuple[str, str]
     hostnames: tuple[str, ...]
-    targets: tuple[Target, ...]
+    targets: tuple[RouteTarget, ...]
     request: str
     owned_by: str
     origins: Callable[[], Mapping[Path, Origin]]
@@ -140,10 +140,10 @@ class Route(NamedTuple):
     authentication: Body = {}
     packed: str = ""
     retries: int = 0
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[TokenLimit, ...] = ()
 
 
-class Provider(NamedTuple):
+class ProviderPlan(Struct, frozen=True):
     """An API outside of the cluster. `speaks`: the schema of an AIServiceBackend; `auth`: type, Secret and region."""
 
     name: str
@@ -156,7 +156,7 @@ class Provider(NamedTuple):
     origins: Callable[[], Mapping[Path, Origin]]
 
 
-class Steering(NamedTuple):
+class Steering(Struct, frozen=True):
     """What the picker of a pool is told of a public name: how urgent it is, and by which names its requests go on,
     with their shares. `group`: the API group of these objects.
     """
@@ -172,13 +172,14 @@ class Steering(NamedTuple):
     origins: Callable[[], Mapping[Path, Origin]]
 
 
-class Pool(NamedTuple):
-    """A pool over a workload's leaders, and who picks one of them. `config`: the files that the picker reads;
-    `groups`: the API groups of what steers it; `pod_labels`, `annotations`: of its pod; `more`: fields of that pod,
-    which RenderConfig gives it as any other.
+class PoolPlan(Struct, frozen=True):
+    """A pool over a workload's leaders, and who picks one of them. `origin`: of the picker's preset; `config`: the
+    files that the picker reads; `groups`: the API groups of what steers it; `pod_labels`, `annotations`: of its pod;
+    `more`: fields of that pod, which RenderConfig gives it as any other.
     """
 
     name: str
+    origin: Origin
     labels: Body
     image: str
     args: tuple[str, ...]
@@ -192,20 +193,30 @@ class Pool(NamedTuple):
     more: Body = {}
 
 
-class Packed(NamedTuple):
-    """Several routes of a namespace in one object. `rules`: public name, targets, longest request, owner and time of
-    each; `origins()` as a Plan's.
+class PackedRule(Struct, frozen=True):
+    """The rule of one public name in a packed route: where it sends requests, how long one may take, and what the
+    gateway lists of the model.
     """
+
+    model: str
+    targets: tuple[RouteTarget, ...]
+    request: str
+    owned_by: str
+    created_at: str
+
+
+class PackedRoute(Struct, frozen=True):
+    """Several routes of a namespace in one object, a rule each; `origins()` as a Plan's."""
 
     name: str
     namespace: str
     gateway: tuple[str, str]
     hostnames: tuple[str, ...]
-    rules: tuple[tuple[str, tuple[Target, ...], str, str, str], ...]
+    rules: tuple[PackedRule, ...]
     origins: Callable[[], Mapping[Path, Origin]]
 
 
-class Gate(NamedTuple):
+class GatewayPlan(Struct, frozen=True):
     """A Gateway that we make, and what belongs to it. `routes_from`: the namespaces of its routes; `granted`: those
     that may read `secret`; `grants`: the version of ReferenceGrant that says so; `origins()` as a Plan's.
     """
@@ -226,7 +237,7 @@ class Gate(NamedTuple):
     grants: str = "v1"
 
 
-class Plan(NamedTuple):
+class Plan(Struct, frozen=True):
     """One workload of a Playground or Service, everything decided. `config`: files by name; `shared`: what it needs
     together with others; `app`: whose workload it is; `model`: the OpenModel; `serves`: the public name; `called`: how
     the engine calls the model; `host`: where the gateway finds its leaders, empty when no route leads there; `backend`
@@ -252,7 +263,7 @@ class Plan(NamedTuple):
     sub_groups: Body = {}
     scaler: Scaler | None = None
     config: Mapping[str, str] = {}
-    shared: tuple[Wanted, ...] = ()
+    shared: tuple[SharedNeed, ...] = ()
     app: str = ""
     model: str = ""
     serves: str = ""
@@ -261,11 +272,11 @@ class Plan(NamedTuple):
     backend: str = ""
     metrics: Body = {}
     adapters: tuple[str, ...] = ()
-    pool: Pool | None = None
-    route: Route | None = None
+    pool: PoolPlan | None = None
+    route: RoutePlan | None = None
 
 
-class Way(NamedTuple):
+class TrafficPlan(Struct, frozen=True):
     """A ModelRoute or InferenceModel, everything decided: what leads one public name to several apps. `app`: what its
     file is called; `leans`: the objects of apps that it names, by kind, namespace and name; no `route` for a name that
     is only kept.
@@ -275,15 +286,13 @@ class Way(NamedTuple):
     namespace: str
     file: str
     leans: tuple[tuple[str, str, str], ...] = ()
-    shared: tuple[Wanted, ...] = ()
-    providers: tuple[Provider, ...] = ()
+    shared: tuple[SharedNeed, ...] = ()
+    providers: tuple[ProviderPlan, ...] = ()
     steering: Steering | None = None
-    route: Route | None = None
+    route: RoutePlan | None = None
 
 
 # For those of every app:
-new_container, new_pod, new_plan, new_route = quick(Container), quick(Pod), quick(Plan), quick(Route)
-new_target, new_wanted = quick(Target), quick(Wanted)
 
 
 def config_name(app: str) -> str:
@@ -291,7 +300,7 @@ def config_name(app: str) -> str:
     return f"{app}-config"
 
 
-class Monitor(NamedTuple):
+class MonitorPlan(Struct, frozen=True):
     """What Prometheus reads of a namespace: the PodMonitor's labels and how often; `origins()` as a Plan's."""
 
     name: str
@@ -300,7 +309,7 @@ class Monitor(NamedTuple):
     origins: Callable[[], Mapping[Path, Origin]]
 
 
-class Model(NamedTuple):
+class ModelPlan(Struct, frozen=True):
     """A model as the cluster gets to know it: upstream's fields only; `origins()` as a Plan's."""
 
     name: str
@@ -309,7 +318,7 @@ class Model(NamedTuple):
     origins: Callable[[], Mapping[Path, Origin]]
 
 
-class Joint(NamedTuple):
+class SharedPlan(Struct, frozen=True):
     """What apps share of one namespace, or of the cluster (`namespace` is empty), everything decided: one file.
 
     `part`: which file of the namespace; `classes`: one Gateway of each class that we make.
@@ -317,38 +326,37 @@ class Joint(NamedTuple):
 
     namespace: str
     part: str = "shared"
-    models: tuple[Model, ...] = ()
-    monitor: Monitor | None = None
-    classes: tuple[Gate, ...] = ()
-    gates: tuple[Gate, ...] = ()
-    routes: Packed | None = None
+    models: tuple[ModelPlan, ...] = ()
+    monitor: MonitorPlan | None = None
+    classes: tuple[GatewayPlan, ...] = ()
+    gates: tuple[GatewayPlan, ...] = ()
+    routes: PackedRoute | None = None
 
 
-class Manifest(NamedTuple):
-    """One object in reading order; `origins()`: by field path, what made it. Nobody asks while nothing is wrong.
-    `filled`: the form that the body is, if any.
+class Manifest(Struct, frozen=True):
+    """One object in reading order; `origins()`: by field path, what made it (docs/design/delivery.md#origins). Nobody
+    asks while nothing is wrong.
     """
 
     body: dict[str, Any]
     origins: Callable[[], Mapping[Path, Origin]]
-    filled: Filled | None = None
 
     def origin(self, path: Path) -> Origin:
         """What made the field, else its parent; below a known field the same steps are taken in its source."""
         origins = self.origins()
         for length in range(len(path), -1, -1):
-            if found := origins.get(path[:length]):
-                return found.at(*path[length:])
+            if origin := origins.get(path[:length]):
+                return origin.at(*path[length:])
         raise LookupError(f"a manifest without an origin: {self.body.get('kind')}")
 
 
 def named(plan: Plan) -> dict[Path, Origin]:
     """Origins of an object of which the app gave no more than the name."""
-    made = plan.origins()
-    return {(): made[()], ("metadata", "name"): made["name",], ("metadata", "namespace"): made["namespace",]}
+    origins = plan.origins()
+    return {(): origins[()], ("metadata", "name"): origins["name",], ("metadata", "namespace"): origins["namespace",]}
 
 
 def of_route(plan: Plan) -> Body:
     """The labels of what leads to a workload: its route's, where they are the same: the text of that map is kept."""
-    made = {**plan.labels, "app.kubernetes.io/component": "route"}
-    return plan.route.labels if plan.route and plan.route.labels == made else made
+    labels = {**plan.labels, "app.kubernetes.io/component": "route"}
+    return plan.route.labels if plan.route and plan.route.labels == labels else labels

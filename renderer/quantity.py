@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from renderer.records import NamedTuple
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -28,7 +28,7 @@ _PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL
 _EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re keeps what it has compiled
 
 
-class _Quantity(NamedTuple):
+class _Quantity(Struct, frozen=True):
     """`units` * 10**`power`. `text`: the string, where apimachinery keeps it as it was written."""
 
     units: int
@@ -49,10 +49,10 @@ def canonical(value: object) -> str:
     ValueError, with a short reason, for what is no quantity or too large for one.
     """
     if value.__class__ is not str and value.__class__ is not int:
-        return _printed(_read(value))
+        return _format(_read_value(value))
     known = _canonical.get(value)
     if known is None:
-        known = _printed(_read(value))
+        known = _format(_read_value(value))
         if len(_canonical) >= _BOUND:
             _canonical.clear()
         _canonical[value] = known
@@ -62,10 +62,10 @@ def canonical(value: object) -> str:
 def nanos(value: object) -> int:
     """The number that the quantity stands for, in billionths; less than one is rounded up. ValueError likewise."""
     if value.__class__ is not str and value.__class__ is not int:
-        return _in_nanos(_read(value))
+        return _in_nanos(_read_value(value))
     known = _nanos.get(value)
     if known is None:
-        known = _in_nanos(_read(value))
+        known = _in_nanos(_read_value(value))
         if len(_nanos) >= _BOUND:
             _nanos.clear()
         _nanos[value] = known
@@ -79,9 +79,9 @@ def amount(value: object) -> Fraction:
     return Fraction(nanos(value), 10**_NANO)
 
 
-def _read(value: object) -> _Quantity:
+def _read_value(value: object) -> _Quantity:
     if isinstance(value, str):
-        return _parsed(value)
+        return _parse(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError("not a number or string")
     if isinstance(value, float):
@@ -91,16 +91,16 @@ def _read(value: object) -> _Quantity:
             value = int(value)
     elif abs(value) >= 10**_LONGEST:
         raise ValueError("too large")
-    return _parsed(repr(value))
+    return _parse(repr(value))
 
 
-def _parsed(text: str) -> _Quantity:
+def _parse(text: str) -> _Quantity:
     if len(text) > _LONGEST:
         raise ValueError(f"longer than {_LONGEST} characters")
-    found = _PARTS.fullmatch(text)
-    if found is None:
+    match = _PARTS.fullmatch(text)
+    if match is None:
         raise ValueError("does not begin with a number" if text else "empty")
-    sign, whole, fraction, suffix = found.groups(default="")
+    sign, whole, fraction, suffix = match.groups(default="")
     family, shift, power = _suffix(suffix)
     whole = whole.lstrip("0") or "0"
     digits = whole + fraction
@@ -118,7 +118,7 @@ def _parsed(text: str) -> _Quantity:
             units = -(-units // 10 ** (-_NANO - power))  # up, so that asking for little is not asking for nothing
             power = -_NANO
         if family == "binary":
-            units, power = _capped(units, power)
+            units, power = _cap(units, power)
             if 0 < units * 10 ** (power + _NANO) < 10**_NANO:
                 family = "decimal"
     return _Quantity(-units if sign == "-" else units, power, family, text if kept else None)
@@ -130,30 +130,30 @@ def _suffix(suffix: str) -> tuple[str, int, int]:
         return "decimal", 0, _DECIMAL[suffix]
     if suffix in _BINARY:
         return "binary", _BINARY[suffix], 0
-    found = re.fullmatch(_EXPONENT, suffix)
-    if found is None:
+    match = re.fullmatch(_EXPONENT, suffix)
+    if match is None:
         raise ValueError(f"unknown suffix '{suffix}', known: {' '.join([*_DECIMAL, *_BINARY]).replace('  ', ' ')}")
-    power = int(found[1])
+    power = int(match[1])
     if abs(power) > _LONGEST:
         raise ValueError("too large an exponent")
     return "exponent", 0, power
 
 
-def _capped(units: int, power: int) -> tuple[int, int]:
+def _cap(units: int, power: int) -> tuple[int, int]:
     """Binary quantities end at the largest int64."""
     return (_MAX_INT64, 0) if units > _MAX_INT64 * 10**-power else (units, power)
 
 
 def _in_nanos(quantity: _Quantity) -> int:
-    _printed(quantity)  # what cannot be printed has no amount either
+    _format(quantity)  # what cannot be printed has no amount either
     value: int = quantity.units * 10 ** (quantity.power + _NANO)
     return value
 
 
-def _printed(quantity: _Quantity) -> str:
-    units, power, family, text = quantity
-    if text is not None:
-        return text
+def _format(quantity: _Quantity) -> str:
+    if quantity.text is not None:
+        return quantity.text
+    units, power, family = quantity.units, quantity.power, quantity.family
     if units == 0:
         return "0"
     while units % 10 == 0:

@@ -1,4 +1,4 @@
-"""JSON Schemas, and what a value says against them.
+"""JSON Schemas, and the findings about values that do not hold against them.
 
 `jsonschema_rs` decides (microseconds); only when it says no, `jsonschema` is imported and explains.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from types import ModuleType
 from typing import Any, Final, TypeAlias, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from renderer import patterns
-from renderer.problems import Path, guess, quoted
-from renderer.records import NamedTuple
+from renderer.diagnostics import Path, quoted, suggestion
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
 _NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{0,99}(?:/[a-z0-9][-_.a-z0-9]{0,99}){1,3}")  # of a schema
@@ -38,9 +38,9 @@ Older: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
 _NONE: Older = {}
 
 
-class Finding(NamedTuple):
-    """One disagreement: a code of `problems`, where below the value, whether the key is meant, and the wording's
-    words.
+class SchemaFinding(Struct, frozen=True):
+    """One finding: a code of `diagnostics`, the path below the value, whether the key is meant, and the words of the
+    message.
     """
 
     code: str
@@ -50,8 +50,8 @@ class Finding(NamedTuple):
 
 
 def path_of(name: str) -> str:
-    """The file of a schema. The names of users' kinds come by here: FileNotFoundError for one that may lead out of the
-    folder.
+    """The file of a schema. Raises FileNotFoundError for a name that may lead out of the folder: names of users' kinds
+    get here.
     """
     if not _NAME.fullmatch(name):
         raise FileNotFoundError(f"no schema has the name {name[:100]!a}")
@@ -74,24 +74,10 @@ def read(name: str) -> dict[str, Any]:
         return loaded
 
 
-def _library() -> ModuleType:
-    """jsonschema_rs, without the ten milliseconds of `email`: it asks for that only to read the date of its build."""
-    import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
-
-    if "jsonschema_rs" not in sys.modules and "email.utils" not in sys.modules:
-        sys.modules["email.utils"] = stand_in = ModuleType("email.utils")
-        stand_in.parsedate_to_datetime = str  # type: ignore[attr-defined]
-        try:
-            import jsonschema_rs
-        finally:
-            del sys.modules["email.utils"]
-    import jsonschema_rs
-
-    return jsonschema_rs
-
-
 class _Decider:
-    """Says whether values hold against a schema: by what is usual of it, and by the whole where that says no."""
+    """Decides whether values hold against a schema: by a narrow one for common values, and by the whole where that says
+    no.
+    """
 
     __slots__ = ("_more", "_name", "_narrow", "quick")
 
@@ -118,18 +104,22 @@ def _compiled(name: str, more: str) -> Any:
 
 
 def _validator(text: str) -> Any:
-    """jsonschema_rs' judge by a schema that is written out. A `$ref` to a file or URL is never followed."""
-    return _library().Draft7Validator(text, retriever=_refused)
+    """jsonschema_rs' validator for the text of a schema. A `$ref` to a file or URL is never followed."""
+    import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
+
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft7Validator(text, retriever=_refuse_retrieval)
 
 
-def _refused(uri: str) -> Any:
+def _refuse_retrieval(uri: str) -> Any:
     raise LookupError(f"schemas refer to nothing outside of themselves, so not to {uri}")
 
 
-def _disagreement(name: str, value: Any) -> Iterator[Finding]:
-    """What the decider says, for the rare case that the explainer has nothing to say (`$` and a final newline, say)."""
+def _disagreement(name: str, value: Any) -> Iterator[SchemaFinding]:
+    """jsonschema_rs' own error, for the rare case that the explainer finds none (`$` and a final newline, say)."""
     for error in _compiled(name, "").iter_errors(value):
-        yield Finding("E307", tuple(error.instance_path), False, _words(what=error.message))
+        yield SchemaFinding("E307", tuple(error.instance_path), False, _words(what=error.message))
 
 
 @cache
@@ -150,17 +140,19 @@ def exists(name: str) -> bool:
 
 
 def valid(name: str, value: Any, more: str = "") -> bool:
-    """Whether the value holds against the schema, and against one `more`, written out, that refers to nothing."""
+    """Whether the value holds against the schema, and against the text of another, `more`, which must
+    refer to nothing.
+    """
     return _decider(name, more).is_valid(value)
 
 
-def like(text: str) -> Callable[[Any], bool]:
-    """What says whether a value holds against a schema that is written out."""
+def validator(text: str) -> Callable[[Any], bool]:
+    """A function that says whether a value holds against the text of a schema."""
     holds: Callable[[Any], bool] = _validator(text).is_valid
     return holds
 
 
-def holding(name: str, values: Sequence[T], more: str = "") -> list[T]:
+def valid_values(name: str, values: Sequence[T], more: str = "") -> list[T]:
     """Those of the values that are `valid`."""
     decider = _decider(name, more)
     good = [*filter(decider.quick, values)]
@@ -169,7 +161,7 @@ def holding(name: str, values: Sequence[T], more: str = "") -> list[T]:
 
 @cache
 def _explainer(name: str) -> Any:
-    """jsonschema's judge, made to take linear time, and to follow no `$ref` to a file or URL."""
+    """jsonschema's validator, with keywords that take linear time, and no `$ref` to a file or URL."""
     import jsonschema
     from referencing import Registry
 
@@ -188,12 +180,12 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
 
 
 def _fits(pattern: str, text: str) -> bool:
-    """Whether a text is as a pattern of our schemas wants it. Half a surrogate is no letter to any of them."""
+    """Whether a text matches a pattern of our schemas. Half a surrogate is no letter to any of them."""
     return patterns.compiled(pattern).search(text.encode("utf-8", "replace")) is not None
 
 
 def _unique(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterator[Any]:
-    """jsonschema's keyword: that compares every item with every other."""
+    """jsonschema's keyword in linear time: its own compares every item with every other."""
     if unique and validator.is_type(instance, "array") and any(_repeated(instance)):
         from jsonschema import ValidationError
 
@@ -201,7 +193,7 @@ def _unique(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterato
 
 
 def _repeated(items: Sequence[Any]) -> Iterator[int]:
-    """The positions, from 1 as 0 repeats nothing, of items that stand further up too."""
+    """The indices, from 1, of items that equal an earlier one."""
     import json
 
     seen: set[str] = set()
@@ -212,69 +204,81 @@ def _repeated(items: Sequence[Any]) -> Iterator[int]:
         seen.add(text)
 
 
-def findings(name: str, value: Any, older: Older = _NONE) -> list[Finding]:
-    """Everything that the value has against the schema, at the deepest place each; empty when it holds.
+def findings(name: str, value: Any, older: Older = _NONE) -> list[SchemaFinding]:
+    """All findings about the value against the schema, at the deepest place each; empty when it holds.
 
-    `older`: hints for fields that once were, by their path without the indices of lists, and the fields that took their
-    place. What such a field, or a misspelt one, stands for is not missing too; nor what some type would need, where
-    the type is missing.
+    `older`: for former fields, by their path without the indices of lists, a hint and the field that took their place.
+    The field that such a one, or a misspelt one, stands for is not reported as missing too; nor what a type would need,
+    where the type is missing.
     """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain(error))
-    found = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_disagreement(name, value), 1))
-    if len(found) == MAX_FINDINGS:
-        found.append(Finding("E116", (), False, _words(limit=MAX_FINDINGS)))
-    meant: set[Path] = set()
-    for i, each in enumerate(found):
-        if each.code in ("E301", "E303") and each.path and isinstance(each.path[-1], str):
-            hint, now = older.get(tuple(part for part in each.path if isinstance(part, str)), ("", ""))
+    results = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_disagreement(name, value), 1))
+    if len(results) == MAX_FINDINGS:
+        results.append(SchemaFinding("E116", (), False, _words(limit=MAX_FINDINGS)))
+    intended: set[Path] = set()
+    for i, finding in enumerate(results):
+        if finding.code in ("E301", "E303") and finding.path and isinstance(finding.path[-1], str):
+            hint, successor = older.get(tuple(part for part in finding.path if isinstance(part, str)), ("", ""))
             if hint:
-                found[i] = each._replace(words=_words(**{**each.words, "hint": hint}))
-            meant.add((*each.path[:-1], now or each.words["hint"].removeprefix("did you mean '").removesuffix("'?")))
-    typeless = {each.path for each in found if each.code == "E302" and each.words["word"] == "type"}
-    missing = (each for each in found if each.code == "E302")
-    said = {
-        each
-        for each in missing
-        if (*each.path, each.words["word"]) in meant or (each.path in typeless and each.words["word"] != "type")
+                results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint}))
+            intended.add(
+                (
+                    *finding.path[:-1],
+                    successor or finding.words["hint"].removeprefix("did you mean '").removesuffix("'?"),
+                )
+            )
+    typeless = {finding.path for finding in results if finding.code == "E302" and finding.words["word"] == "type"}
+    missing = (finding for finding in results if finding.code == "E302")
+    implied = {
+        finding
+        for finding in missing
+        if (*finding.path, finding.words["word"]) in intended
+        or (finding.path in typeless and finding.words["word"] != "type")
     }
-    return [_without_secret(each, value) for each in found if each not in said]
+    return [_without_secret(finding, value) for finding in results if finding not in implied]
 
 
-def _without_secret(found: Finding, value: Any) -> Finding:
-    """The finding without the value of a variable that is named like a secret."""
-    if found.code != "E303" or found.path[-1:] != ("value",):
-        return found
-    from renderer.secrets import literal  # few runs need it
+def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
+    """The finding without the value of an environment variable that is named like a secret."""
+    if finding.code != "E303" or finding.path[-1:] != ("value",):
+        return finding
+    from renderer.secret_detection import is_literal_secret  # few runs need it
 
-    for part in found.path[:-1]:
+    for part in finding.path[:-1]:
         value = value[part]
-    if not isinstance(value, dict) or not literal(value.get("name"), str(value["value"])):
-        return found
+    if not isinstance(value, dict) or not is_literal_secret(value.get("name"), str(value["value"])):
+        return finding
     of_another_type = {"found": "a value of another type", "kind": "", "hint": "write it in quotes"}
-    return found._replace(words=_words(**{**found.words, **of_another_type}))
+    return replace(finding, words=_words(**{**finding.words, **of_another_type}))
 
 
-def words(found: Finding, raw: str | None) -> dict[str, str]:
-    """The finding's words, with the value as the user wrote it where that is not what YAML made of it."""
-    made = dict(found.words)
+def words(finding: SchemaFinding, raw: str | None) -> dict[str, str]:
+    """The words of the finding, with the value as the user wrote it where YAML reads it differently."""
+    finding_words = dict(finding.words)
     if raw is None:
-        return made
+        return finding_words
     raw = shown(raw)
-    if found.code in ("E304", "E305"):
-        made["value"] = raw
-    elif found.code == "E303" and raw and made["kind"] == "string" and not made["hint"] and made["found"] != "empty":
-        fits = "x-means" not in made or _fits(made.get("pattern", ""), raw)
-        made["hint"] = f'write "{raw}" in quotes' if fits else f"write {made['x-means']}"
-        if raw.lower() != made["found"].rpartition(" ")[2]:
-            made["found"] = f"'{raw}', which YAML reads as {made['found']}"
-    return made
+    if finding.code in ("E304", "E305"):
+        finding_words["value"] = raw
+    elif (
+        finding.code == "E303"
+        and raw
+        and finding_words["kind"] == "string"
+        and not finding_words["hint"]
+        and finding_words["found"] != "empty"
+    ):
+        fits = "x-means" not in finding_words or _fits(finding_words.get("pattern", ""), raw)
+        finding_words["hint"] = f'write "{raw}" in quotes' if fits else f"write {finding_words['x-means']}"
+        if raw.lower() != finding_words["found"].rpartition(" ")[2]:
+            finding_words["found"] = f"'{raw}', which YAML reads as {finding_words['found']}"
+    return finding_words
 
 
-def _explain(error: Any) -> Iterator[Finding]:
+def _explain(error: Any) -> Iterator[SchemaFinding]:
     path: Path = tuple(error.absolute_path)
     rule, instance = error.validator, error.instance
     if "propertyNames" in error.absolute_schema_path and isinstance(instance, str):
-        yield Finding("E306", (*path, instance), True, _words(value=instance, means=_means(error)))
+        yield SchemaFinding("E306", (*path, instance), True, _words(value=instance, means=_pattern_meaning(error)))
         return
     if rule == "additionalProperties" or rule == "unevaluatedProperties":
         known = sorted(error.schema.get("properties", {}))
@@ -282,88 +286,92 @@ def _explain(error: Any) -> Iterator[Finding]:
         if isinstance(instance, dict) and error.validator_value is False and not free:
             for word in instance:
                 if word not in known:
-                    yield Finding("E301", (*path, word), True, _words(word=word, hint=guess(word, known)))
+                    yield SchemaFinding("E301", (*path, word), True, _words(word=word, hint=suggestion(word, known)))
             return
     elif rule == "required":
         for word in error.validator_value:
             if isinstance(instance, dict) and word not in instance:
                 needs = "then" in error.absolute_schema_path and instance.get("type")
                 hint = f"type {needs} needs it" if needs else ""
-                yield Finding("E302", path, True, _words(word=word, hint=hint))
+                yield SchemaFinding("E302", path, True, _words(word=word, hint=hint))
         return
     elif rule == "type":
         if "enum" not in error.schema or isinstance(instance, (dict, list)):
-            made = mistyped(path, instance, error.validator_value)
+            finding = type_finding(path, instance, error.validator_value)
             fits = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
-            yield made._replace(words=_words(**{**made.words, "hint": _meant(error), **fits}))
+            yield replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **fits}))
         return
     elif rule == "not" and list(error.validator_value) == ["required"]:
         fields = error.validator_value["required"]
-        several = f"only one of {' and '.join(fields)} may be given"
-        what = several if len(fields) > 1 else f"'{fields[0]}' has no place here"
-        yield Finding("E307", (*path, fields[-1]), True, _words(what=what))
+        exclusive = f"only one of {' and '.join(fields)} may be given"
+        what = exclusive if len(fields) > 1 else f"'{fields[0]}' has no place here"
+        yield SchemaFinding("E307", (*path, fields[-1]), True, _words(what=what))
         return
     elif rule in ("enum", "const"):
         allowed = error.validator_value if rule == "enum" else [error.validator_value]
         if isinstance(instance, (dict, list)):
-            yield mistyped(path, instance, "string")
+            yield type_finding(path, instance, "string")
         else:
-            hint = guess(str(instance), [str(each) for each in allowed if each])
+            hint = suggestion(str(instance), [str(value) for value in allowed if value])
             hint = hint if hint.startswith("did you mean") else ""
-            yield Finding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=hint))
+            yield SchemaFinding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=hint))
         return
     elif rule in ("anyOf", "oneOf"):
         yield from _alternatives(error, path, instance)
         return
     elif rule == "uniqueItems":
         for i in _repeated(instance):
-            said = f"'{instance[i]}'" if isinstance(instance[i], str) else "this item"
-            yield Finding("E307", (*path, i), False, _words(what=f"{said} stands in this list already"))
+            shown_item = f"'{instance[i]}'" if isinstance(instance[i], str) else "this item"
+            yield SchemaFinding("E307", (*path, i), False, _words(what=f"{shown_item} stands in this list already"))
         return
     elif rule == "pattern" and "KMGTPE" in str(error.validator_value):
-        yield Finding("E305", path, False, _words(value=instance))
+        yield SchemaFinding("E305", path, False, _words(value=instance))
         return
     elif rule == "pattern":
-        yield Finding("E306", path, False, _words(value=instance, means=_means(error)))
+        yield SchemaFinding("E306", path, False, _words(value=instance, means=_pattern_meaning(error)))
         return
-    yield Finding("E307", path, False, _words(what=_limit(rule, error)))
+    yield SchemaFinding("E307", path, False, _words(what=_limit(rule, error)))
 
 
-def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[Finding]:
-    """The alternative that got deepest; where all stop at the type, all types together."""
+def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[SchemaFinding]:
+    """The finding of the alternative that got deepest; where all fail at the type, one finding with all types."""
     types = [
-        t for sub in error.context if sub.validator == "type" and not sub.path for t in _listed(sub.validator_value)
+        t for sub in error.context if sub.validator == "type" and not sub.path for t in _as_list(sub.validator_value)
     ]
     deeper = [sub for sub in error.context if sub.validator != "type" or sub.path]
-    if "x-means" in error.schema and all(list(each) == ["required"] for each in error.validator_value):
-        named = [each["required"][0] for each in error.validator_value]
-        given = _given({key: instance[key] for key in named if key in instance}) if isinstance(instance, dict) else ""
-        yield Finding("E307", path, False, _words(what=f"{error.schema['x-means']} is needed{given}"))
+    if "x-means" in error.schema and all(list(branch) == ["required"] for branch in error.validator_value):
+        fields = [branch["required"][0] for branch in error.validator_value]
+        present = (
+            _given_fields({key: instance[key] for key in fields if key in instance})
+            if isinstance(instance, dict)
+            else ""
+        )
+        yield SchemaFinding("E307", path, False, _words(what=f"{error.schema['x-means']} is needed{present}"))
     elif len(types) >= len(error.validator_value):
-        yield mistyped(path, instance, list(dict.fromkeys(types)))
+        yield type_finding(path, instance, list(dict.fromkeys(types)))
     elif deeper:
         yield from _explain(max(deeper, key=lambda sub: len(sub.absolute_path)))
 
 
-def mistyped(path: Path, instance: Any, wanted: Any) -> Finding:
-    """The value at the path is not of any wanted type."""
-    wanted = _listed(wanted)
-    return Finding(
+def type_finding(path: Path, instance: Any, wanted: Any) -> SchemaFinding:
+    """The finding that the value at the path has none of the wanted types."""
+    wanted = _as_list(wanted)
+    return SchemaFinding(
         "E303",
         path,
         False,
         _words(
             wanted=" or ".join(_NAMES[w] for w in wanted),
-            found=_found(instance),
+            found=_describe(instance),
             kind=wanted[0] if len(wanted) == 1 else "",
             hint="",
         ),
     )
 
 
-def _meant(error: Any) -> str:
-    """How the value is written in the type that is needed, where that can be told; else ''."""
-    instance, schema, wanted = error.instance, error.schema, _listed(error.validator_value)
+def _type_hint(error: Any) -> str:
+    """How to write the value in the type that is needed, where that can be told; else ''."""
+    instance, schema, wanted = error.instance, error.schema, _as_list(error.validator_value)
     if isinstance(instance, dict) and wanted == ["string"] and {"args", "command"} & {*error.absolute_path}:
         return "put JSON in single quotes; write an option and its value as two items"
     if isinstance(instance, str) and instance:
@@ -377,7 +385,7 @@ def _meant(error: Any) -> str:
     return ""
 
 
-def _found(instance: Any) -> str:
+def _describe(instance: Any) -> str:
     if instance is None:
         return "empty"
     if isinstance(instance, bool):
@@ -398,8 +406,8 @@ def _limit(rule: str, error: Any) -> str:
         "maxLength": f"at most {_count(bound, 'character')} allowed",
         "minimum": f"{error.instance} is below {bound}",
         "maximum": f"{error.instance} is above {bound}",
-        "minProperties": f"at least {_count(bound, 'field')} needed{_given(error.instance)}",
-        "maxProperties": f"at most {_count(bound, 'field')} allowed{_given(error.instance)}",
+        "minProperties": f"at least {_count(bound, 'field')} needed{_given_fields(error.instance)}",
+        "maxProperties": f"at most {_count(bound, 'field')} allowed{_given_fields(error.instance)}",
         "format": f"'{error.instance}' is no {bound}",
     }.get(rule, str(error.message))
 
@@ -408,24 +416,24 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word} is" if number == 1 else f"{number} {word}s are"
 
 
-def _given(instance: Any) -> str:
+def _given_fields(instance: Any) -> str:
     if not instance or not isinstance(instance, dict):
         return ""
     return f", here {'are' if len(instance) > 1 else 'is'} {quoted(instance)}"
 
 
-def _means(error: Any) -> str:
-    """What a pattern stands for, in words where the schema has them."""
+def _pattern_meaning(error: Any) -> str:
+    """The meaning of a pattern, in words where the schema has them."""
     schema = error.schema if "x-means" in error.schema else error.schema.get("propertyNames") or error.schema
     return str(schema.get("x-means") or f"what matches {schema.get('pattern', '')}")
 
 
-def _listed(value: Any) -> list[str]:
+def _as_list(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
 class _Words(dict[str, str]):
-    """A map that can be a member of a set of findings."""
+    """A hashable map, so that findings can be members of a set."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self.items()))
@@ -436,5 +444,5 @@ def _words(**words: Any) -> Mapping[str, str]:
 
 
 def shown(text: str) -> str:
-    """A word for a message, which need not be longer than a screen."""
+    """A word for a message, cut at the length of about a screen."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -50,5 +50,5 @@ vocabulary = lru_cache(maxsize=16)(Vocabulary)
 
 
 def closest(word: str, known: Sequence[str], cutoff: float) -> str:
-    """The known word that is most similar to this one; '' when none is as similar as `cutoff` (1: equal)."""
+    """The known word that is most similar to this one; '' when none reaches `cutoff` (1: equal)."""
     return vocabulary(tuple(known)).closest(word, cutoff)

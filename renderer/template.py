@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any, Final, NoReturn
 
-from renderer.yamlio import Shared
+from renderer.yamlio import SharedMap
 
 Words = Mapping[str, Any]
 Filler = Callable[[Words], Any]
@@ -52,7 +52,7 @@ class TemplateError(ValueError):
         self.word = word  # the unknown one, if that is what is wrong
 
 
-def compiled(
+def compile_template(
     value: Any, known: frozenset[str], path: tuple[str | int, ...] = (), texts: frozenset[str] = frozenset()
 ) -> Filler | None:
     """What fills the strings of a tree, or None when there is nothing to fill (then the tree stands as it is).
@@ -67,12 +67,16 @@ def compiled(
         filled = _text(value, known, path)
         return _written(filled) if texts.intersection(path[-2:]) else filled
     if isinstance(value, dict):
-        fillers = {key: filler for key, item in value.items() if (filler := compiled(item, known, (*path, key), texts))}
+        fillers = {
+            key: filler for key, item in value.items() if (filler := compile_template(item, known, (*path, key), texts))
+        }
         if not fillers:
             return None
         return _filling(value, list(fillers.items()))
     if isinstance(value, list):
-        parts = [(i, filler) for i, item in enumerate(value) if (filler := compiled(item, known, (*path, i), texts))]
+        parts = [
+            (i, filler) for i, item in enumerate(value) if (filler := compile_template(item, known, (*path, i), texts))
+        ]
         return _filling(value, parts) if parts else None
     return None
 
@@ -81,10 +85,10 @@ def _filling(value: Any, parts: Sequence[tuple[Any, Filler]]) -> Filler:
     """Fills these parts of a map or list; the others stand as they are."""
 
     def fill(words: Words) -> Any:
-        made = value.copy()
+        filled_text = value.copy()
         for place, filler in parts:
-            made[place] = filler(words)
-        return made
+            filled_text[place] = filler(words)
+        return filled_text
 
     return fill
 
@@ -108,22 +112,22 @@ def read_by(text: str) -> tuple[frozenset[str], frozenset[str]]:
     plain: set[str] = set()
     compared: set[str] = set()
     for part in text.split(" and "):
-        if not (found := _TERM.fullmatch(part)):
+        if not (term := _TERM.fullmatch(part)):
             return names, frozenset()
-        (compared if found[3] else plain).add(found[2])
-    asked = frozenset(plain - compared)
-    return names - asked, asked
+        (compared if term[3] else plain).add(term[2])
+    truth_tested = frozenset(plain - compared)
+    return names - truth_tested, truth_tested
 
 
 def words_of(value: Any) -> frozenset[str]:
     """Every name inside `{{ }}` of a tree's strings; more than the words, never fewer."""
     if isinstance(value, str):
-        return frozenset(name for inside in pieces(value)[1::2] for name in _NAME.findall(inside))
+        return frozenset(name for inside in split_template(value)[1::2] for name in _NAME.findall(inside))
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return frozenset().union(*map(words_of, items))
 
 
-def pieces(text: str) -> list[str]:
+def split_template(text: str) -> list[str]:
     """What stands outside and inside of `{{ }}`, in turns: text, inside, text, … text. Takes linear time."""
     closed, end, rest = text.rpartition("}}")
     parts: list[str] = _INSIDE.split(closed + end)
@@ -131,9 +135,9 @@ def pieces(text: str) -> list[str]:
     return parts
 
 
-def could_make(template: str, text: str) -> bool:
+def matches_template(template: str, text: str) -> bool:
     """Whether the text is the template with anything in its `{{ }}`. Takes linear time."""
-    first, *others = pieces(template)[::2]
+    first, *others = split_template(template)[::2]
     if not others:
         return first == text
     *between, last = others
@@ -148,12 +152,12 @@ def could_make(template: str, text: str) -> bool:
     return True
 
 
-def shared(value: Any) -> Any:
+def share_maps(value: Any) -> Any:
     """The tree with its maps marked as shared by many manifests, so that emitting it twice costs once."""
     if isinstance(value, dict):
-        return Shared({key: shared(item) for key, item in value.items()})
+        return SharedMap({key: share_maps(item) for key, item in value.items()})
     if isinstance(value, list):
-        return [shared(item) for item in value]
+        return [share_maps(item) for item in value]
     return value
 
 
@@ -182,8 +186,8 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
     filled = pattern.format_map
 
     def fill(words: Words) -> str:
-        made = filled(words)
-        return made if len(made) <= MAX_TEXT else _too_long(made, path)
+        filled_text = filled(words)
+        return filled_text if len(filled_text) <= MAX_TEXT else _too_long(filled_text, path)
 
     return fill
 
@@ -198,7 +202,7 @@ def _with_sums(text: str, known: frozenset[str], path: tuple[str | int, ...]) ->
     fillers: list[Filler] = []
     for i in range(0, len(pieces), 3):
         if piece := pieces[i]:
-            fillers.append(compiled(piece, known, path) or _constant(piece))
+            fillers.append(compile_template(piece, known, path) or _constant(piece))
         if i + 1 < len(pieces):
             fillers.append(_sum(pieces[i + 1], int(pieces[i + 2]), known, path))
     if len(fillers) == 1:
@@ -227,10 +231,10 @@ def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ..
     """For terms that `and` joins, which is nearly every condition, so that nobody imports `ast` for it; else None."""
     terms = []
     for part in text.split(" and "):
-        found = _TERM.fullmatch(part)
-        if not found or found[2] not in known:
+        term = _TERM.fullmatch(part)
+        if not term or term[2] not in known:
             return None
-        negated, word, sign, quoted, number = found.groups()
+        negated, word, sign, quoted, number = term.groups()
         terms.append((word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
     match terms:
         case [(only, None, _, True)]:
@@ -263,7 +267,7 @@ def _environment() -> Any:
             return super().call_binop(context, operator, left, right)
 
     never = "\x00never"
-    made = Bounded(
+    environment = Bounded(
         undefined=StrictUndefined,
         autoescape=False,  # YAML values, no HTML
         keep_trailing_newline=True,
@@ -272,9 +276,9 @@ def _environment() -> Any:
         comment_start_string=never + "(",
         comment_end_string=never + ")",
     )
-    made.globals.clear()
-    made.filters["replace"] = _replaced
-    return made
+    environment.globals.clear()
+    environment.filters["replace"] = _replaced
+    return environment
 
 
 def _bounded(operator: str, left: Any, right: Any) -> None:
@@ -330,9 +334,9 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
     except _FAULTS as error:
         raise TemplateError(_said(error), path) from None
     except JinjaError as error:
-        said = str(error.message or error).removesuffix(".")
-        said = said[:1].lower() + said[1:]
-        raise TemplateError(said.replace("'end of print statement'", "'}}'"), path) from None
+        message = str(error.message or error).removesuffix(".")
+        message = message[:1].lower() + message[1:]
+        raise TemplateError(message.replace("'end of print statement'", "'}}'"), path) from None
     if len(parts) > MAX_NODES:
         raise TemplateError(f"it has {len(parts):,} parts, at most {MAX_NODES:,} are allowed", path)
     for node in parts:
@@ -360,8 +364,8 @@ def _said(error: Exception) -> str:
     """One of these faults, in few words."""
     if isinstance(error, (RecursionError, SyntaxError)):
         return "it is nested too deep"
-    said = str(error) or type(error).__name__
-    return "a number has too many digits" if said.startswith("Exceeds the limit") else said
+    message = str(error) or type(error).__name__
+    return "a number has too many digits" if message.startswith("Exceeds the limit") else message
 
 
 def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
@@ -372,10 +376,10 @@ def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -
 
     def fill(words: Words) -> str:
         try:
-            made = str(template.render(words))
+            filled_text = str(template.render(words))
         except (JinjaError, *_FAULTS) as error:
             raise TemplateError(_said(error), path) from None
-        return made if len(made) <= MAX_TEXT else _too_long(made, path)
+        return filled_text if len(filled_text) <= MAX_TEXT else _too_long(filled_text, path)
 
     return fill
 

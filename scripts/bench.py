@@ -8,23 +8,29 @@ median; targets are ratios within this run. Inputs are in memory, and whatever w
 some file systems look at each file that was deleted in the last minutes before they make a new one. helm renders the
 same manifests from one chart over one values file (compared object by object); kustomize builds them as resources. Exit
 status 0 whatever the figures are: they are for reading.
+
+`--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
+the same corpora in turns.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import itertools
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -242,14 +248,14 @@ def _maps(value: Any) -> Iterator[str]:
         yield from _maps(each)
 
 
-def _interned(value: Any, often: Mapping[str, int], known: dict[str, yamlio.Shared]) -> Any:
+def _interned(value: Any, often: Mapping[str, int], known: dict[str, yamlio.SharedMap]) -> Any:
     """The value, each map that occurs more than once being one whose text is kept, as where the renderer shares it."""
     if isinstance(value, list):
         return [_interned(each, often, known) for each in value]
     if not isinstance(value, dict) or not value:
         return value
     made, text = {key: _interned(each, often, known) for key, each in value.items()}, json.dumps(value)
-    return known.setdefault(text, yamlio.Shared(made)) if often[text] > 1 else made
+    return known.setdefault(text, yamlio.SharedMap(made)) if often[text] > 1 else made
 
 
 def floor(size: int) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -263,7 +269,7 @@ def floor(size: int) -> tuple[Callable[[], None], Callable[[], None]]:
         for name, data in files(WORK / f"out-{size}")
     }
     often = Counter(text for bodies in parsed.values() for body in bodies for text in _maps(body))
-    known: dict[str, yamlio.Shared] = {}
+    known: dict[str, yamlio.SharedMap] = {}
     made = [(f"{WORK}/floor/{name}", _interned(bodies, often, known)) for name, bodies in parsed.items()]
 
     def ready() -> None:
@@ -371,7 +377,18 @@ def chart(size: int, mixed: bool = False) -> Path:
     fresh(folder.name)
     (folder / "templates").mkdir(parents=True)
     (folder / "Chart.yaml").write_text("apiVersion: v2\nname: bench\nversion: 0.1.0\n")
-    stand = Model("zzapp", "zznamespace", "zzmodel", "zzorg/zzrepo", "zzrevision", "77777", "77777Gi", 1, False, 777)
+    stand = Model(
+        app="zzapp",
+        namespace="zznamespace",
+        model="zzmodel",
+        repo="zzorg/zzrepo",
+        revision="zzrevision",
+        length="77777",
+        memory="77777Gi",
+        gpus=1,
+        elastic=False,
+        replicas=777,
+    )
     route, other = stand._replace(other="zzother"), stand._replace(app="zzother", model="zzsecond")
     parts = []
     ways = ("route", "pool", "over") if mixed else ("route",)
@@ -461,8 +478,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
         run_floor, ready = floor(size)
         row(size, "floor", timed(run_floor, runs, ready))
     if size == 10_000:
-        lines.append(_most("10,000 fresh / plain write of the same bytes", new / write, 4))
-        lines.append(_most("10,000 unchanged / plain read of the same bytes", unchanged / read, 25))
+        print(f"{'':>10}fresh / plain write {new / write:.2f}, unchanged / plain read {unchanged / read:.2f}")
         print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")
         return new
     if size == 10 or mixed:
@@ -472,7 +488,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
     if size == 10:
         lines.append(_most("10 fresh / helm template", new / peer, 2))
         return new
-    lines.append(_least(f"helm template / {what} fresh", peer / new, 4))
+    lines.append(_least(f"helm template / {what} fresh", peer / new, 2.5))
     if kustomize:
         kustomization(size)
         peer = row(size, "kustomize", timed(lambda: run(kustomize, "build", "kustomize"), 1))
@@ -484,9 +500,63 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
     return new
 
 
+class Cost(NamedTuple):
+    """What one run took, in seconds; `cpu` of all its processes."""
+
+    wall: float
+    cpu: float
+
+
+def cost(command: Sequence[str]) -> Cost:
+    """What a command takes, with what it starts."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    run(*command)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def installed(commit: str) -> list[str]:
+    """The program of a commit, in a checkout and an environment of its own."""
+    folder = WORK.with_name(f"against-{commit}")
+    if not folder.exists():
+        archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files_of_commit:
+            files_of_commit.extractall(folder, filter="fully_trusted")  # noqa: S202 - our own
+    python = folder / ".venv" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--editable", folder], check=True)
+    return [str(python.with_name("llmaz"))]
+
+
+def compare(commit: str, sizes: Sequence[int]) -> None:
+    """Prints what a run costs beside one of the commit: minima of rounds in which both take turns."""
+    programs = {commit: installed(commit), "now": LLMAZ}
+    print(f"{'models':>8}  {'':<10} {'wall s':>8} {'CPU s':>8} {'CPU ratio':>9} {'target':>7}")
+    for size in (0, *sizes):
+        if size:
+            corpus(size)
+        costs: dict[str, list[Cost]] = {name: [] for name in programs}
+        for round_ in range({0: 20, 10: 15}.get(size, 5) + 1):  # the first writes bytecode, and does not count
+            for number, (name, program) in enumerate(programs.items()):
+                if size:
+                    fresh(f"out-{number}", WORK / f"in-{size}")
+                taken = cost(
+                    [*program, "render", f"in-{size}", "-o", f"out-{number}"] if size else [*program, "--version"]
+                )
+                costs[name] += [taken] if round_ else []
+        least = {name: Cost(min(c.wall for c in all_), min(c.cpu for c in all_)) for name, all_ in costs.items()}
+        what, bound = f"{size:,}" if size else "--version", 1.35 if size else 1.6
+        for name, taken in least.items():
+            ratio = taken.cpu / least[commit].cpu
+            target = f"<= {bound:g}{'' if ratio <= bound else '   missed'}" if name == "now" else ""
+            print(f"{what:>9}  {name[:9]:<9} {taken.wall:8.3f} {taken.cpu:8.3f} {ratio:9.3f} {target:>7}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="leave out 10,000 models and kustomize")
+    parser.add_argument("--against", metavar="COMMIT", help="compare with this commit only, in turns")
     options = parser.parse_args()
     sizes = SIZES[:2] if options.quick else SIZES
     helm, kustomize = (str(ROOT / ".tools" / name) for name in ("helm", "kustomize"))
@@ -495,6 +565,11 @@ def main() -> None:
         shutil.rmtree(before, ignore_errors=True)
         WORK.rename(before)
     WORK.mkdir(parents=True)
+    if options.against:
+        compare(options.against, sizes)
+        for path in (before, WORK):
+            shutil.rmtree(path, ignore_errors=True)
+        return
     lines: list[Line] = []
     at_new: dict[int, float] = {}
     print(f"{'models':>8}  {'':<10} {'wall s':>8} {'CPU s':>8} {'µs/model':>9}")

@@ -23,8 +23,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))  # a script finds its neighbours only
 
-from renderer import adapter, yamlio  # noqa: E402
-from renderer.gitops import health  # noqa: E402
+from renderer import yamlio  # noqa: E402
+from renderer.integrations import prometheus_adapter  # noqa: E402
+from renderer.integrations.gitops import health  # noqa: E402
 
 Node = dict[str, Any]
 
@@ -253,7 +254,7 @@ def structural(node: Any) -> Any:
 def files() -> Iterator[tuple[str, str]]:
     """Path below files/ and text of each."""
     yield from dashboards()
-    yield "adapter-rules.yaml", adapter.rules()[0]
+    yield "adapter-rules.yaml", prometheus_adapter.rules()[0]
     yield (
         "argocd-health.yaml",
         "# The keys of argocd-cm, printed by llmaz argocd health.\n" + yamlio.dump(health.data()),

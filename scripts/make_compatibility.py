@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from renderer import pipeline, since, yamlio
-from renderer.api import Options
-from renderer.problems import RenderError
+from renderer import component_versions, pipeline, yamlio
+from renderer.api import RenderOptions
+from renderer.diagnostics import RenderError
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "compatibility.md"
@@ -77,16 +77,20 @@ def pins() -> dict[str, str]:
 
 def versions(component: str) -> list[str]:
     """The versions of a component that make a difference, oldest first."""
-    each = since.components()[component]
-    known = {each.oldest, each.tested, *(needs[component] for needs in since.all_needs() if component in needs)}
-    return sorted(known, key=since.numbers)
+    each = component_versions.components()[component]
+    known = {
+        each.oldest,
+        each.tested,
+        *(needs[component] for needs in component_versions.all_needs() if component in needs),
+    }
+    return sorted(known, key=component_versions.numbers)
 
 
 def renders(example: str, component: str, version: str) -> bool:
     """Whether an example can be rendered for a version of a component."""
     try:
         with contextlib.chdir(ROOT / "examples" / example):
-            done = pipeline.render(Options(overrides=(f"targets.{component}={version}",)))
+            done = pipeline.render(RenderOptions(overrides=(f"targets.{component}={version}",)))
     except RenderError:
         return False
     return not any(each.severity == "error" for each in done.problems)
@@ -94,8 +98,8 @@ def renders(example: str, component: str, version: str) -> bool:
 
 def oldest(component: str) -> str:
     """The oldest version that everything usual can be rendered for; without a target, the oldest that was looked at."""
-    if not since.components()[component].default:
-        return since.components()[component].oldest
+    if not component_versions.components()[component].default:
+        return component_versions.components()[component].oldest
     return next(each for each in versions(component) if all(renders(name, component, each) for name in USUAL))
 
 
@@ -104,7 +108,7 @@ def component_table() -> str:
     installed = pins()
     rows = ["| component | key of `targets` | default | tested with | the chart installs | oldest | newest known |"]
     rows.append("|---" * 7 + "|")
-    for key, each in since.components().items():
+    for key, each in component_versions.components().items():
         cells = [
             each.title,
             f"`{key}`" if each.default else "–",
@@ -136,11 +140,13 @@ def goldens() -> Iterator[tuple[Path, Mapping[str, Any]]]:
             yield path, document.value
 
 
-def new(body: Mapping[str, Any]) -> Iterator[since.TooNew]:
+def new(body: Mapping[str, Any]) -> Iterator[component_versions.TooNew]:
     """All in an object that not every version has."""
-    late = since.Targets(dict.fromkeys(since.components(), "0.0")).late(schema_of(body))
+    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).late(
+        schema_of(body)
+    )
     if late:
-        yield from since.too_new(late.node, body, deep=True)
+        yield from component_versions.too_new(late.node, body, deep=True)
 
 
 def newer_table() -> str:
@@ -156,7 +162,9 @@ def newer_table() -> str:
     rows = ["| field | since | asked for by | before |", "|---|---|---|---|"]
     for field, needs in sorted(found.items()):
         kind, _, path = field.partition(" ")
-        since_when = ", ".join(f"{since.components()[key].title} {version}" for key, version in sorted(needs))
+        since_when = ", ".join(
+            f"{component_versions.components()[key].title} {version}" for key, version in sorted(needs)
+        )
         name = f"{kind} `{path}`" if path else f"{kind} v1"
         rows.append(f"| {name} | {since_when} | {ASKED[field]} | {FORMS.get(field, '[E700](errors.md#e700)')} |")
     return "\n".join(rows)
@@ -164,15 +172,22 @@ def newer_table() -> str:
 
 def pod_table() -> str:
     """One row a field of pods that the default Kubernetes does not have, or has behind a gate."""
-    kubernetes, workload = since.components()["kubernetes"], since.components()["leaderWorkerSet"]
+    kubernetes, workload = (
+        component_versions.components()["kubernetes"],
+        component_versions.components()["leaderWorkerSet"],
+    )
     gates = {
-        (path, value): needs[since.GATE]
-        for path, value, needs in walked(templates(since.Targets({"kubernetes": kubernetes.newest})))
+        (path, value): needs[component_versions.GATE]
+        for path, value, needs in walked(
+            templates(component_versions.TargetVersions({"kubernetes": kubernetes.newest}))
+        )
     }
     rows = ["| field | Kubernetes | passed on by LeaderWorkerSet |", "|---|---|---|"]
-    late = since.Targets({"kubernetes": kubernetes.default, "leaderWorkerSet": "0.0"})
+    late = component_versions.TargetVersions({"kubernetes": kubernetes.default, "leaderWorkerSet": "0.0"})
     for path, value, needs in walked(templates(late)):
-        if {"kubernetes", since.GATE} & {*needs} and not path.startswith(("ephemeralContainers", "initContainers")):
+        if {"kubernetes", component_versions.GATE} & {*needs} and not path.startswith(
+            ("ephemeralContainers", "initContainers")
+        ):
             head, _, field = path.rpartition(".")
             name = f"affinity…{field}" if head.startswith("affinity") else path
             gate = gates.get((path, value))
@@ -182,16 +197,16 @@ def pod_table() -> str:
     return "\n".join(dict.fromkeys(rows))
 
 
-def templates(targets: since.Targets) -> since.Node:
+def templates(targets: component_versions.TargetVersions) -> component_versions.Node:
     """What is too new of the pods of a LeaderWorkerSet."""
     late = targets.late("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
-    node: since.Node = late.node if late else {}
+    node: component_versions.Node = late.node if late else {}
     for part in (*_TEMPLATES[0].split("."), "spec"):
         node = node.get(part, {})
     return node
 
 
-def walked(node: since.Node, path: str = "") -> Iterator[tuple[str, str, Mapping[str, str]]]:
+def walked(node: component_versions.Node, path: str = "") -> Iterator[tuple[str, str, Mapping[str, str]]]:
     """Every field and value of a node that is new, the topmost of each branch."""
     if "!" in node:
         yield path, "", node["!"]

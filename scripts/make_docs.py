@@ -19,10 +19,10 @@ from click.testing import CliRunner
 from renderer import load, resolve, schema
 from renderer.api import BackendRuntime
 from renderer.cli import cli
-from renderer.load.lists import Lists
-from renderer.problems import WORDINGS
-from renderer.resolve import engines, options
-from renderer.resolved import option_lines
+from renderer.diagnostics import WORDINGS
+from renderer.load.option_lists import OptionListReader
+from renderer.preset_preview import option_lines
+from renderer.resolve.engine import backend_runtime, dialect
 
 ROOT = Path(__file__).resolve().parent.parent
 Spec: TypeAlias = Mapping[str, Any]
@@ -190,7 +190,7 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
     """What holds for the engine whatever it serves."""
     engine = spec["engine"]
     command, name, read = spec.get("command") or (), engine["servedName"], engine["options"]
-    yield "version", engines.version(engine, spec["version"])
+    yield "version", backend_runtime.version(engine, spec["version"])
     yield "command", code(*command) if command else "the image's own entrypoint"
     yield "reads", reads(engine)
     yield "weights from", ", ".join(SOURCES[source] for source in engine["sources"])
@@ -214,12 +214,12 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
 def listed(spec: Spec) -> str:
     """How many options the preset's own version has, and the versions whose options are known."""
     name = next(name for name, other in backends() if other == spec)
-    runtime, files = BackendRuntime(name, spec, load.preset(f"backends/{name}"), ours=True), Lists()
-    known = options.known_versions(files, runtime)
-    own = options.listed(files, runtime, engines.version(spec["engine"], spec["version"]))
+    runtime, files = BackendRuntime(name, spec, load.preset(f"backends/{name}"), ours=True), OptionListReader()
+    known = dialect.known_versions(files, runtime)
+    own = dialect.listed(files, runtime, backend_runtime.version(spec["engine"], spec["version"]))
     path = spec["engine"]["options"]["list"]
     count = f"[{len(option_lines(own)) if own else 0} options](../../presets/backends/{path})"
-    return f"{count}; those of {options.counted(known)}, are known" if len(known) > 1 else count
+    return f"{count}; those of {dialect.counted(known)}, are known" if len(known) > 1 else count
 
 
 def variants(spec: Spec) -> Iterator[tuple[str, str, str]]:
@@ -340,7 +340,7 @@ def held(entry: Spec) -> str:
 def seen(name: str) -> str:
     """What was asked of an engine while it ran, by question and version, the newest first."""
     versions = json.loads((ROOT / "tests" / "engines" / "results.json").read_text("utf-8")).get(name, {})
-    names = sorted(versions, key=options.order, reverse=True)
+    names = sorted(versions, key=dialect.order, reverse=True)
     questions = dict.fromkeys(question for version in names for question in versions[version]["questions"])
     lines = [
         f"| seen | {' | '.join(names)} |",

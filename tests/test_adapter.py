@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from renderer import load
+from tests.inputs import CONFIG, playground
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
@@ -25,15 +26,6 @@ spec:
   engine:
     metrics: {{path: /metrics, waiting: "{metric}"}}
     scale: {{metric: waiting, target: "4"}}
-"""
-PLAYGROUND = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {{name: {name}}}
-spec:
-  modelClaim: {{modelName: {model}}}
-  backendRuntimeConfig: {{backendName: {backend}}}
-  elasticConfig: {{maxReplicas: 2}}
 """
 
 
@@ -106,13 +98,14 @@ def test_what_a_preset_scales_on_can_be_read(name: str) -> None:
 def test_autoscalers_use_these_names(here: Path, llmaz: Llmaz) -> None:
     """What an HPA asks for is what the rules serve."""
     (here / "llmaz.yaml").write_text(
-        "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\n"
-        "spec: {autoscaling: {metricSource: {type: prometheusAdapter}}, gateway: {mode: off}}\n"
+        f"{CONFIG}{{autoscaling: {{metricSource: {{type: prometheusAdapter}}}}, gateway: {{mode: off}}}}\n"
     )
     for name, engine in scaled().items():
         formats = engine["formats"]
         model = "qwen3-0--6b" if "safetensors" in formats else "qwen3-0--6b-gguf"
-        (here / f"{name}.yaml").write_text(PLAYGROUND.format(name=name, model=model, backend=name))
+        (here / f"{name}.yaml").write_text(
+            playground(name, model=model, backend=name) + "  elasticConfig: {maxReplicas: 2}\n"
+        )
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
     scalers = [each for each in yaml.safe_load_all(done.out) if each["kind"] == "HorizontalPodAutoscaler"]

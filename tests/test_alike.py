@@ -5,29 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import Struct
 
-from renderer import alike, pipeline
-from renderer.api import Known, Options
-from renderer.load.reading import plain
-from renderer.records import NamedTuple
+from renderer import pipeline, unchanged_items
+from renderer.api import RenderOptions, ReusedItems
+from renderer.load.parsing import plain
+from tests.inputs import gpu_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from renderer.api import App, Inputs, Traffic
+    from renderer.api import App, Inputs, TrafficInput
     from renderer.load.environments import Environment
-    from renderer.pipeline import Rendered
-    from renderer.tree import Readable
+    from renderer.result import RenderResult
+    from renderer.source.tree import ReadableFile
 
-MODEL = """\
-apiVersion: llmaz.io/v1alpha1
-kind: OpenModel
-metadata: {name: NAME}
-spec:
-  familyName: f
-  source: {modelHub: {modelID: a/b}}
-  inferenceConfig: {flavors: [{name: gpu, limits: {nvidia.com/gpu: 1}}]}
-"""
 APP = """\
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
@@ -52,8 +44,8 @@ def app(name: str, space: str, model: str) -> str:
 
 TREE = {
     "llmaz.yaml": CONFIG.replace("GATEWAY", "{create: true, routeLayout: packed}"),
-    "m1.yaml": MODEL.replace("NAME", "m1"),
-    "m2.yaml": MODEL.replace("NAME", "m2"),
+    "m1.yaml": gpu_model("m1"),
+    "m2.yaml": gpu_model("m2"),
     "a1.yaml": app("one", "a", "m1"),
     "a2.yaml": app("two", "a", "m2"),
     "a3.yaml": app("three", "a", "m2"),
@@ -71,8 +63,8 @@ CHANGES: dict[str, dict[str, str | None]] = {
     "an app with another public name": {"b1.yaml": app("one", "b", "m1").replace("one-b", "uno")},
     "a broken app": {"b1.yaml": app("one", "b", "m1").replace("replicas: 2", "replicas: x")},
     "an app of a missing model": {"b1.yaml": app("one", "b", "nobody")},
-    "a model": {"m1.yaml": MODEL.replace("NAME", "m1").replace("a/b", "a/c")},
-    "the owner of a model": {"m2.yaml": MODEL.replace("NAME", "m2") + "  ownedBy: them\n"},
+    "a model": {"m1.yaml": gpu_model("m1").replace("a/b", "a/c")},
+    "the owner of a model": {"m2.yaml": gpu_model("m2") + "  ownedBy: them\n"},
     "a model goes": {"m2.yaml": None},
     "a route": {"route.yaml": ROUTE.replace("9", "8")},
     "a route goes": {"route.yaml": None},
@@ -92,34 +84,36 @@ def write(here: Path, files: dict[str, str | None]) -> None:
             (here / name).write_text(text)
 
 
-class Both(NamedTuple):
+class Both(Struct, frozen=True):
     """A tree and another one, each made whole; and again with nothing made twice. `known`: what is alike in them."""
 
-    after: Rendered
-    before: Rendered
-    after_lean: Rendered
-    before_lean: Rendered
-    known: Known
+    after: RenderResult
+    before: RenderResult
+    after_lean: RenderResult
+    before_lean: RenderResult
+    known: ReusedItems
 
 
 def both(here: Path, change: dict[str, str | None]) -> Both:
     """The tree that lies here, and what the change makes of it, which lies here then."""
-    after = pipeline.render(Options(texts=True))
-    found: list[tuple[Rendered, set[alike.Key]]] = []
+    after = pipeline.render(RenderOptions(texts=True))
+    found: list[tuple[RenderResult, set[unchanged_items.Key]]] = []
 
-    def spared(inputs: Inputs) -> set[alike.Key]:  # all is read
+    def spared(inputs: Inputs) -> set[unchanged_items.Key]:  # all is read
         write(here, change)
-        before = pipeline.render(Options(texts=True))
-        found.append((before, alike.items(inputs, before.inputs)))
+        before = pipeline.render(RenderOptions(texts=True))
+        found.append((before, unchanged_items.unchanged_items(inputs, before.inputs)))
         return found[0][1]
 
-    lean = pipeline.render(Options(texts=True, spared=spared))
+    lean = pipeline.render(RenderOptions(texts=True, spared=spared))
     [(before, keys)] = found
-    known = Known(keys, alike.models(lean.inputs, before.inputs, lean.problems), lean.spared)
-    return Both(after, before, lean, pipeline.render(Options(texts=True, known=known, read=lean.inputs.read)), known)
+    known = ReusedItems(keys, unchanged_items.unchanged_models(lean.inputs, before.inputs, lean.problems), lean.spared)
+    return Both(
+        after, before, lean, pipeline.render(RenderOptions(texts=True, known=known, read=lean.inputs.read)), known
+    )
 
 
-def seen(done: Rendered) -> Any:
+def seen(done: RenderResult) -> Any:
     return sorted(set(done.problems)), done.objects, done.states
 
 
@@ -142,7 +136,7 @@ def test_models_that_nobody_looks_at_again(change: str, fine: set[str], here: Pa
 
 def test_a_warning_about_a_model_is_said_on_both_sides(here: Path) -> None:
     write(here, dict(TREE))
-    doubled = MODEL.replace("NAME", "m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")
+    doubled = gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")
     write(here, {"m1.yaml": doubled})
     made = both(here, {})
     assert {each.code for each in made.after.problems} >= {"W207"}
@@ -159,18 +153,18 @@ def test_an_error_is_found_in_what_nobody_compares(here: Path) -> None:
 
 def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(here, dict(TREE))
-    write(here, {"m1.yaml": MODEL.replace("NAME", "m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
+    write(here, {"m1.yaml": gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
     write(here, {"b2.yaml": TREE["b2.yaml"].replace("replicas: 2", "replicas: x")})
-    after = pipeline.render(Options(spared=lambda _: set()))
+    after = pipeline.render(RenderOptions(spared=lambda _: set()))
     write(here, {"a3.yaml": TREE["a3.yaml"] + "# said\n"})
     read: list[str] = []
 
-    def noted(file: Readable, outside: bool, environment: Environment | None) -> Any:
+    def noted(file: ReadableFile, outside: bool, environment: Environment | None) -> Any:
         read.append(file.name)
         return plain(file, outside, environment)
 
     monkeypatch.setattr("renderer.load.plain", noted)
-    pipeline.render(Options(read=after.inputs.read))
+    pipeline.render(RenderOptions(read=after.inputs.read))
     assert read == ["a3.yaml", "b2.yaml"]
 
 
@@ -185,7 +179,7 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, he
     assert made.after.problems == []
     assert seen(made.after_lean) == seen(made.after)
     assert seen(made.before_lean) == seen(made.before)
-    left = {path for share in made.known.shares for path, _ in share["states"]}
+    left = {path for part in made.known.parts for path, _ in part.states}
     spared = {each for each in made.after.texts if each.path in left}
     assert {each.path for each in spared} == left
     assert spared <= {*made.before.texts}
@@ -208,6 +202,6 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, he
 def test_only_what_may_differ_is_made_again(change: str, made: set[tuple[str, str]], here: Path) -> None:
     write(here, dict(TREE))
     found = both(here, CHANGES[change])
-    items: list[App | Traffic] = [*found.after.inputs.apps, *found.after.inputs.ways]
+    items: list[App | TrafficInput] = [*found.after.inputs.apps, *found.after.inputs.ways]
     assert len(items) == 6
-    assert {alike.key(each)[1:] for each in items} - {name[1:] for name in found.known.items} == made
+    assert {unchanged_items.item_key(each)[1:] for each in items} - {name[1:] for name in found.known.items} == made

@@ -20,8 +20,9 @@ import pytest
 import yaml
 
 from renderer import schema
-from renderer.gitops import health, plugin
-from tests.test_go_judges import tool
+from renderer.integrations.gitops import health, plugin
+from tests.inputs import CONFIG
+from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
@@ -30,7 +31,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 GOLDENS = HERE / "argocd" / "expected"
 URL = "https://git.example/team/models.git"
-CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: "
 ENVIRONMENTS = CONFIG + "{environments: {dev: {config: {namespace: dev}}, prod: {config: {namespace: prod}}}}\n"
 CODER = """\
 apiVersion: inference.llmaz.io/v1alpha1
@@ -152,7 +152,7 @@ def test_health_is_printed(form: str, llmaz: Llmaz, golden: Golden) -> None:
         for part in reversed(each["field"].split(".")):
             body = {part: body}
         lws = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", **body}
-        found = [finding[1] for finding in schema.findings("output/leaderworkerset.x-k8s.io/leaderworkerset_v1", lws)]
+        found = [finding.path for finding in schema.findings("output/leaderworkerset.x-k8s.io/leaderworkerset_v1", lws)]
         assert (*each["field"].split("."), "spec", "containers", 0, "imag") in found
 
 
@@ -635,5 +635,5 @@ def test_the_page_shows_a_source_that_argo_cd_takes() -> None:
     assert source["plugin"]["name"] == plugin.config()["metadata"]["name"]
     told = source["plugin"]["parameters"]
     assert [each["name"] for each in told] == [each["name"] for each in plugin.parameters(())]
-    call = plugin.call({"ARGOCD_APP_PARAMETERS": json.dumps(told)}, "/repository")
+    call = plugin.parse_call({"ARGOCD_APP_PARAMETERS": json.dumps(told)}, "/repository")
     assert (call.environment, call.overrides) == ("prod", ("gateway.mode=off",))

@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer import expand, load, resolve, yamlio
-from renderer.api import App, Options, Traffic
-
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
@@ -80,15 +77,3 @@ def test_case(
 def test_every_folder_is_a_case() -> None:
     """A folder below cases/ without input would be tested by nobody."""
     assert {path.name for path in (HERE / "cases").iterdir()} <= set(INPUTS)
-
-
-@pytest.mark.parametrize("name", INPUTS)
-def test_what_is_written_of_a_case_is_what_was_checked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(INPUTS[name])
-    for scope in load.scopes(Options())[1]:
-        inputs, _ = load.inputs(scope)
-        memo = resolve.memo(inputs)
-        items: list[App | Traffic] = [*inputs.apps, *inputs.ways]
-        for item in items:
-            for body, _, filled in expand.manifests(resolve.plan(memo, item)[0]):
-                assert yamlio.dump(filled or body) == yamlio.dump(body)

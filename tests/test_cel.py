@@ -18,9 +18,9 @@ import pytest
 import yaml
 
 from renderer import check, schema
+from renderer.build.provider import providers
 from renderer.check import cel
-from renderer.manifests.provider import providers
-from renderer.plan import Provider, Way
+from renderer.plan import ProviderPlan, TrafficPlan
 
 HERE = Path(__file__).resolve().parent / "cel"
 FILES = sorted(path.stem for path in HERE.glob("*.yaml"))
@@ -127,9 +127,9 @@ ALL = [case for name in FILES for case in cases(name)]
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.kind}:{case.at}:{case.says}")
 def test_a_rule_takes_and_refuses(case: Case) -> None:
-    assert list(check.one(case.taken)) == []
+    assert list(check.validate_object(case.taken)) == []
     place = tuple(0 if step == "[]" else step for step in steps(case.at))
-    found = list(check.one(case.refused))
+    found = list(check.validate_object(case.refused))
     assert {code for code, _, _ in found} - {"E571"} == {"E570"}, found
     assert any(path == place and words.get("message", "").startswith(case.says) for _, path, words in found), found
 
@@ -163,7 +163,7 @@ def test_kinds_without_rules(name: str) -> None:
 
 def found(body: Any) -> list[tuple[str, Any, str]]:
     assert schema.valid(schema_of(body), body)
-    return [(code, path, words.get("message") or words["what"]) for code, path, words in check.one(body)]
+    return [(code, path, words.get("message") or words["what"]) for code, path, words in check.validate_object(body)]
 
 
 @pytest.mark.parametrize(("last", "taken"), [(64, True), (65, False)])
@@ -239,19 +239,19 @@ def test_a_rule_that_cannot_be_evaluated_is_broken() -> None:
     assert [path for _, path, _ in found(body)] == [("spec", "listeners", 0, "tls")]
 
 
-@pytest.mark.parametrize("name", cel.TAKEN)
+@pytest.mark.parametrize("name", cel.ACCEPTED)
 def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
     top = cel.root(name)
-    for seen in cel.TAKEN[name]:
+    for seen in cel.ACCEPTED[name]:
         assert top.findings(seen) == ()
         assert seen in [top.seen(body) for body in _rendered(name)]
 
 
-@pytest.mark.parametrize("name", cel.TAKEN)
+@pytest.mark.parametrize("name", cel.ACCEPTED)
 def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
     """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
     top = cel.root(name)
-    usual = [(seen, schema.like(json.dumps(top.like(seen)))) for seen in cel.TAKEN[name]]
+    usual = [(seen, schema.validator(json.dumps(top.like(seen)))) for seen in cel.ACCEPTED[name]]
     bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
     bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
     bodies = [body for body in bodies if schema.valid(name.replace("cel", "output", 1), body)]
@@ -305,14 +305,14 @@ def _less(value: Any) -> Iterator[Any]:
         yield []
 
 
-@pytest.mark.parametrize("name", cel.ALSO_TAKEN)
+@pytest.mark.parametrize("name", cel.ALSO_ACCEPTED)
 def test_what_else_is_taken_without_asking_is_what_rules_see_of_what_we_make(name: str) -> None:
     top, kind = cel.root(name), name.rpartition("/")[2].rpartition("_")[0]
     texts = [path.read_text("utf-8") for path in Path(__file__).parent.glob("cases/*/expected/**/*.yaml")]
     parts = [part for text in texts for part in text.split("\n---\n") if f"\nkind: {kind}\n" in f"\n{part.lower()}"]
     bodies = [*map(yaml.safe_load, parts), *(body for body in _keys() if body["kind"].lower() == kind)]
     keys = {cel._key(top.seen(body)) for body in bodies}
-    for seen in cel.ALSO_TAKEN[name]:
+    for seen in cel.ALSO_ACCEPTED[name]:
         assert top.findings(seen) == ()
         assert cel._key(seen) in keys
 
@@ -321,5 +321,14 @@ def _keys() -> Iterator[Any]:
     """A provider's objects, for each kind of key."""
     for kind in ("APIKey", "AnthropicAPIKey", "AzureAPIKey", "AWSCredentials"):
         auth = kind, "key", "eu-west-1"
-        provider = Provider("api", "team-a", {}, {"name": "OpenAI"}, "api.example.com", 443, auth, dict)
-        yield from (each.body for each in providers(Way("to", "team-a", "to.yaml", providers=(provider,))))
+        provider = ProviderPlan(
+            name="api",
+            namespace="team-a",
+            labels={},
+            speaks={"name": "OpenAI"},
+            hostname="api.example.com",
+            port=443,
+            auth=auth,
+            origins=dict,
+        )
+        yield from (each.body for each in providers(TrafficPlan("to", "team-a", "to.yaml", providers=(provider,))))

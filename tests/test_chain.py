@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer.api import Config
-from renderer.check import chain
-from renderer.check.chain.gateways import meet
-from renderer.check.chain.view import selects
-from renderer.load.rule import Rule
+from renderer.api import RenderConfig
+from renderer.check import graph
+from renderer.check.graph.gateways import hostnames_overlap
+from renderer.check.graph.view import selects
+from renderer.diagnostics.rule import NamedSource
+from tests.inputs import CONFIG
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
@@ -134,9 +135,7 @@ spec:
   type: APIKey
   apiKey: {secretRef: {name: key}}
 """
-CONFIG = (
-    "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: {external: [%s]}\n"
-)
+EXTERNAL = CONFIG + "{external: [%s]}\n"
 
 
 def test_what_is_declared_is_met(here: Path, llmaz: Llmaz) -> None:
@@ -148,9 +147,9 @@ def test_what_is_declared_is_met(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("check", "set.yaml", "--external", "Backend/*/c*").code == 0
     assert llmaz("check", "set.yaml", "--external", "Backend/chat").code == 2
     assert llmaz("check", "--per-object", "set.yaml").code == 0
-    (here / "llmaz.yaml").write_text(CONFIG % "Backend/llm/*", "utf-8")
+    (here / "llmaz.yaml").write_text(EXTERNAL % "Backend/llm/*", "utf-8")
     assert llmaz("check", "set.yaml").code == 0
-    (here / "llmaz.yaml").write_text(CONFIG % "Backend", "utf-8")
+    (here / "llmaz.yaml").write_text(EXTERNAL % "Backend", "utf-8")
     done = llmaz("check", "set.yaml", "--external", "Backend/llm/chat")
     assert done.code == 2
     assert "llmaz.yaml:4:19: spec.external[0]: 'Backend' does not fit [E306]" in done.err
@@ -199,8 +198,8 @@ def test_warnings_are_errors_where_asked(here: Path, llmaz: Llmaz) -> None:
     ],
 )
 def test_hosts_meet(one: str, other: str, expected: bool) -> None:
-    assert meet(one, other) is expected
-    assert meet(other, one) is expected
+    assert hostnames_overlap(one, other) is expected
+    assert hostnames_overlap(other, one) is expected
 
 
 @pytest.mark.parametrize(
@@ -221,12 +220,12 @@ def test_selectors(selector: dict[str, Any], expected: bool) -> None:
     assert selects(selector, {"a": "1"}) is expected
 
 
-def configured(**spec: Any) -> Config:
-    return Config(spec, Rule("llmaz.yaml"))
+def configured(**spec: Any) -> RenderConfig:
+    return RenderConfig(spec, NamedSource("llmaz.yaml"))
 
 
 def test_what_the_configuration_declares() -> None:
-    made = chain.outside(configured(external=["Secret/llm/*"]), ["GatewayClass/envoy"])
+    made = graph.outside(configured(external=["Secret/llm/*"]), ["GatewayClass/envoy"])
     assert made.declared("Secret", "llm", "token")
     assert not made.declared("Secret", "other", "token")
     assert made.declared("GatewayClass", "", "envoy")
@@ -238,7 +237,7 @@ def test_what_the_configuration_declares() -> None:
 
 def test_the_gateways_that_the_configuration_names() -> None:
     teams = {"a": {"name": "gw-a"}, "b": {"name": "gw-b", "maxModels": 5000}}
-    made = chain.outside(configured(gateway={"namespace": "infra", "routeLayout": "packed", "perNamespace": teams}))
+    made = graph.outside(configured(gateway={"namespace": "infra", "routeLayout": "packed", "perNamespace": teams}))
     assert made.gateways == {("infra", "llmaz-gateway"), ("infra", "gw-a"), ("infra", "gw-b")}
     assert made.limits == {("infra", "llmaz-gateway"): 1400, ("infra", "gw-a"): 1400, ("infra", "gw-b"): 5000}
     assert made.domain == "cluster.local"
@@ -246,11 +245,11 @@ def test_the_gateways_that_the_configuration_names() -> None:
 
 def test_a_raised_limit_counts() -> None:
     (route,) = [body for body in sample("1-backend") if called(body) == "AIGatewayRoute/llm/qwen3-8b"]
-    facts = chain.facts(chain.View(many(route, routes=1201), chain.Outside()))
+    facts = graph.facts(graph.ObjectView(many(route, routes=1201), graph.ExternalObjects()))
     place = ("llmaz-system", "llmaz-gateway")
-    assert [found[1] for found in chain.fleet(facts, chain.Outside())] == ["E606"]
-    assert [found[1] for found in chain.fleet(facts, chain.Outside(limits={place: 1201}))] == ["W582"]
-    assert [found[1] for found in chain.fleet(facts[:300], chain.Outside())] == []
+    assert [found.code for found in graph.fleet(facts, graph.ExternalObjects())] == ["E606"]
+    assert [found.code for found in graph.fleet(facts, graph.ExternalObjects(limits={place: 1201}))] == ["W582"]
+    assert [found.code for found in graph.fleet(facts[:300], graph.ExternalObjects())] == []
 
 
 def test_routes_on_two_listeners_do_not_meet() -> None:
@@ -261,8 +260,8 @@ def test_routes_on_two_listeners_do_not_meet() -> None:
     def codes(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
         route["spec"]["parentRefs"][0].update(first)
         other["spec"]["parentRefs"][0].update(second)
-        facts = chain.facts(chain.View([route, other], chain.Outside()))
-        return [found[1] for found in chain.fleet(facts, chain.Outside())]
+        facts = graph.facts(graph.ObjectView([route, other], graph.ExternalObjects()))
+        return [found.code for found in graph.fleet(facts, graph.ExternalObjects())]
 
     assert codes({}, {}) == ["E585"]
     assert codes({"sectionName": "http"}, {}) == ["E585"]
@@ -278,11 +277,14 @@ def test_what_is_known_beside_a_set() -> None:
     own = [body for body in bodies if body["metadata"].get("namespace") == "llm"]
     rest = [body for body in bodies if body["metadata"].get("namespace") != "llm"]
     rest[1]["spec"]["controllerName"] = "x"
-    around = chain.known(rest, chain.Outside())
-    assert {code for _, code, _, _ in chain.chain(own, around)} == {"N581"}
+    around = graph.known_objects(rest, graph.ExternalObjects())
+    assert {found.code for found in graph.validate_graph(own, around)} == {"N581"}
     gateway = next(body for body in rest if body["kind"] == "SecurityPolicy")
     gateway["spec"]["apiKeyAuth"]["sanitize"] = False
-    assert {code for _, code, _, _ in chain.chain(own, chain.known(rest, chain.Outside()))} == {"N581", "E601"}
+    assert {found.code for found in graph.validate_graph(own, graph.known_objects(rest, graph.ExternalObjects()))} == {
+        "N581",
+        "E601",
+    }
 
 
 def test_objects_without_a_namespace_go_together() -> None:
@@ -290,7 +292,7 @@ def test_objects_without_a_namespace_go_together() -> None:
     for body in bodies:
         if body["metadata"].get("namespace") == "llm":
             del body["metadata"]["namespace"]
-    assert {code for _, code, _, _ in chain.whole(bodies, chain.Outside())} == {"N581"}
+    assert {found.code for found in graph.validate_whole_graph(bodies, graph.ExternalObjects())} == {"N581"}
 
 
 def test_the_chain_is_quick() -> None:
@@ -310,6 +312,8 @@ def test_the_chain_is_quick() -> None:
         four[3]["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] = f"m{i}"
         made += four
     start = time.perf_counter()
-    found = list(chain.whole(made, chain.Outside(limits={("llmaz-system", "llmaz-gateway"): 10**6})))
+    found = list(
+        graph.validate_whole_graph(made, graph.ExternalObjects(limits={("llmaz-system", "llmaz-gateway"): 10**6}))
+    )
     assert time.perf_counter() - start < 5
-    assert {code for _, code, _, _ in found} == {"N581", "W582"}
+    assert {finding.code for finding in found} == {"N581", "W582"}

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from renderer import check, yamlio
-from renderer.check.chain import Outside
-from renderer.check.finding import placed
-from renderer.check.pods import pod
-from renderer.check.together import together
+from renderer.check.finding import locate_finding
+from renderer.check.graph import ExternalObjects
+from renderer.check.kinds.pods import validate_pod
+from renderer.check.relations import validate_relations
+from renderer.component_versions import TargetVersions
+from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest
-from renderer.problems import Origin, Path
-from renderer.since import Targets
 
 GONE: Any = object()  # as a value: the field is taken away
 POD = """
@@ -158,27 +158,27 @@ def changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 def found(body: dict[str, Any]) -> list[tuple[str, Path]]:
     """Code and place of each finding in the object."""
-    return [(code, path) for code, path, _ in check.one(body)]
+    return [(code, path) for code, path, _ in check.validate_object(body)]
 
 
 def test_good_objects_pass() -> None:
-    problems, unknown = check.documents(READ, Outside(external=("LeaderWorkerSet/llm/other",)))
+    problems, unknown = check.documents(READ, ExternalObjects(external=("LeaderWorkerSet/llm/other",)))
     assert (problems, unknown) == ([], [])
     assert len(BODIES) == 5
 
 
 def test_what_many_pods_share_is_judged_in_each_of_them() -> None:
     """A part with something wrong is wrong wherever it stands; whether its words fit is for each pod to say."""
-    probe = yamlio.Shared({"httpGet": {"path": "/", "port": "http"}})
-    sides = yamlio.Shared({"limits": {"memory": "1Gi"}, "requests": {"memory": "2Gi"}})
-    hooks = yamlio.Shared({"preStop": {"sleep": {"seconds": 40}}})
+    probe = yamlio.SharedMap({"httpGet": {"path": "/", "port": "http"}})
+    sides = yamlio.SharedMap({"limits": {"memory": "1Gi"}, "requests": {"memory": "2Gi"}})
+    hooks = yamlio.SharedMap({"preStop": {"sleep": {"seconds": 40}}})
     told = []
     for name, grace in (("http", 60), ("web", 60), ("http", 30), ("web", 30)):
         runner: dict[str, Any] = {"name": "runner", "livenessProbe": probe, "resources": sides, "lifecycle": hooks}
         runner["ports"] = [{"name": name, "containerPort": 8080}]
         spec = {"terminationGracePeriodSeconds": grace, "containers": [runner]}
-        told.append([code for code, *_ in pod(spec)])
-        assert told[-1] == [code for code, *_ in pod(copy.deepcopy(spec))]  # a copy is not shared
+        told.append([code for code, *_ in validate_pod(spec)])
+        assert told[-1] == [code for code, *_ in validate_pod(copy.deepcopy(spec))]  # a copy is not shared
     assert told == [["E523"], ["E522", "E523"], ["E523", "E527"], ["E522", "E523", "E527"]]
 
 
@@ -455,7 +455,7 @@ def between(changes: dict[int, dict[str, Any]], *more: dict[str, Any]) -> list[t
     """Object, code and place of what does not go together."""
     bodies = [changed(body, changes.get(i, {})) for i, body in enumerate(BODIES)]
     assert [found(body) for body in [*bodies, *more]] == [[] for _ in [*bodies, *more]]
-    return [(i, code, path) for i, code, path, _ in together([*bodies, *more])]
+    return [(found.index, found.code, found.path) for found in validate_relations([*bodies, *more])]
 
 
 SCALED = {HPA: {"spec.scaleTargetRef.name": "chat"}}
@@ -596,7 +596,7 @@ WRONG: tuple[tuple[int, dict[str, Any]], ...] = (
 
 @pytest.mark.parametrize("versions", [{}, {"leaderWorkerSet": "0.5"}])
 def test_a_batch_finds_what_each_app_alone_does(versions: dict[str, str]) -> None:
-    outside = Outside(targets=Targets(versions))
+    outside = ExternalObjects(targets=TargetVersions(versions))
     bodies = [changed(BODIES[kind], values) for kind, values in WRONG]
     apps = [app(body, changed(BODIES[SERVICE], {})) for body in bodies] + [app(*bodies), app()]
     judge = check.batch(apps, outside)
@@ -610,7 +610,7 @@ def test_a_batch_finds_what_each_app_alone_does(versions: dict[str, str]) -> Non
 def test_a_fault_in_a_batch_is_met_at_the_app_that_has_it() -> None:
     """Nothing that was not seen through counts as sound."""
     apps = [app(changed(BODIES[SET], values)) for values in ({}, {"spec.replicas": object()}, {"spec.replicas": "x"})]
-    judge = check.batch(apps, Outside())
+    judge = check.batch(apps, ExternalObjects())
     assert judge(apps[0], frozenset()) == []
     with pytest.raises(ValueError, match="object"):
         judge(apps[1], frozenset())
@@ -619,4 +619,4 @@ def test_a_fault_in_a_batch_is_met_at_the_app_that_has_it() -> None:
 
 def test_a_manifest_without_origins_is_a_fault_of_ours() -> None:
     with pytest.raises(LookupError):
-        placed(Manifest(BODIES[SET], dict), "E515", (), {})
+        locate_finding(Manifest(BODIES[SET], dict), "E515", (), {})

@@ -98,28 +98,6 @@ def test_help_loads_nothing_but_click() -> None:
     assert loaded & {"yaml", "jinja2", "jsonschema", "jsonschema_rs", "subprocess", "fractions"} == set()
 
 
-@pytest.mark.parametrize("name", ["inspect", "gettext", "uuid", "datetime"])
-def test_click_is_imported_without_what_it_hardly_uses(name: str) -> None:
-    """Whoever wants the module later gets it; click too."""
-    code = (
-        f"import sys; from renderer import cli; assert '{name}' not in sys.modules\n"
-        f"import {name}, click; assert {name}.__file__\n"
-        "print(click.core.inspect.isfunction(print), click.core.inspect.cleandoc(' a\\n   b\\n    c'))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.stdout == "False a\nb\n c\n", run.stderr
-
-
-def test_what_is_spelt_nearly_like_a_short_option_is_nobodys_question(here: Path) -> None:
-    code = (
-        "import sys; from renderer.cli import cli\n"
-        "try: cli.main(['validate', '-v', '--allow-empty', sys.argv[1]], standalone_mode=False)\n"
-        "except SystemExit as end: print(end.code, 'difflib' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", code, here], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout == "0 False\n"
-
-
 def test_an_option_that_is_misspelt_is_near_to_others(llmaz: Llmaz) -> None:
     assert llmaz("render", "--outpt", "x").err.endswith(
         "No such option '--outpt'. (Did you mean one of: '--output', '--stdout'?)\n"
@@ -183,7 +161,7 @@ def test_no_such_preset(name: str, llmaz: Llmaz) -> None:
 
 
 def test_a_preset_of_two_kinds(llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("renderer.load.presets.preset_names", lambda folder: ["same"] if folder[0] in "bm" else [])
+    monkeypatch.setattr("renderer.load.preset_files.preset_names", lambda folder: ["same"] if folder[0] in "bm" else [])
     done = llmaz("presets", "show", "same")
     assert done == (2, "", "'same' is ambiguous: it may be backends/same or models/same\n")
 

@@ -30,8 +30,9 @@ import pytest
 import yaml
 
 from renderer import schema, yamlio
-from renderer.problems import WORDINGS
-from renderer.resolve import engines, loading
+from renderer.diagnostics import WORDINGS
+from renderer.resolve.engine import backend_runtime
+from renderer.resolve.pod import loader_presets
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -237,7 +238,7 @@ def test_commands(page: Path, here: Path, tmp_path: Path, request: pytest.Fixtur
         assert [f"{block}:\n{shown}" for block, shown in wrong] == []
 
 
-# config.md
+# docs/config.md
 
 
 def spec_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -313,12 +314,12 @@ def test_every_extension_is_listed() -> None:
         assert f"`{key.rpartition('.')[2]}`" in part, key
 
 
-# presets.md
+# docs/presets.md
 
 
 def test_the_words_of_engines() -> None:
     table = {plain(row[0]): plain(row[2]) for row in rows("presets.md", "words")}
-    assert set(table) == engines.WORDS
+    assert set(table) == backend_runtime.WORDS
 
 
 def test_what_words_are_where_they_mean_nothing(here: Path, llmaz: Llmaz) -> None:
@@ -342,7 +343,7 @@ def test_what_words_are_where_they_mean_nothing(here: Path, llmaz: Llmaz) -> Non
 
 
 def test_the_words_of_loaders() -> None:
-    assert {plain(row[0]) for row in rows("presets.md", "loader words")} == loading.WORDS
+    assert {plain(row[0]) for row in rows("presets.md", "loader words")} == loader_presets.WORDS
 
 
 def test_every_key_of_engine_has_its_row() -> None:
@@ -392,7 +393,7 @@ def test_the_accelerators() -> None:
     assert rows("flavors.md", "accelerators") == expected
 
 
-# engines/
+# docs/engines/
 
 
 def test_every_engine_has_its_page() -> None:
@@ -425,7 +426,7 @@ def test_a_page_of_an_engine_is_whole(page: Path) -> None:
     assert any(f"backendName: {page.stem}" in block.text for block in examples)
 
 
-# errors.md and deviations.md
+# docs/errors.md and docs/deviations.md
 
 
 def test_what_is_made_is_fresh() -> None:

@@ -7,22 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from renderer import emit, yamlio
-from renderer.api import Config, Options, Scope
-from renderer.emit import Text, header
+from renderer import yamlio
+from renderer.api import RenderConfig, RenderOptions, Scope
+from renderer.output import manifest_files
+from renderer.output.folder import OutputFolder
+from renderer.output.manifest_files import OutputFile, header
 from renderer.plan import Container, Manifest, Plan, Pod, Port, Rollout
-from renderer.tree import File, Tree
-from renderer.writer import OutputFolder
+from renderer.source.tree import InputFile, InputTree
 
-WRITING = Options(write=True)
+WRITING = RenderOptions(write=True)
 LINE = "# Rendered by llmaz from apps/chat.yaml. Do not edit.\n"
 
 
 def plan(name: str = "chat", namespace: str = "llm", file: str = "apps/chat.yaml") -> Plan:
     pod = Pod({}, {}, "default-scheduler", (Container("runner"),))
     said: tuple[Any, ...] = ({}, {}, 1, 1, "LeaderReady", "None", Rollout(), pod, Port("http", 8080), False, dict)
-    return Plan(name, namespace, file, *said)._replace(app=name)
+    return replace(Plan(name, namespace, file, *said), app=name)
 
 
 def manifest(kind: str, name: str) -> Manifest:
@@ -32,12 +34,12 @@ def manifest(kind: str, name: str) -> Manifest:
 def scope(
     folder: Path | str,
     *prunes: str,
-    options: Options = WRITING,
-    files: tuple[File, ...] = (),
+    options: RenderOptions = WRITING,
+    files: tuple[InputFile, ...] = (),
     **config: Any,
 ) -> Scope:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return Scope(options, Config(config, document), None, Tree(".", files), str(folder), prunes)
+    return Scope(options, RenderConfig(config, document), None, InputTree(".", files), str(folder), prunes)
 
 
 def put(folder: Path, files: dict[str, str | bytes]) -> None:
@@ -72,14 +74,14 @@ FIRST, SECOND = "kind: LeaderWorkerSet\nmetadata:\n  name: chat\n", "kind: Servi
     ],
 )
 def test_texts(layout: str, expected: dict[str, str]) -> None:
-    made = emit.texts([plan()], OBJECTS, layout)
+    made = manifest_files.texts([plan()], OBJECTS, layout)
     assert {text.path: text.text for text in made} == expected
     assert [text.path for text in made] == list(expected)
 
 
 def test_the_header_names_the_input() -> None:
     assert header("apps/chat.yaml") == LINE
-    assert emit.texts([plan(file="a b/ä.yaml")], OBJECTS)[0].text.startswith(
+    assert manifest_files.texts([plan(file="a b/ä.yaml")], OBJECTS)[0].text.startswith(
         "# Rendered by llmaz from a b/ä.yaml. Do not edit.\n"
     )
 
@@ -107,14 +109,14 @@ def test_the_header_names_the_input() -> None:
 )
 def test_made_from(text: str | bytes, source: str | None, tmp_path: Path) -> None:
     put(tmp_path, {"x.yaml": text})
-    assert emit.source(OutputFolder(str(tmp_path)), "x.yaml") == source
+    assert manifest_files.source(OutputFolder(str(tmp_path)), "x.yaml") == source
 
 
 def test_what_cannot_be_read_is_not_ours(tmp_path: Path) -> None:
     put(tmp_path, {"folder/x.yaml": LINE, "real.yaml": LINE})
     (tmp_path / "link.yaml").symlink_to("real.yaml")
     for path in ("folder", "none", "none/x.yaml", "link.yaml"):
-        assert emit.source(OutputFolder(str(tmp_path)), path) is None
+        assert manifest_files.source(OutputFolder(str(tmp_path)), path) is None
 
 
 # --- compare
@@ -147,10 +149,10 @@ def test_compare(tmp_path: Path) -> None:
         "ns/same.yaml/below.yaml": "foreign",  # a file where a folder is needed
         "file/x/deep/below.yaml": "foreign",
     }
-    files = [Text(path, LINE + "a: 1\n") for path in wanted]
+    files = [OutputFile(path, LINE + "a: 1\n") for path in wanted]
     output = OutputFolder(str(tmp_path))
-    assert dict(emit.compare(output, files)) == wanted
-    assert [path for path, _ in emit.compare(output, files)] == list(wanted)
+    assert dict(manifest_files.compare(output, files)) == wanted
+    assert [path for path, _ in manifest_files.compare(output, files)] == list(wanted)
 
 
 def test_a_link_is_in_the_way_wherever_it_leads(tmp_path: Path) -> None:
@@ -158,20 +160,20 @@ def test_a_link_is_in_the_way_wherever_it_leads(tmp_path: Path) -> None:
     for link, target in (("nowhere.yaml", "nothing"), ("inside.yaml", "real.yaml"), ("folder", "../elsewhere")):
         (tmp_path / "out" / link).symlink_to(target)
     wanted = ["nowhere.yaml", "inside.yaml", "folder/a.yaml"]
-    compared = emit.compare(OutputFolder(str(tmp_path / "out")), [Text(path, LINE) for path in wanted])
+    compared = manifest_files.compare(OutputFolder(str(tmp_path / "out")), [OutputFile(path, LINE) for path in wanted])
     assert compared == [(path, "foreign") for path in wanted]
 
 
 def test_without_a_folder_that_matters_all_is_new(tmp_path: Path) -> None:
     put(tmp_path, {"a.yaml": LINE})
-    assert emit.compare(None, [Text("a.yaml", LINE)]) == [("a.yaml", "new")]
+    assert manifest_files.compare(None, [OutputFile("a.yaml", LINE)]) == [("a.yaml", "new")]
 
 
 # --- stale
 
 
 def stale(folder: Path, *prunes: str, kept: tuple[str, ...] = ()) -> list[str]:
-    return emit.leftovers(scope(folder, *prunes), dict.fromkeys(kept, "same")).stale
+    return manifest_files.folder_state(scope(folder, *prunes), dict.fromkeys(kept, "same")).stale
 
 
 def test_stale_files_are_ours_and_made_no_more(tmp_path: Path) -> None:
@@ -225,7 +227,9 @@ def test_write_makes_folders_and_replaces(tmp_path: Path) -> None:
     put(tmp_path, {"out/a.yaml": "old and much longer than what comes\n"})
     inode = (tmp_path / "out" / "a.yaml").stat().st_ino
     output = OutputFolder(str(tmp_path / "out"))
-    emit.write(output, [Text("a.yaml", "ä: 1\n"), Text("n/b/c.yaml", "c\n"), Text("n/b/d.yaml", "d\n")])
+    manifest_files.write(
+        output, [OutputFile("a.yaml", "ä: 1\n"), OutputFile("n/b/c.yaml", "c\n"), OutputFile("n/b/d.yaml", "d\n")]
+    )
     assert (tmp_path / "out" / "a.yaml").read_bytes() == "ä: 1\n".encode()
     assert (tmp_path / "out" / "a.yaml").stat().st_ino != inode, "a reader of the old file keeps the old file"
     assert left(tmp_path / "out") == ["a.yaml", "n/", "n/b/", "n/b/c.yaml", "n/b/d.yaml"]
@@ -234,7 +238,7 @@ def test_write_makes_folders_and_replaces(tmp_path: Path) -> None:
 def test_files_are_as_readable_as_the_user_wants(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        emit.write(OutputFolder(str(tmp_path)), [Text("a.yaml", "a\n")])
+        manifest_files.write(OutputFolder(str(tmp_path)), [OutputFile("a.yaml", "a\n")])
     finally:
         os.umask(before)
     assert (tmp_path / "a.yaml").stat().st_mode & 0o777 == 0o640
@@ -250,7 +254,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     put(tmp_path, {"a.yaml": "old\n"})
     monkeypatch.setattr(os, call, fail)
     with pytest.raises(OSError, match="No space"):
-        emit.write(OutputFolder(str(tmp_path)), [Text("a.yaml", "new\n")])
+        manifest_files.write(OutputFolder(str(tmp_path)), [OutputFile("a.yaml", "new\n")])
     monkeypatch.undo()
     assert left(tmp_path) == ["a.yaml"]
     assert (tmp_path / "a.yaml").read_text() == "old\n"
@@ -259,23 +263,15 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 def test_a_write_in_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:3])))
-    emit.write(OutputFolder(str(tmp_path)), [Text("a.yaml", "0123456789\n")])
+    manifest_files.write(OutputFolder(str(tmp_path)), [OutputFile("a.yaml", "0123456789\n")])
     monkeypatch.undo()
     assert (tmp_path / "a.yaml").read_text() == "0123456789\n"
 
 
-def test_settle_deletes_with_what_gets_empty(tmp_path: Path) -> None:
+def test_delete_takes_folders_that_get_empty(tmp_path: Path) -> None:
     put(tmp_path, {"a/b/gone.yaml": LINE, "a/b/c/gone.yaml": LINE, "d/gone.yaml": LINE, "d/kept.yaml": LINE})
-    emit.settle(scope(tmp_path), [], {}, ["a/b/gone.yaml", "a/b/c/gone.yaml", "d/gone.yaml"])
+    manifest_files.delete(OutputFolder(str(tmp_path)), ["a/b/gone.yaml", "a/b/c/gone.yaml", "d/gone.yaml"])
     assert left(tmp_path) == ["d/", "d/kept.yaml"]
-
-
-def test_settle_writes_common_files_that_differ(tmp_path: Path) -> None:
-    put(tmp_path, {"same.yaml": "untouched\n"})
-    common = [Text("same.yaml", "x\n"), Text("new.yaml", "y\n")]
-    emit.settle(scope(tmp_path), common, {"same.yaml": "same", "new.yaml": "new"}, [])
-    assert (tmp_path / "same.yaml").read_text() == "untouched\n"
-    assert (tmp_path / "new.yaml").read_text() == "y\n"
 
 
 def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
@@ -289,9 +285,9 @@ def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
         f"b/y.json.llmaz-{dead}": "",
     }
     put(tmp_path, files)
-    gone, rubbish, _, _ = emit.leftovers(scope(tmp_path), {"a/x.yaml": "same"})
-    assert (gone, rubbish) == ([], [f"a/x.yaml.llmaz-{dead}", f"b/y.json.llmaz-{dead}"])
-    emit.settle(scope(tmp_path), [], {}, rubbish)
+    state = manifest_files.folder_state(scope(tmp_path), {"a/x.yaml": "same"})
+    assert (state.stale, state.temporary) == ([], [f"a/x.yaml.llmaz-{dead}", f"b/y.json.llmaz-{dead}"])
+    manifest_files.delete(OutputFolder(str(tmp_path)), state.temporary)
     assert left(tmp_path) == sorted(
         ["a/", "a/x.yaml", f"a/x.yaml.llmaz-{alive}", "a/x.yaml.llmaz-old", f"notes.llmaz-{dead}"]
     )
@@ -300,17 +296,17 @@ def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
 # --- what belongs to no single app
 
 
-def passing(folder: Path, text: str | bytes, name: str = "extra.yaml") -> tuple[list[Text], list[str]]:
+def passing(folder: Path, text: str | bytes, name: str = "extra.yaml") -> tuple[list[OutputFile], list[str]]:
     """What `passThrough` makes of a file, and the codes."""
     put(folder, {name: text})
-    files = (File(name, name, str(folder / name)), File("other.yaml", "other.yaml", "none"))
-    made, problems = emit.common(scope(folder / "out", files=files, passThrough=["extra.*"]), {})
+    files = (InputFile(name, name, str(folder / name)), InputFile("other.yaml", "other.yaml", "none"))
+    made, problems = manifest_files.common(scope(folder / "out", files=files, passThrough=["extra.*"]), {})
     return made, [each.code for each in problems]
 
 
 def test_a_file_is_passed_through_below_our_line(tmp_path: Path) -> None:
     text = "# mine\r\na:   1   # ä\n"
-    assert passing(tmp_path, text) == ([Text("_extra/extra.yaml", header("extra.yaml") + text)], [])
+    assert passing(tmp_path, text) == ([OutputFile("_extra/extra.yaml", header("extra.yaml") + text)], [])
 
 
 @pytest.mark.parametrize(
@@ -333,7 +329,7 @@ def test_what_cannot_be_passed_through(name: str, data: bytes, tmp_path: Path) -
 def test_kustomization(wanted: bool, prunes: tuple[str, ...], there: bool, tmp_path: Path) -> None:
     """A run over a part of the tree does not know all resources, so it leaves the list alone."""
     states = {"b/x.yaml": "same", "a/y.yaml": "new"}
-    made, problems = emit.common(scope(tmp_path, *prunes, output={"kustomization": wanted}), states)
+    made, problems = manifest_files.common(scope(tmp_path, *prunes, output={"kustomization": wanted}), states)
     assert problems == []
     if not there:
         assert made == []

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from renderer import load
+from tests.inputs import error_case
 
 TESTS = Path(__file__).parent
 SOURCES = {
@@ -34,9 +35,9 @@ def playgrounds(folder: Path) -> list[str]:
 @pytest.mark.parametrize("engine", load.preset_names("backends"))
 def test_everything_is_taken_or_refused(engine: str) -> None:
     taken = playgrounds(TESTS / "cases" / f"engine-{engine}" / "input")
-    refused = playgrounds(TESTS / "errors" / f"engine-{engine}-refuses")
+    refused = playgrounds(error_case(f"engine-{engine}-refuses"))
     assert sorted(taken + refused) == sorted(SOURCES | SKIPPED | FLAVORS | DRAFTS)
-    said = (TESTS / "errors" / f"engine-{engine}-refuses" / "stderr.txt").read_text("utf-8")
+    said = (error_case(f"engine-{engine}-refuses") / "stderr.txt").read_text("utf-8")
     last = said.splitlines()[-1]  # a main model and its draft may be wrong both
     assert last.endswith(" errors; nothing was written")
     assert int(last.split()[0]) >= len(refused)

@@ -16,31 +16,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from renderer import load, yamlio
-from renderer.api import Options
-from renderer.load.environments import Merge
+from renderer.api import RenderOptions
+from renderer.load.environments import PatchMerge
 from renderer.pipeline import render
-from renderer.revision import revision
+from renderer.source.commit import commit_tree
+from tests.inputs import CONFIG, playground
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "environments"
-HEAD = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec:\n"
+HEAD = f"{CONFIG}\n"
 QUIET = HEAD + "  backend: llamacpp\n  gateway: {mode: off}\n"
-APP = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {{name: {name}, namespace: llm}}
-spec:
-  modelClaim: {{modelName: qwen3-0--6b-gguf}}
-"""
 
 
 def lay(config: str, *names: str) -> None:
     """Writes llmaz.yaml, and a file with a Playground for each name."""
     Path("llmaz.yaml").write_text(config)
     for name in names or ("chat",):
-        Path(f"{name}.yaml").write_text(APP.format(name=name))
+        Path(f"{name}.yaml").write_text(playground(name, "llm"))
 
 
 def files(folder: str = "rendered") -> dict[str, str]:
@@ -87,12 +81,12 @@ def replicas(env: str, app: str = "chat") -> Any:
 )  # fmt: skip
 def test_merge(base: Any, patch: Any, made: Any) -> None:
     before = copy.deepcopy((base, patch))
-    assert Merge().merged(base, patch, (), ("at",)) == made
+    assert PatchMerge().merged(base, patch, (), ("at",)) == made
     assert (base, patch) == before
 
 
 def test_whose_a_field_is() -> None:
-    merge = Merge()
+    merge = PatchMerge()
     base = {"kept": 1, "map": {"a": 1, "b": 2}, "list": [{"name": "x"}, {"name": "y", "v": 1}], "gone": 1, "args": [1]}
     once = merge.merged(
         base,
@@ -124,7 +118,7 @@ def test_whose_a_field_is() -> None:
 def test_places_of_what_is_merged(here: Path) -> None:
     shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
     lines = (here / "llmaz.yaml").read_text().splitlines()
-    inputs, problems = load.inputs(load.scope(Options(env="staging")))
+    inputs, problems = load.inputs(load.scope(RenderOptions(env="staging")))
     assert problems == []
     chat = next(app for app in inputs.apps if app.name == "chat")
 
@@ -204,9 +198,11 @@ def test_set_wins_over_everything(here: Path, llmaz: Llmaz) -> None:
 
 def test_a_file_that_cannot_be_read_may_hold_the_name(here: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments:\n    dev:\n      playgrounds:\n        coder: {replicas: 2}\n")
-    Path("coder.yaml").write_text(APP.format(name="coder") + "  - wrong\n")
+    Path("coder.yaml").write_text(playground("coder", "llm") + "  - wrong\n")
     assert "[E753]" not in llmaz("render").err
-    Path("coder.yaml").write_text(APP.format(name="coder").replace("inference.llmaz.io/v1alpha1", "llmaz.io/v1alpha1"))
+    Path("coder.yaml").write_text(
+        playground("coder", "llm").replace("inference.llmaz.io/v1alpha1", "llmaz.io/v1alpha1")
+    )
     done = llmaz("render")
     assert ("[E212]" in done.err, "[E753]" in done.err) == (True, False)
 
@@ -327,11 +323,11 @@ def test_nothing_is_written_unless_all_are_well(here: Path, llmaz: Llmaz) -> Non
 def test_where_a_problem_is(here: Path, llmaz: Llmaz) -> None:
     """An error of the input says in which environments it is, unless it is in all, or one was asked for."""
     lay(QUIET + "  environments:\n    a: {}\n    b: {}\n    c: {playgrounds: {chat: null}}\n")
-    Path("chat.yaml").write_text(APP.format(name="chat").replace("qwen3-0--6b-gguf", "nobody"))
+    Path("chat.yaml").write_text(playground("chat", "llm").replace("qwen3-0--6b-gguf", "nobody"))
     assert "no OpenModel is named 'nobody' (in a and b) [E203]" in llmaz("render").err
     assert "no OpenModel is named 'nobody' [E203]" in llmaz("render", "--env", "b").err
     lay(QUIET + "  environments:\n    a: {}\n    b: {}\n")
-    Path("chat.yaml").write_text(APP.format(name="chat").replace("qwen3-0--6b-gguf", "nobody"))
+    Path("chat.yaml").write_text(playground("chat", "llm").replace("qwen3-0--6b-gguf", "nobody"))
     done = llmaz("validate")
     assert "no OpenModel is named 'nobody' [E203]" in done.err
     assert done.err.endswith("\n1 error\n")
@@ -343,7 +339,7 @@ def test_what_leads_to_a_deleted_app(here: Path, llmaz: Llmaz) -> None:
         "chat",
         "coder",
     )
-    Path("coder.yaml").write_text(APP.format(name="coder") + "  servedModelName: coder\n")
+    Path("coder.yaml").write_text(playground("coder", "llm") + "  servedModelName: coder\n")
     Path("route.yaml").write_text(
         "apiVersion: renderer.llmaz.io/v1alpha1\nkind: ModelRoute\nmetadata: {name: both, namespace: llm}\n"
         "spec:\n  modelName: both\n  backends: [{playground: chat, weight: 1}, {playground: coder, weight: 1}]\n"
@@ -432,7 +428,7 @@ def test_a_file_in_the_way(here: Path, llmaz: Llmaz) -> None:
 
 def test_many_apps_in_many_processes(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the number of apps at which work is shared out, every environment has processes of its own."""
-    monkeypatch.setattr("renderer.parallel.workers", lambda items: 3 if items >= 100 else 1)
+    monkeypatch.setattr("renderer.workers.process_count", lambda items: 3 if items >= 100 else 1)
     names = [f"app-{i}" for i in range(120)]
     patches = "".join(f"        {name}: {{replicas: {i % 3 + 1}}}\n" for i, name in enumerate(names))
     lay(
@@ -442,7 +438,7 @@ def test_many_apps_in_many_processes(here: Path, llmaz: Llmaz, monkeypatch: pyte
     assert llmaz("render").counts["new"] == 360
     shared_out = files()
     assert [replicas("test", name) for name in names[:4]] == [1, 2, 3, 1]
-    monkeypatch.setattr("renderer.parallel.workers", lambda items: 1)
+    monkeypatch.setattr("renderer.workers.process_count", lambda items: 1)
     assert llmaz("render").counts["unchanged"] == 360
     assert files() == shared_out
 
@@ -452,13 +448,13 @@ def test_many_apps_in_many_processes(here: Path, llmaz: Llmaz, monkeypatch: pyte
 
 def test_texts_of_one_and_of_all(here: Path) -> None:
     shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
-    assert load.environment_names(Options()) == ("dev", "prod", "staging")
-    assert load.environment_names(Options(env="dev")) == ("dev",)
-    every = render(Options(texts=True))
+    assert load.environment_names(RenderOptions()) == ("dev", "prod", "staging")
+    assert load.environment_names(RenderOptions(env="dev")) == ("dev",)
+    every = render(RenderOptions(texts=True))
     apart = {
         f"{name}/{text.path}": text.text
-        for name in load.environment_names(Options())
-        for text in render(Options(texts=True, env=name)).texts
+        for name in load.environment_names(RenderOptions())
+        for text in render(RenderOptions(texts=True, env=name)).texts
     }
     assert {text.path: text.text for text in every.texts} == apart
     assert len(every.inputs.apps) == 5
@@ -469,10 +465,10 @@ def test_environments_of_a_commit(here: Path) -> None:
     git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.com"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
         subprocess.run([*git, *command], check=True)
-    there = render(Options(texts=True))
+    there = render(RenderOptions(texts=True))
     commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     for path in here.glob("*.yaml"):
         path.unlink()
-    ground = revision(str(here), commit)
-    assert load.environment_names(Options(ground=ground)) == ("dev", "prod", "staging")
-    assert render(Options(texts=True, ground=ground)).texts == there.texts
+    ground = commit_tree(str(here), commit)
+    assert load.environment_names(RenderOptions(ground=ground)) == ("dev", "prod", "staging")
+    assert render(RenderOptions(texts=True, ground=ground)).texts == there.texts

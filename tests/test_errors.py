@@ -1,7 +1,8 @@
 """Error cases: every folder below errors/ is refused with exactly its stderr.txt.
 
-A folder holds the input files, `stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is
-`render -o out`). Nothing is written, the exit code is 2, and every code of the wording table has a case.
+A folder's name begins with the first code of its text, where that has one: `pytest -k E203`. It holds the input files,
+`stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is `render -o out`). Nothing is
+written, the exit code is 2, and every code of the wording table has a case.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer.problems import WORDINGS
+from renderer.diagnostics import WORDINGS
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
 HERE = Path(__file__).resolve().parent
 CASES = sorted(path.name for path in (HERE / "errors").iterdir() if path.is_dir())
+CODE = re.compile(r"\[([ENW]\d{3})\]$", re.MULTILINE)
 OURS = ("stderr.txt", "args.txt")
 # Codes that no folder can show, with the test that does.
 ELSEWHERE = {
@@ -74,10 +76,16 @@ def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz
     golden(f"errors/{name}/stderr.txt", done.err)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_folder_begins_with_its_first_code(name: str) -> None:
+    codes = CODE.findall((HERE / "errors" / name / "stderr.txt").read_text())
+    assert re.findall(r"^[A-Z]\d{3}(?=-)", name) == codes[:1]
+
+
 def shown(*patterns: str) -> set[str]:
     """The codes that goldens of standard error hold."""
     text = "".join(path.read_text() for pattern in patterns for path in HERE.glob(pattern))
-    return set(re.findall(r"\[([ENW]\d{3})\]$", text, re.MULTILINE))
+    return set(CODE.findall(text))
 
 
 def test_every_code_is_shown() -> None:

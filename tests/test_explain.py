@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from msgspec.structs import astuple, replace
 
 from renderer import load, quantity, resolve, yamlio
-from renderer.api import Options
+from renderer.api import RenderOptions
+from renderer.diagnostics import Path as Steps
+from renderer.diagnostics import dotted
 from renderer.explain import rules
-from renderer.explain.answering import leaves
-from renderer.explain.making import House, Made
-from renderer.explain.reasons import FILLED, MADE, RULE, SAID, Place, Reason, Reasons
-from renderer.problems import Path as Steps
-from renderer.problems import dotted
+from renderer.explain.answers import leaves
+from renderer.explain.reasons import FILLED, MADE, RULE, SAID, InputLine, Reason, ReasonFinder
+from renderer.explain.rendered_objects import ExplainRun, RenderedObject
+from tests.inputs import CONFIG
 from tests.test_cases import INPUTS
 
 if TYPE_CHECKING:
@@ -90,20 +92,20 @@ def test_every_golden_is_made() -> None:
 class Field(NamedTuple):
     """A field of a rendered object, with who made it; `text`: the file that it names."""
 
-    made: Made
+    made: RenderedObject
     path: Steps
     value: Any
     reason: Reason
 
 
-def houses(case: str) -> Iterator[House]:
+def houses(case: str) -> Iterator[ExplainRun]:
     """The runs of a case, one an environment."""
     words = arguments(case)
     paths = tuple(word for i, word in enumerate(words) if word[0] != "-" and (i == 0 or words[i - 1][0] != "-"))
     overrides = tuple(words[i + 1] for i, word in enumerate(words) if word == "--set")
-    options = Options(paths=paths, overrides=overrides)
+    options = RenderOptions(paths=paths, overrides=overrides)
     for name in load.environment_names(options) or ("",):
-        yield House(options._replace(env=name))
+        yield ExplainRun(replace(options, env=name))
 
 
 @lru_cache(maxsize=2)
@@ -111,14 +113,14 @@ def fields(case: str) -> tuple[Field, ...]:
     """All fields of a case, in the folder of its input."""
     found: list[Field] = []
     for house in houses(case):
-        reasons = Reasons(house)
-        for made in [*house.made(house.items), *house.shared()]:
+        reasons = ReasonFinder(house)
+        for made in [*house.render_items(house.items), *house.shared()]:
             found += [Field(made, path, value, reasons.of(made, path)) for path, value in leaves(made.body)]
         assert house.refused == []
     return tuple(found)
 
 
-def file_of(place: Place) -> Path:
+def file_of(place: InputLine) -> Path:
     return (ROOT if place.preset else Path()) / place.file
 
 
@@ -127,7 +129,7 @@ def read(file: Path) -> list[yamlio.Document]:
     return yamlio.parse(file.name, file.read_bytes())[0]
 
 
-def standing(place: Place) -> Any:
+def standing(place: InputLine) -> Any:
     """What stands at a place, by a reader of its own: the document that holds the line, followed to the field."""
     for document in read(file_of(place).resolve()):
         value = document.value
@@ -166,7 +168,7 @@ def alike(made: Any, said: Any) -> bool:
         return False
 
 
-@pytest.mark.parametrize("case", INPUTS)
+@pytest.mark.parametrize("case", INPUTS, scope="module")  # so that all tests of a case come in turn: see `fields`
 def test_every_field_has_an_explanation(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that is named is a line of the case's input or of a preset. What it is said to hold stands there, and a
     template that is said to be filled is one; a rule has words.
@@ -174,7 +176,7 @@ def test_every_field_has_an_explanation(case: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(INPUTS[case])
     found = fields(case)
     assert found
-    checked: dict[Place, Any] = {}
+    checked: dict[InputLine, Any] = {}
     for made, path, value, reason in found:
         where = f"{made} {dotted(path)}: {reason}"
         if reason.place is None:
@@ -200,7 +202,7 @@ def test_every_field_has_an_explanation(case: str, monkeypatch: pytest.MonkeyPat
             assert reason.how == MADE, where
 
 
-@pytest.mark.parametrize("case", INPUTS)
+@pytest.mark.parametrize("case", INPUTS, scope="module")  # so that all tests of a case come in turn: see `fields`
 def test_no_two_arguments_come_from_one_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor two variables of a container."""
     monkeypatch.chdir(INPUTS[case])
@@ -211,7 +213,7 @@ def test_no_two_arguments_come_from_one_line(case: str, monkeypatch: pytest.Monk
             key = (
                 id(made),
                 path[: path.index("containers") + 2] if "containers" in path else path[:8],
-                reason.place[:4],
+                astuple(reason.place)[:4],
             )
             assert seen.setdefault(key, dotted(path)) == dotted(path), reason
 
@@ -222,7 +224,7 @@ def test_every_rule_is_met(monkeypatch: pytest.MonkeyPatch) -> None:
     for case, folder in INPUTS.items():
         monkeypatch.chdir(folder)
         for house in houses(case):
-            for made in [*house.made(house.items), *house.shared()]:
+            for made in [*house.render_items(house.items), *house.shared()]:
                 for path, _ in leaves(made.body):
                     if rule := rules.rule(made.key[0], path, made.body):
                         met.add((made.key[0], rule.text))
@@ -324,7 +326,7 @@ def test_only_what_is_asked_for_is_rendered(apps: Path, llmaz: Llmaz, monkeypatc
     planned: list[str] = []
     plan = resolve.plan
 
-    def noting(memo: resolve.Memo, item: Any) -> Any:
+    def noting(memo: resolve.RunContext, item: Any) -> Any:
         planned.append(f"{item.namespace}/{item.name}")
         return plan(memo, item)
 
@@ -408,17 +410,9 @@ def test_json(apps: Path, llmaz: Llmaz) -> None:
     assert (replicas["origin"]["line"], replicas["origin"]["column"]) == (9, 18)
 
 
-ENVIRONMENTS = """\
-apiVersion: renderer.llmaz.io/v1alpha1
-kind: RenderConfig
-metadata: {name: config}
-spec:
-  environments:
-    dev: {}
-    prod:
-      playgrounds:
-        two/chat: {replicas: 8}
-"""
+ENVIRONMENTS = (
+    f"{CONFIG}\n  environments:\n    dev: {{}}\n    prod:\n      playgrounds:\n        two/chat: {{replicas: 8}}\n"
+)
 
 
 def test_environments(apps: Path, llmaz: Llmaz) -> None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer.gitops import flux, health
-from tests.test_argocd import CASES, CHAT, CONFIG, ENVIRONMENTS, URL, Case
+from renderer.integrations.gitops import flux, health
+from tests.inputs import CONFIG
+from tests.test_argocd import CASES, CHAT, ENVIRONMENTS, URL, Case
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 
 from renderer import yamlio
 from renderer.yamlio.limits import MAX_KEY
+from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -27,16 +27,6 @@ ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "go" / "testdata"
 BAD, CHANGED, GOOD = (sorted((DATA / folder).glob("*.yaml")) for folder in ("bad", "changed", "good"))
 GOLDENS = sorted(ROOT.glob("tests/cases/*/expected/**/*.yaml"))
-
-
-def tool(name: str) -> Path:
-    path = ROOT / ".tools" / name
-    if not path.exists():
-        missing = f"{name} is not built: scripts/tools.sh {name}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
-    return path
 
 
 def names(files: Iterable[Path]) -> list[str]:

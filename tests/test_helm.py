@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from renderer import yamlio
+from tests.inputs import CONFIG
+from tests.programs import tool
 from tests.test_cases import EXAMPLES, INPUTS, contents
 
 if TYPE_CHECKING:
@@ -35,12 +37,7 @@ WHOLE = [name for name in INPUTS if name not in PARTS]
 @pytest.fixture(scope="session")
 def helm() -> Callable[..., subprocess.CompletedProcess[str]]:
     """The pinned Helm, away from the settings of whoever runs it."""
-    program = HERE.parent / ".tools" / "helm"
-    if not program.exists():
-        missing = "helm is not installed: scripts/tools.sh helm"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
+    program = tool("helm")
 
     def run(*args: str | Path) -> subprocess.CompletedProcess[str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("HELM_", "KUBE"))}
@@ -571,7 +568,7 @@ def test_the_folder_is_kept(here: Path, llmaz: Llmaz) -> None:
     assert done.err.startswith(
         "chart/templates/mine.yaml: not written by llmaz, and Argo CD or Flux would sync it [E129]"
     )
-    config = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: "
+    config = CONFIG
     (here / "llmaz.yaml").write_text(config + "{output: {foreign: [templates/mine.yaml]}}\n", "utf-8")
     done = llmaz("render", "--to", "helm", "--check")
     assert done.code == 1

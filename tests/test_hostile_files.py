@@ -16,38 +16,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer import emit
-from renderer.emit import Text
-from renderer.paths import FileTooLargeError, OutsideError, read_file, read_file_inside
-from renderer.writer import OutputFolder, write_file
+from renderer.output import manifest_files
+from renderer.output.folder import OutputFolder, write_file
+from renderer.output.manifest_files import OutputFile
+from renderer.source.paths import FileTooLargeError, OutsideError, read_file, read_file_inside
+from tests.inputs import CONFIG, backend_runtime, playground
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
-PLAYGROUND = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: chat, namespace: demo}
-spec: {modelClaim: {modelName: qwen3-0--6b-gguf}, backendRuntimeConfig: {backendName: llamacpp}}
-"""
-CONFIG = """\
-apiVersion: renderer.llmaz.io/v1alpha1
-kind: RenderConfig
-metadata: {name: config}
-spec: """
-RUNTIME = """\
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: BackendRuntime
-metadata: {name: mine}
-spec:
-  image: example/x
-  version: "1"
-  command: [x]
-  recommendedConfigs: [{name: default, args: [--a, x, -k]}]
-  engine: {options: {style: exact, version: "(.+)", %s}}
-"""
+PLAYGROUND = playground("chat", "demo", backend="llamacpp")
 SECRET = "https://me:ghp_SECRETSECRETSECRET@git.example"  # noqa: S105 - of nobody
+
+
+def own_runtime(listed: str) -> str:
+    """A runtime that says so where its lists of options are."""
+    options = f'{{style: exact, version: "(.+)", {listed}}}'
+    return "---\n" + backend_runtime(options, "--a, x, -k")
 
 
 @pytest.fixture
@@ -142,7 +127,7 @@ def test_the_command_line_may_name_any_folder(repository: Path, tmp_path: Path, 
 def test_what_another_repository_has_rendered_stays(repository: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """Files of ours behind a link are not pruned."""
     other = tmp_path / "other"
-    write_file(str(other / "theirs.yaml"), emit.header("a.yaml"))
+    write_file(str(other / "theirs.yaml"), manifest_files.header("a.yaml"))
     (repository / "rendered").mkdir()
     (repository / "rendered" / "linked").symlink_to(other)
     assert llmaz("render").code == 0
@@ -163,7 +148,7 @@ def test_folders_that_are_written_to_are_closed_again(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + 60, limit[1]))
     try:
         output = OutputFolder(str(tmp_path))
-        emit.write(output, [Text(f"n{i}/app/x.yaml", "x\n") for i in range(300)])
+        manifest_files.write(output, [OutputFile(f"n{i}/app/x.yaml", "x\n") for i in range(300)])
         assert output.begin("n7/app/x.yaml", 10) == b"x\n"
         for i in range(300):
             output.delete(f"n{i}/app/x.yaml")
@@ -209,12 +194,12 @@ def test_a_foreign_file_is_an_error_of_the_check_and_a_warning_of_render(
 def test_a_forged_first_line_hides_nothing(repository: Path, llmaz: Llmaz) -> None:
     """A file with our first line that nothing makes is stale, also in what looks like a chart of ours."""
     assert llmaz("render").code == 0
-    (repository / "rendered" / "demo" / "zz.yaml").write_text(emit.header("chat.yaml") + "kind: Secret\n")
+    (repository / "rendered" / "demo" / "zz.yaml").write_text(manifest_files.header("chat.yaml") + "kind: Secret\n")
     assert llmaz("render", "--check").code == 1
     (repository / "rendered" / "demo" / "zz.yaml").unlink()
     (repository / "rendered" / "chart").mkdir()
     for name in ("Chart.yaml", "evil.yaml"):
-        (repository / "rendered" / "chart" / name).write_text(emit.header("llmaz.yaml") + "kind: Secret\n")
+        (repository / "rendered" / "chart" / name).write_text(manifest_files.header("llmaz.yaml") + "kind: Secret\n")
     done = llmaz("render", "--check")
     assert done.code == 2
     assert "rendered/chart/evil.yaml: not written by llmaz" in done.err
@@ -242,7 +227,7 @@ def test_option_lists_are_read_in_the_tree_alone(
     listed_as: str, repository: Path, tmp_path: Path, llmaz: Llmaz
 ) -> None:
     (repository / "linked-1.txt").symlink_to("../home/token-1.txt")
-    runtime = RUNTIME % f"list: {listed_as.format(home=tmp_path / 'home')}"
+    runtime = own_runtime(f"list: {listed_as.format(home=tmp_path / 'home')}")
     (repository / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine") + runtime)
     for form in ("text", "json", "github", "sarif", "gitlab"):
         done = llmaz("validate", "--format", form)
@@ -255,7 +240,7 @@ def test_lists_of_removed_options_likewise(name: str, repository: Path, tmp_path
     (tmp_path / "home" / "anything").write_text("-k SECRETSECRET\n")
     (repository / "linked").symlink_to("../home/anything")
     (repository / "own-1.txt").write_text("--a 1\n")
-    runtime = RUNTIME % f"list: own-1.txt, removed: {name.format(home=tmp_path / 'home')}"
+    runtime = own_runtime(f"list: own-1.txt, removed: {name.format(home=tmp_path / 'home')}")
     (repository / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine") + runtime)
     done = llmaz("validate")
     assert done.code == 2
@@ -266,7 +251,7 @@ def test_lists_of_removed_options_likewise(name: str, repository: Path, tmp_path
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/stdin", "/proc/self/environ"])
 def test_a_device_is_no_list(device: str, repository: Path, llmaz: Llmaz) -> None:
     (repository / "linked-1.txt").symlink_to(device)
-    (repository / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine") + RUNTIME % "list: linked-1.txt")
+    (repository / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine") + own_runtime("list: linked-1.txt"))
     assert llmaz("validate").code == 2
 
 

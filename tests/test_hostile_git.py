@@ -16,24 +16,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from renderer import git, load
-from renderer.api import Options
-from renderer.problems import RenderError
-from renderer.revision import Revision
-from renderer.tree import MAX_BYTES
+from renderer import load
+from renderer.api import RenderOptions
+from renderer.diagnostics import RenderError
+from renderer.source import git
+from renderer.source.commit import CommitTree
+from renderer.source.tree import MAX_BYTES
+from tests.inputs import playground
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
 ROOT = Path(__file__).resolve().parents[1]
 ACTION = ROOT / "scripts" / "action" / "run.py"
-PLAYGROUND = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: chat, namespace: demo}
-spec: {modelClaim: {modelName: qwen3-0--6b-gguf}, backendRuntimeConfig: {backendName: llamacpp}}
-"""
 # What a folder needs so that git takes it for a repository, and asks a program for the commits that it lacks.
+PLAYGROUND = playground("chat", "demo", backend="llamacpp")
 CONFIG = """\
 [core]
 	repositoryformatversion = 1
@@ -362,9 +359,9 @@ def test_names_that_git_would_never_check_out_are_left_alone(repository: Reposit
     tree = repository.tree(
         f"100644 blob {blob}\tchat.yaml", *(f"040000 tree {inner}\t{name}" for name in (*names, "ok"))
     )
-    ground = Revision(git.top(), repository.commit_tree(tree))
+    ground = CommitTree(git.top(), repository.commit_tree(tree))
     assert [*ground.entries] == ["chat.yaml", "ok/chat.yaml"]
-    assert [file.key for file in load.scope(Options(ground=ground)).tree.files] == ["chat.yaml", "ok/chat.yaml"]
+    assert [file.key for file in load.scope(RenderOptions(ground=ground)).tree.files] == ["chat.yaml", "ok/chat.yaml"]
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])

@@ -12,36 +12,25 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import parallel
-from renderer.parallel import Team, Work
-from renderer.problems import RenderError
+from renderer import workers
+from renderer.diagnostics import RenderError
+from tests.inputs import CONFIG, playground
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
 ROOT = Path(__file__).resolve().parents[1]
 APPS = 210
-CONFIG = """\
-apiVersion: renderer.llmaz.io/v1alpha1
-kind: RenderConfig
-metadata: {name: config}
-spec: {gateway: {mode: "off"}, environments: {a: {}, b: {}, c: {}}}
-"""
-PLAYGROUND = """\
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: p%s, namespace: demo}
-spec: {modelClaim: {modelName: qwen3-0--6b-gguf}, backendRuntimeConfig: {backendName: llamacpp}}
-"""
+ENVIRONMENTS = CONFIG + '{gateway: {mode: "off"}, environments: {a: {}, b: {}, c: {}}}\n'
 # The program as on a machine with four cores; MORE is done before.
 PROGRAM = """\
-import os, renderer.parallel as p
-p.workers = lambda items: 4 if items >= 200 else 1
+import os, renderer.workers as w
+w.process_count = lambda items: 4 if items >= 200 else 1
 MORE
 from renderer.cli import main
 main()
@@ -51,8 +40,8 @@ main()
 @pytest.fixture
 def environments(here: Path) -> Path:
     """As many apps as are shared between processes, in three environments."""
-    (here / "llmaz.yaml").write_text(CONFIG)
-    (here / "all.yaml").write_text("".join(PLAYGROUND % i for i in range(APPS)))
+    (here / "llmaz.yaml").write_text(ENVIRONMENTS)
+    (here / "all.yaml").write_text("---\n".join(playground(f"p{i}", "demo", backend="llamacpp") for i in range(APPS)))
     return here
 
 
@@ -64,7 +53,6 @@ def nobody_left() -> Iterator[None]:
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
     assert len(set(os.listdir("/dev/fd")) - before) == 0
-    assert not parallel._parents_own
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -87,20 +75,16 @@ def run(*words: str, more: str = "", limit: Callable[[], None] | None = None) ->
 # --- The system grants few
 
 
-def numbers(team: Team[int]) -> list[int]:
-    """What a team makes of its items, which is one more each."""
-    return [each for part in team.results() for each in part]
-
-
-def counting() -> Work[int]:
-    return lambda few: [each + 1 for each in few], lambda word: word
+def counted(chunk: Sequence[int]) -> tuple[int, list[int]]:
+    """The process that it is done in, and one more than each."""
+    return os.getpid(), [item + 1 for item in chunk]
 
 
 @pytest.mark.parametrize("only", [True, False], ids=["once", "from then on"])
-@pytest.mark.parametrize("call", ["fork", "pipe", "open"])
+@pytest.mark.parametrize("call", ["fork", "pipe"])
 def test_any_call_that_fails_leaves_fewer_workers(call: str, only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of the calls it is, by its number."""
-    monkeypatch.setattr(parallel, "workers", lambda items: 4)
+    monkeypatch.setattr(workers, "process_count", lambda items: 4)
     real, left, sizes = getattr(os, call), 0, set()
 
     def failing(*given: Any) -> Any:
@@ -110,14 +94,14 @@ def test_any_call_that_fails_leaves_fewer_workers(call: str, only: bool, monkeyp
             raise OSError(24, "Too many open files")
         return real(*given)
 
-    for number in range(1, 30):
+    for number in range(1, 6):
         left = number
         with monkeypatch.context() as patch:
             patch.setattr(os, call, failing)
-            with Team(counting, range(100), few=1) as team:
-                assert numbers(team) == list(range(1, 101))
-                sizes.add(len(team.tell("write")))
-    assert {1, 4} <= sizes <= {1, 2, 3, 4}
+            results = workers.run(counted, range(100), size=1)
+            assert [item for _, chunk in results for item in chunk] == list(range(1, 101))
+            sizes.add(len({process for process, _ in results}))
+    assert sizes == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("call", ["fork", "pipe"])
@@ -128,7 +112,7 @@ def test_a_run_over_environments_with_few_processes(
     assert llmaz("render", "-o", "expected").code == 0
     expected = contents(environments / "expected")
     assert len(expected) == 3 * APPS
-    monkeypatch.setattr(parallel, "workers", lambda items: 4 if items >= 200 else 1)
+    monkeypatch.setattr(workers, "process_count", lambda items: 4 if items >= 200 else 1)
     real = getattr(os, call)
     for granted in (0, 1, 2, 5, 8):
         left = granted
@@ -160,23 +144,14 @@ def test_a_run_with_no_process_more(environments: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_pipe_that_holds_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has many pipes open gets small ones; the numbers of all turns may not fit."""
-    monkeypatch.setattr(parallel, "workers", lambda items: 4)
-    write = os.write
-    monkeypatch.setattr(os, "write", lambda pipe, data: write(pipe, bytes(data)[:4096]))
-    with Team(counting, range(5_000), few=1) as team:
-        assert numbers(team) == list(range(1, 5_001))
-
-
 def test_who_hears_nothing_of_children() -> None:
     """A parent of ours may ignore SIGCHLD, and so do we then."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(parallel, "workers", lambda items: 3)
-            with Team(counting, range(100), few=1) as team:
-                assert numbers(team) == list(range(1, 101))
+            patch.setattr(workers, "process_count", lambda items: 3)
+            results = workers.run(counted, range(100), size=1)
+            assert [item for _, chunk in results for item in chunk] == list(range(1, 101))
     finally:
         signal.signal(signal.SIGCHLD, before)
 
@@ -184,7 +159,7 @@ def test_who_hears_nothing_of_children() -> None:
 def test_one_worker_a_core_over_all_environments(
     environments: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "workers", lambda items: 3 if items >= 200 else 1)
+    monkeypatch.setattr(workers, "process_count", lambda items: 3 if items >= 200 else 1)
     fork, children, most = os.fork, set[int](), 0
 
     def runs(pid: int) -> bool:
@@ -202,55 +177,36 @@ def test_one_worker_a_core_over_all_environments(
 
     monkeypatch.setattr(os, "fork", counted)
     assert llmaz("render").code == 0
-    assert (most, len(children)) == (2, 6)
+    assert (most, len(children)) == (2, 3 * 2 * 2)  # of each environment: who renders, and who writes
 
 
 # --- The system kills one
 
 
-def dying(when: str) -> Callable[[], Work[int]]:
-    """Work at which every child is killed: at its first turn, behind an answer, half way through one, or at a word."""
+@pytest.mark.parametrize("when", ["at once", "behind a result", "half way"])
+def test_a_worker_that_is_killed_is_told_as_that(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its first chunk, behind a result, or while a result is half sent that no pipe can hold."""
+    monkeypatch.setattr(workers, "process_count", lambda items: 3)
     parent = os.getpid()
 
-    def die() -> None:
-        if os.getpid() != parent:
+    def work(chunk: Sequence[int]) -> Any:
+        if os.getpid() == parent:
+            time.sleep(0.3 if when == "half way" and not chunk[0] else 0.0005)
+        elif when == "at once" or (when == "behind a result" and chunk[0] > 50):
             os.kill(os.getpid(), signal.SIGKILL)
-
-    def work(few: Sequence[int]) -> Any:
-        if when == "at once" or (when == "behind an answer" and few[0] > 50):
-            die()
-        time.sleep(0.0005)
-        return "x" * 1_000_000 if when == "half way" else few[0]
-
-    def told(word: str) -> str:
-        die()
-        return word
-
-    return lambda: (work, told)
-
-
-@pytest.mark.parametrize("when", ["at once", "behind an answer", "at a word", "before a word", "half way"])
-def test_a_worker_that_is_killed_is_told_as_that(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "workers", lambda items: 3)
-
-    def everything() -> None:
-        with Team(dying(when), range(200), few=1) as team:
-            if when == "half way":
-                os.kill(team._children[0]._pid, signal.SIGKILL)
-            list(team.results())
-            if when == "before a word":
-                os.kill(team._children[1]._pid, signal.SIGKILL)
-                team._children[1].status()
-            team.tell("write")
+        elif when == "half way":
+            Timer(0.05, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            return "x" * 1_000_000
+        return chunk[0]
 
     with pytest.raises(RenderError, match=r"^llmaz: a worker process was killed by SIGKILL \[E180\]\n.*memory"):
-        everything()
+        workers.run(work, range(200), size=1)
 
 
 # A worker that is killed at a certain app, or when it is to write; the parent lets others take it.
 KILLED = """
 import os, signal, time
-import renderer.resolve as resolve, renderer.emit as emit
+import renderer.resolve as resolve, renderer.output.manifest_files as emit
 parent, plan, write = os.getpid(), resolve.plan, emit.write
 def die(*given):
     if os.getpid() != parent:
@@ -277,7 +233,7 @@ def test_nothing_is_written_where_one_is_killed(name: str, environments: Path) -
 
 
 def test_files_are_whole_where_one_is_killed_that_writes(environments: Path, llmaz: Llmaz) -> None:
-    (environments / "llmaz.yaml").write_text(CONFIG.replace(", environments: {a: {}, b: {}, c: {}}", ""))
+    (environments / "llmaz.yaml").write_text(ENVIRONMENTS.replace(", environments: {a: {}, b: {}, c: {}}", ""))
     assert llmaz("render", "-o", "expected").code == 0
     done = run("render", more=KILLED.replace("NAME", "SIGKILL") + "emit.write = never")
     assert done.returncode == 2

@@ -28,8 +28,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from renderer import escapes, load, yamlio
-from renderer.problems import Problem
+from renderer.diagnostics import Diagnostic
 from scripts.action import run as action
+from tests.inputs import document
 from tests.test_reports import commands
 
 if TYPE_CHECKING:
@@ -55,17 +56,12 @@ def playground(name: str = "chat", /, **fields: Any) -> dict[str, Any]:
         "modelClaim": {"modelName": "qwen3-0--6b-gguf"},
         "backendRuntimeConfig": {"backendName": "llamacpp"},
     }
-    return {
-        "apiVersion": "inference.llmaz.io/v1alpha1",
-        "kind": "Playground",
-        "metadata": {"name": name, "namespace": "llm"},
-        "spec": spec | fields,
-    }
+    return document("Playground", name, spec | fields, "llm")
 
 
 def config(**fields: Any) -> dict[str, Any]:
-    kind = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": {"name": "config"}}
-    return {**kind, "spec": {"environments": {"a": {}, "b": {"playgrounds": {"chat": {"replicas": 2}}}}, **fields}}
+    environments = {"a": {}, "b": {"playgrounds": {"chat": {"replicas": 2}}}}
+    return document("RenderConfig", "config", {"environments": environments, **fields})
 
 
 def args(text: str) -> dict[str, Any]:
@@ -275,7 +271,7 @@ def test_manifests_say_every_character_in_print(here: Path, llmaz: Llmaz) -> Non
 @pytest.mark.parametrize("name", [f"x\r\r@acme/everyone **bold** <img src=//evil>\r\r{HOSTILE}y.yaml", "`a` |b.yaml"])
 def test_nothing_leaves_the_code_in_a_comment(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a stale file, of a message, of an environment: one line of letters and numbers, or a block that stays one."""
-    stale = action.Checked(1, (Problem(f"rendered/{name}", 0, 0, "E128", "", "to be deleted"),), "")
+    stale = action.Checked(1, (Diagnostic(f"rendered/{name}", 0, 0, "E128", "", "to be deleted"),), "")
     text = action.body(stale, [action.Compared(name, "", "", 2, "", None, f"```\r{name}\n````")])
     assert raw(text) == set()
     code = re.findall(r"<code>(.*)</code>", text)
@@ -284,7 +280,7 @@ def test_nothing_leaves_the_code_in_a_comment(name: str, capsys: pytest.CaptureF
     fence = re.search(r"^(`{3,})text\n(.*)\n\1$", text, re.MULTILINE | re.DOTALL)
     assert fence
     assert fence[1] not in fence[2]
-    wrong = action.Checked(2, (Problem(name, 1, 1, "E101", name, name, name),), name)
+    wrong = action.Checked(2, (Diagnostic(name, 1, 1, "E101", name, name, name),), name)
     text = action.body(wrong, [])
     assert raw(text) == set()
     action.say(text)
@@ -391,7 +387,7 @@ def many() -> None:
 ResourceList = {
     "apiVersion": "config.kubernetes.io/v1",
     "kind": "ResourceList",
-    "functionConfig": {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": {"name": "x"}},
+    "functionConfig": document("RenderConfig", "x", {}),
     "items": [playground(f"p-{i}") for i in range(3)],
 }
 PRINTING = (
@@ -609,12 +605,10 @@ def test_what_the_system_refuses_is_no_fault_of_ours(
 
 
 def test_nobody_else_prints() -> None:
-    """What does not go through renderer/cli/streams.py is not checked: click alone prints, of what is our own."""
+    """What does not go through cli/standard_streams.py is not checked: click alone prints, of what is our own."""
     printing = re.compile(r"click\.(?:echo|secho|style|progressbar)\b|\bprint\(|sys\.(?:stdout|stderr)\b|sys\.__std")
-    sources = [path for path in (ROOT / "renderer").rglob("*.py") if path.name != "streams.py"]
-    assert {path.name: found for path in sources if (found := printing.findall(path.read_text("utf-8")))} == {
-        "parallel.py": ["sys.stdout", "sys.stderr"]  # flushed, before children are made
-    }
+    sources = [path for path in (ROOT / "renderer").rglob("*.py") if path.name != "standard_streams.py"]
+    assert {path.name: found for path in sources if (found := printing.findall(path.read_text("utf-8")))} == {}
 
 
 def test_text_is_escaped_in_one_place() -> None:
@@ -622,4 +616,4 @@ def test_text_is_escaped_in_one_place() -> None:
     own = re.compile(r"ensure_ascii=False|repr\(\w+\)\[1:-1\]|&#\{|%0A|for \w+ in text.*isprintable")
     sources = [*(ROOT / "renderer").rglob("*.py"), *(ROOT / "scripts" / "action").rglob("*.py")]
     found: Iterable[str] = {path.name for path in sources if own.search(path.read_text("utf-8"))}
-    assert found == {"escapes.py", "files.py"}  # chart/files.py writes a schema of ours
+    assert found == {"escapes.py", "files.py"}  # helm/files.py writes a schema of ours

@@ -13,17 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.inputs import CONFIG, backend_runtime, playground
+
 MEMORY = 1 << 30  # bytes of address space, code and libraries included
 SECONDS = 60  # of a machine that is busy with other things
-PLAYGROUND = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: chat, namespace: demo}
-spec:
-  modelClaim: {modelName: qwen3-0--6b-gguf}
-  backendRuntimeConfig:
-    backendName: llamacpp
-"""
+PLAYGROUND = playground("chat", "demo") + "  backendRuntimeConfig:\n    backendName: llamacpp\n"
 PLAYGROUND_OF = "apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\n"
 MODEL = """\
 apiVersion: llmaz.io/v1alpha1
@@ -31,19 +25,7 @@ kind: OpenModel
 metadata: {{name: {name}}}
 spec: {{familyName: x, source: {{modelHub: {{modelID: {repository}}}}}}}
 """
-CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: "
 GATEWAY = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n"
-RUNTIME = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: BackendRuntime
-metadata: {name: mine}
-spec:
-  image: example/x
-  version: %s
-  command: [x]
-  recommendedConfigs: [{name: default, args: [%s]}]
-  engine: {options: %s}
-"""
 
 
 def run(*words: str) -> tuple[int, str]:
@@ -83,7 +65,7 @@ def refused(code: str, *words: str) -> str:
 def test_a_version_is_found_in_linear_time(pattern: str, folder: Path) -> None:
     tag = "a" * 60 + "!"
     options = f"{{style: argparse, list: o-1.0.txt, version: '{pattern}'}}"
-    (folder / "a.yaml").write_text(RUNTIME % (f'"{tag}"', "--a", options))
+    (folder / "a.yaml").write_text(backend_runtime(options, version=f'"{tag}"'))
     status, text = run("validate")
     assert status == 2
     assert "E901" not in text
@@ -101,13 +83,13 @@ def test_a_version_is_found_in_linear_time(pattern: str, folder: Path) -> None:
     ],
 )
 def test_a_template_makes_no_more_than_a_bound(template: str, folder: Path) -> None:
-    (folder / "a.yaml").write_text(RUNTIME % ('"1"', f'"{template}"', "{style: none}"))
+    (folder / "a.yaml").write_text(backend_runtime("{style: none}", f'"{template}"'))
     (folder / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine"))
     assert "E901" not in refused("E420")
 
 
 def test_a_condition_likewise(folder: Path) -> None:
-    text = RUNTIME % ('"1"', "--a", "{style: none}") + "    derived: []\n"
+    text = backend_runtime("{style: none}") + "    derived: []\n"
     text = text.replace(
         "engine: {options: {style: none}}\n    derived: []",
         "engine: {options: {style: none}, derived: [{when: \"'a' * 3000000000 == 'x'\", args: [--b]}]}",

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from renderer import yamlio
-from renderer.api import Config
-from renderer.load.presets import preset, preset_names
-from renderer.load.rule import Rule
-from renderer.problems import Findings, Origin
-from renderer.resolve import compiling
-from renderer.resolve.images import judge, reference, tagged
+from renderer.api import RenderConfig
+from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics.rule import NamedSource
+from renderer.load.preset_files import preset, preset_names
+from renderer.resolve.engine import compilation
+from renderer.resolve.kube.images import reference, tagged, validate_image
 
 DIGEST = f"sha256:{'0' * 64}"
 MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/", "localhost:5000": "mirror.example/l"}
@@ -20,7 +20,7 @@ MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/",
 
 def made(image: str, **images: Any) -> str:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return reference(Config({"images": images} if images else {}, document), image)
+    return reference(RenderConfig({"images": images} if images else {}, document), image)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_one_image_has_many_names(image: str, key: str) -> None:
 
 
 def judged(value: str, form: str) -> list[str]:
-    found = Findings()
-    judge(value, form, Origin(Rule("x")), found)
+    found = Collector()
+    validate_image(value, form, Origin(NamedSource("x")), found)
     return [each.code for each in found.problems]
 
 
@@ -131,6 +131,6 @@ def test_tagged(image: str, tag: str, expected: str) -> None:
 @pytest.mark.parametrize("name", preset_names("backends"))
 def test_those_of_presets_are_images(name: str) -> None:
     """Nobody looks at them in a run."""
-    document, found = preset(f"backends/{name}"), Findings()
-    compiling._images(document.value["spec"], document.origin("spec"), found)
+    document, found = preset(f"backends/{name}"), Collector()
+    compilation._images(document.value["spec"], document.origin("spec"), found)
     assert found.problems == []

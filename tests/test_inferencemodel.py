@@ -1,5 +1,5 @@
-"""InferenceModel's rules (llmaz-api.md, section 5), each with inputs that are taken and inputs that are refused; and
-what becomes of what is taken: by version, by criticality, by weights, over a pool and over workloads.
+"""InferenceModel's rules (docs/design/operator.md#inferencemodel), each with inputs that are taken and inputs that are
+refused; and what becomes of what is taken: by version, by criticality, by weights, over a pool and over workloads.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import yaml
+
+from tests.inputs import document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,17 +30,9 @@ Body = dict[str, Any]
 
 
 def playground(name: str, serves: str, mode: str = "backend", namespace: str = "llm", *args: str) -> Body:
-    return {
-        "apiVersion": "inference.llmaz.io/v1alpha1",
-        "kind": "Playground",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "modelClaim": {"modelName": "qwen3-8b"},
-            "servedModelName": serves,
-            "gateway": {"mode": mode},
-            **({"backendRuntimeConfig": {"args": list(args)}} if args else {}),
-        },
-    }
+    spec: Body = {"modelClaim": {"modelName": "qwen3-8b"}, "servedModelName": serves, "gateway": {"mode": mode}}
+    runtime = {"backendRuntimeConfig": {"args": list(args)}} if args else {}
+    return document("Playground", name, {**spec, **runtime}, namespace)
 
 
 LORAS = ["--enable-lora", "--lora-modules", *(f"{name}=/adapters/{name}" for name in (*ADAPTERS, LONG))]
@@ -96,8 +90,7 @@ def targets(*weights: int | None) -> list[Body]:
 def render(here: Path, llmaz: Llmaz, *bodies: Body, gateway: Body | None = None) -> Outcome:
     """Renders them among AROUND."""
     said = {**SETTINGS, "gateway": {**SETTINGS["gateway"], **(gateway or {})}}
-    kind = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": {"name": "config"}}
-    (here / "llmaz.yaml").write_text(json.dumps({**kind, "spec": said}))
+    (here / "llmaz.yaml").write_text(json.dumps(document("RenderConfig", "config", said)))
     (here / "around.yaml").write_text("\n---\n".join(map(json.dumps, [*AROUND, *POOLS])))
     (here / "models.yaml").write_text("\n---\n".join(map(json.dumps, bodies)))
     return llmaz("render")

@@ -20,9 +20,9 @@ import yaml
 
 import renderer
 from renderer import load, scaffold
-from renderer.scaffold import writing
+from renderer.scaffold import writer
 from renderer.scaffold.contents import FILES
-from tests.test_go_judges import tool
+from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz, Outcome
@@ -570,7 +570,7 @@ def test_other_files_stay(here: Path, llmaz: Llmaz) -> None:
 def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """E140, and what was written before goes again."""
     (here / "models").mkdir()
-    write_file, count = writing.write_file, 0
+    write_file, count = writer.write_file, 0
 
     def full(target: str, text: str) -> None:
         nonlocal count
@@ -579,7 +579,7 @@ def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.Mon
             raise OSError(28, "No space left on device")
         write_file(target, text)
 
-    monkeypatch.setattr(writing, "write_file", full)
+    monkeypatch.setattr(writer, "write_file", full)
     refused(llmaz("init"), "cannot be written: No space left on device [E140]")
     assert count == 9
     assert list(here.rglob("*")) == [here / "models"]
@@ -687,5 +687,8 @@ def test_the_room_is_shipped() -> None:
     assert {path.name for path in Path(FILES).iterdir()} == {
         "README.md", "argocd.md", "flux.md", "none.md", "cpu-demo.yaml", "gpu.yaml", "github.yml", "gitlab.yml",
     }  # fmt: skip
-    assert set(scaffold.__all__) == {"ACTION", "Wishes", "commands", "contents", "missing", "tops", "wishes", "write"}
+    assert set(scaffold.__all__) == {
+        *("ACTION", "ScaffoldOptions", "commands", "contents"),
+        *("missing", "scaffold_options", "top_level_entries", "write"),
+    }
     assert load.PRESETS

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -120,11 +121,7 @@ def test_kubeconform_is_not_asked_when_something_else_is_wrong(fake: Any, here: 
 
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
 def test_the_true_one_is_content(layout: str, here: Path, llmaz: Llmaz) -> None:
-    program = ROOT / ".tools" / "kubeconform"
-    if not program.exists():
-        if os.environ.get("CI") == "true":
-            pytest.fail("kubeconform is not built: scripts/tools.sh kubeconform")
-        pytest.skip("kubeconform is not built: scripts/tools.sh kubeconform")
+    program = tool("kubeconform")
     (here / "chat.yaml").write_text(PLAYGROUND)
     done = llmaz("render", f"--kubeconform={program}", "--set", f"output.layout={layout}")
     assert done.code == 0, done.err

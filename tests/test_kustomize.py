@@ -23,15 +23,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from renderer import yamlio
-from renderer.api import Options
-from renderer.krm import answer
+from renderer.api import RenderOptions
+from renderer.integrations.kustomize import run_function
+from tests.inputs import document
+from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-KUSTOMIZE = ROOT / ".tools" / "kustomize"
 LISTS = sorted(path.parent.name for path in HERE.glob("kustomize/lists/*/list.yaml"))
 EXAMPLES = sorted({path.parent.name for path in (ROOT / "examples").glob("*/*.yaml")})
 PLUGINS, EXEC = "--enable-alpha-plugins", "--enable-exec"
@@ -45,12 +46,7 @@ CONFIG: dict[str, Any] = {
 PATCH = {"patch": yamlio.dump({"$patch": "delete", **MARKER})}
 BEHIND = {"apiVersion": "builtin", "kind": "PatchTransformer", "metadata": {"name": "rendered"}, **PATCH}
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other"}, "data": {"a": "1e3", "b": "y"}}
-PLAYGROUND = {
-    "apiVersion": "inference.llmaz.io/v1alpha1",
-    "kind": "Playground",
-    "metadata": {"name": "chat", "namespace": "llm"},
-    "spec": {"modelClaim": {"modelName": "qwen3-8b"}},
-}
+PLAYGROUND = document("Playground", "chat", {"modelClaim": {"modelName": "qwen3-8b"}}, "llm")
 Objects: TypeAlias = dict[tuple[Any, ...], Any]
 
 
@@ -193,7 +189,7 @@ def test_what_kustomize_notes_on_input_means_nothing(here: Path, llmaz: Llmaz) -
     app = {**PLAYGROUND, "spec": {"modelClaim": {"modelName": "m"}}}
     clean = llmaz("kustomize", listed(config, model, app))
     model_noted = {**model, "metadata": {"name": "m", "namespace": "llm", "annotations": noted}}
-    app_noted = {**app, "metadata": {**PLAYGROUND["metadata"], "annotations": noted}}  # type: ignore[dict-item]
+    app_noted = {**app, "metadata": {**PLAYGROUND["metadata"], "annotations": noted}}
     marked = llmaz("kustomize", listed(config, model_noted, app_noted))
     assert clean.code == 0, clean.err
     assert (marked.code, marked.out) == (0, clean.out)
@@ -296,7 +292,7 @@ def test_nothing_is_an_error_whatever_else_there_is(here: Path, llmaz: Llmaz) ->
 
 
 def test_warnings_are_results(here: Path, llmaz: Llmaz) -> None:
-    app = {**PLAYGROUND, "spec": {**PLAYGROUND["spec"], "backendRuntimeConfig": {"backendName": "tgi"}}}  # type: ignore[dict-item]
+    app = {**PLAYGROUND, "spec": {**PLAYGROUND["spec"], "backendRuntimeConfig": {"backendName": "tgi"}}}
     listed({**CONFIG, "spec": {}}, app)
     done, strict = llmaz("kustomize", "list.json"), llmaz("kustomize", "--strict", "list.json")
     assert (done.code, strict.code) == (0, 2)
@@ -367,7 +363,7 @@ def test_whatever_a_list_holds_is_answered(case: str, monkeypatch: pytest.Monkey
             del within[last]
         else:
             within[last] = chance.choice(_ODD)
-        told = answer("list", json.dumps(changed).encode(), Options())
+        told = run_function("list", json.dumps(changed).encode(), RenderOptions())
         wrong = any(not each.warning for each in told.problems)
         items = json.loads(told.text)["items"]
         assert (MARKER in items) != wrong, (above, last)
@@ -403,11 +399,7 @@ def program(path: Path, text: str) -> None:
 @pytest.fixture
 def build(here: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs `kustomize build`, with a program `llmaz` on the PATH."""
-    if not KUSTOMIZE.exists():
-        if os.environ.get("CI") == "true":
-            pytest.fail("kustomize is not built: scripts/tools.sh kustomize")
-        pytest.skip("kustomize is not built: scripts/tools.sh kustomize")
-
+    kustomize = tool("kustomize")
     programs = here.parent / "bin"
     programs.mkdir()
     program(programs / "llmaz", f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m renderer "$@"')
@@ -415,7 +407,7 @@ def build(here: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*flags: str, folder: str = ".") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [KUSTOMIZE, "build", *flags, folder],
+            [kustomize, "build", *flags, folder],
             capture_output=True,
             text=True,
             cwd=here,
@@ -491,7 +483,7 @@ def test_words_survive_kustomize(here: Path, llmaz: Llmaz, build: Build) -> None
     words += ["", " ", "a\tb", "\u2028", "\U0001f600", "a: b", "# c", "{{ x }}", "\ufeff", "l\n\nm\n"]
     envs = [{"name": f"V{i}", "value": word} for i, word in enumerate(words)]
     runtime = {"backendName": "vllm", "envs": envs}
-    app = {**PLAYGROUND, "spec": {**PLAYGROUND["spec"], "backendRuntimeConfig": runtime}}  # type: ignore[dict-item]
+    app = {**PLAYGROUND, "spec": {**PLAYGROUND["spec"], "backendRuntimeConfig": runtime}}
     (here / "chat.yaml").write_text(yamlio.dump(app))
     made = plain(llmaz)
     [lws] = [each for key, each in made.items() if key[1] == "LeaderWorkerSet"]

@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.inputs import CONFIG
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Llmaz
 
-CONFIG = """\
-apiVersion: renderer.llmaz.io/v1alpha1
-kind: RenderConfig
-metadata: {name: config}
-spec:
-  output: {layout: LAYOUT}
-  autoscaling: {metricSource: {type: prometheusAdapter}}
-"""
+SETTINGS = f"{CONFIG}{{output: {{layout: LAYOUT}}, autoscaling: {{metricSource: {{type: prometheusAdapter}}}}}}\n"
 MODEL = """\
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -74,7 +69,7 @@ def committed(repo: Path, llmaz: Llmaz, what: str) -> None:
 def test_twenty_branches_meet(layout: str, here: Path, llmaz: Llmaz) -> None:
     """Each adds, changes or removes one model and renders; nothing is left to do when all are merged."""
     git(here, "init", "-q")
-    (here / "llmaz.yaml").write_text(CONFIG.replace("LAYOUT", layout))
+    (here / "llmaz.yaml").write_text(SETTINGS.replace("LAYOUT", layout))
     for number in range(BRANCHES):
         model(here, number)
     committed(here, llmaz, "all")

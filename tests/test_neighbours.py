@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.inputs import CONFIG, playground
+
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
@@ -15,15 +17,6 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 GATEWAYS = sorted(path.name for path in EXAMPLES.glob("gateway-*"))
 SHARED = "llmaz-system/_shared.yaml"
 PACKED = "  gateway:\n    routeLayout: packed\n    routeBuckets: 4\n"
-MORE = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {{name: {name}, namespace: {namespace}}}
-spec:
-  servedModelName: {name}
-  modelClaim: {{modelName: qwen3-0--6b-gguf}}
-  backendRuntimeConfig: {{backendName: llamacpp}}
-"""
 
 
 class Tree:
@@ -45,7 +38,9 @@ class Tree:
 
     def add(self, name: str, namespace: str, rest: str = "") -> None:
         """A Playground more, in a file of its own."""
-        (self._here / f"{namespace}-{name}.yaml").write_text(MORE.format(name=name, namespace=namespace) + rest)
+        (self._here / f"{namespace}-{name}.yaml").write_text(
+            f"{playground(name, namespace, backend='llamacpp')}  servedModelName: {name}\n{rest}"
+        )
 
     def differing(self) -> list[str]:
         """Renders; the files that are new, gone or other than before."""
@@ -137,8 +132,7 @@ def test_a_gateway_of_its_own(here: Path, llmaz: Llmaz) -> None:
 def test_packed(here: Path, llmaz: Llmaz) -> None:
     """A model more, or under another name, changes its own bucket; the others stay where they are."""
     tree = Tree("gateway-basic", here, llmaz)
-    config = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec:\n"
-    (here / "llmaz.yaml").write_text(config + PACKED)
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n{PACKED}")
     tree.differing()
     for name in ("one", "two", "three", "four", "five", "six"):
         tree.add(name, "demo")

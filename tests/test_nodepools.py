@@ -21,7 +21,8 @@ import yaml
 
 from renderer import load, schema
 from renderer.nodes import instances, labels
-from tests.test_go_judges import tool
+from tests.inputs import blue_model, document
+from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
@@ -68,7 +69,7 @@ def test_goldens_are_what_karpenter_takes(llmaz: Llmaz) -> None:
             if body["kind"] == "NodePool":
                 assert body["spec"]["template"]["spec"]["nodeClassRef"]["name"] == body["metadata"]["name"]
                 keys = [each["key"] for each in body["spec"]["template"]["spec"]["requirements"]]
-                assert not any(labels.kept(key) for key in keys)
+                assert not any(labels.is_restricted(key) for key in keys)
 
 
 def test_kubeconform_takes_the_goldens() -> None:
@@ -99,25 +100,9 @@ def fleet(folder: Path, replicas: int = 1, **karpenter: Any) -> None:
         "karpenter": {**KARPENTER, **karpenter},
         "flavors": {"a100": {"limits": {"nvidia.com/gpu": 2}, "params": {"INSTANCE-TYPE": "p4d.24xlarge"}}},
     }
-    head = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": {"name": "config"}}
-    (folder / "llmaz.yaml").write_text(yaml.safe_dump({**head, "spec": spec}))
-    model = {
-        "apiVersion": "llmaz.io/v1alpha1",
-        "kind": "OpenModel",
-        "metadata": {"name": "blue"},
-        "spec": {
-            "familyName": "blue",
-            "source": {"modelHub": {"modelID": "example/Blue"}},
-            "inferenceConfig": {"flavors": [{"name": "a100"}]},
-        },
-    }
-    app = {
-        "apiVersion": "inference.llmaz.io/v1alpha1",
-        "kind": "Playground",
-        "metadata": {"name": "chat"},
-        "spec": {"modelClaim": {"modelName": "blue"}, "replicas": replicas},
-    }
-    (folder / "chat.yaml").write_text(yaml.safe_dump_all([model, app]))
+    (folder / "llmaz.yaml").write_text(yaml.safe_dump(document("RenderConfig", "config", spec)))
+    app = document("Playground", "chat", {"modelClaim": {"modelName": "blue"}, "replicas": replicas})
+    (folder / "chat.yaml").write_text(yaml.safe_dump_all([blue_model({"name": "a100"}), app]))
 
 
 @pytest.fixture
@@ -297,7 +282,7 @@ def test_enough_for_whichever_instance_it_is() -> None:
         kinds = chance.sample([1, 2, 4, 8, 16], chance.randint(1, 4))
         pods = {asked: chance.randint(1, 9) for asked in chance.sample(range(1, max(kinds) + 1), min(2, max(kinds)))}
         flat = [asked for asked, number in pods.items() for _ in range(number)]
-        found = instances.whole(pods, kinds)
+        found = instances.accelerators_needed(pods, kinds)
         assert found is not None
         for kind in kinds:
             if kind >= max(flat):
@@ -307,10 +292,10 @@ def test_enough_for_whichever_instance_it_is() -> None:
 
 
 def test_many_pods_are_counted_at_once() -> None:
-    assert instances.whole({1: 1_000_000, 3: 1_000_000}, [8]) == 8 * 500_000
-    assert instances.whole({}, [8]) == 0
-    assert instances.whole({16: 1}, [1, 8]) is None
-    assert instances.whole({1: 1}, []) is None
+    assert instances.accelerators_needed({1: 1_000_000, 3: 1_000_000}, [8]) == 8 * 500_000
+    assert instances.accelerators_needed({}, [8]) == 0
+    assert instances.accelerators_needed({16: 1}, [1, 8]) is None
+    assert instances.accelerators_needed({1: 1}, []) is None
 
 
 @pytest.mark.parametrize(
@@ -333,7 +318,7 @@ def test_many_pods_are_counted_at_once() -> None:
 )
 def test_requirements_mean_what_karpenter_says(operator: str, values: list[str], met: bool) -> None:
     requirement = {"key": "karpenter.k8s.aws/instance-gpu-count", "operator": operator, "values": values}
-    assert instances.meets(requirement, {"karpenter.k8s.aws/instance-gpu-count": "8"}) is met
+    assert instances.meets_requirement(requirement, {"karpenter.k8s.aws/instance-gpu-count": "8"}) is met
 
 
 def needed(key: str, *values: str, operator: str = "In") -> Mapping[str, Any]:
@@ -343,15 +328,15 @@ def needed(key: str, *values: str, operator: str = "In") -> Mapping[str, Any]:
 def test_choices() -> None:
     gpu = "karpenter.k8s.aws/instance-gpu-"
     whole = [needed(f"{gpu}name", "a100"), needed(f"{gpu}memory", "50000", operator="Gt")]
-    found = instances.choice(whole)
+    found = instances.choose_instances(whole)
     assert ([each.labels[labels.TYPE] for each in found.instances], found.sure) == (["p4de.24xlarge"], True)
     assert (found.named, found.open) == ((), False)
-    assert instances.choice([needed(labels.ARCH, "amd64")]).open
-    assert not instances.choice([needed(f"{gpu}name", "unheard-of")]).sure
-    assert not instances.choice([needed("karpenter.k8s.aws/instance-memory", "9", operator="Gt")]).sure
+    assert instances.choose_instances([needed(labels.ARCH, "amd64")]).open
+    assert not instances.choose_instances([needed(f"{gpu}name", "unheard-of")]).sure
+    assert not instances.choose_instances([needed("karpenter.k8s.aws/instance-memory", "9", operator="Gt")]).sure
     types = [needed(labels.TYPE, "g6.xlarge", "g6.12xlarge"), needed(labels.TYPE, "g6.12xlarge", "g9.xlarge")]
-    assert instances.choice(types[:1]).named == ("g6.12xlarge", "g6.xlarge")
-    assert instances.choice(types).named == ()  # one of them is unknown
+    assert instances.choose_instances(types[:1]).named == ("g6.12xlarge", "g6.xlarge")
+    assert instances.choose_instances(types).named == ()  # one of them is unknown
 
 
 # --- labels -----------------------------------------------------------------------------------------------------------
@@ -370,7 +355,7 @@ def test_labels_are_those_of_the_crd() -> None:
     assert len(allowed) > 25
     # One names the node class, and one the pool: Karpenter sets them.
     for label in allowed - {"karpenter.k8s.aws/ec2nodeclass", "karpenter.sh/nodepool"}:
-        assert labels.known(label), label
+        assert labels.is_requirement_label(label), label
     own = re.compile(r"karpenter\.(sh|k8s\.aws)/")
     assert {label for label in labels.HARDWARE if own.match(label)} <= allowed
 
@@ -390,7 +375,7 @@ def test_labels_are_those_of_the_crd() -> None:
     ],
 )
 def test_labels_that_karpenter_keeps(label: str, kept: bool) -> None:
-    assert labels.kept(label) is kept
+    assert labels.is_restricted(label) is kept
 
 
 def test_the_table_is_whole() -> None:
@@ -400,7 +385,7 @@ def test_the_table_is_whole() -> None:
     rows = {row["name"]: row for row in load.preset("accelerators").value["spec"]["resources"] if "name" in row}
     for each in table:
         assert each.holds in (0, 1, 2, 4, 8)
-        assert instances.countable(each.resource)
+        assert instances.is_countable(each.resource)
         assert rows[each.resource]["count"] == "tp"
         assert set(each.labels) - {labels.TYPE, labels.ARCH} <= labels.HARDWARE
 

@@ -16,10 +16,10 @@ from packaging.version import Version
 
 from renderer import load
 from renderer.api import BackendRuntime, OptionFile, UnreadableList
-from renderer.load.lists import Lists
-from renderer.resolve import engines
-from renderer.resolve.options import Listed, known_versions, listed, order
-from renderer.resolved import option_lines
+from renderer.load.option_lists import OptionListReader
+from renderer.preset_preview import option_lines
+from renderer.resolve.engine import backend_runtime
+from renderer.resolve.engine.dialect import OptionList, known_versions, listed, order
 from renderer.yamlio import parse
 from scripts import make_options
 
@@ -59,9 +59,9 @@ def shipped(engine: str) -> BackendRuntime:
 
 
 @cache
-def options_of(engine: str, version: str) -> Listed:
+def options_of(engine: str, version: str) -> OptionList:
     """The options of a version of an engine."""
-    options = listed(Lists(), shipped(engine), version)
+    options = listed(OptionListReader(), shipped(engine), version)
     assert options is not None
     return options
 
@@ -69,7 +69,7 @@ def options_of(engine: str, version: str) -> Listed:
 @cache
 def option_file(engine: str) -> OptionFile:
     """The file of an engine."""
-    file = Lists().file(shipped(engine), f"flags/{engine}.txt")
+    file = OptionListReader().file(shipped(engine), f"flags/{engine}.txt")
     assert file is not None
     return file
 
@@ -84,9 +84,9 @@ def own(folder: Path, path: str, more: str = "") -> BackendRuntime:
 # --- the form
 
 
-def many(folder: Path, version: str) -> Listed | None:
+def many(folder: Path, version: str) -> OptionList | None:
     (folder / "many.txt").write_text(MANY)
-    return listed(Lists(), own(folder, "many.txt"), version)
+    return listed(OptionListReader(), own(folder, "many.txt"), version)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_ended_and_what_came_later(tmp_path: Path) -> None:
 
 def test_of_samples_nobody_knows_the_first(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("samples b10 b20 b30\n--a 0 ..b20\n--b 0 b30..\n")
-    options = listed(Lists(), own(tmp_path, "own.txt"), "b25")
+    options = listed(OptionListReader(), own(tmp_path, "own.txt"), "b25")
     assert options is not None
     assert (options.version, options.options) == ("b20", {})
     assert (options.ended, options.later) == ({"--a": "by b20"}, {"--b": "by b30"})
@@ -168,19 +168,19 @@ def test_what_took_the_place_of_an_option_is_told_once_it_ended(tmp_path: Path) 
 def test_a_file_that_nobody_can_read(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text(text)
     with pytest.raises(UnreadableList, match=re.escape(said)):
-        listed(Lists(), own(tmp_path, "own.txt"), "1")
+        listed(OptionListReader(), own(tmp_path, "own.txt"), "1")
 
 
 def test_a_range_needs_a_line_of_versions(tmp_path: Path) -> None:
     (tmp_path / "own-1.txt").write_text("--a 0 1..2\n")
     with pytest.raises(UnreadableList, match="no '--name"):
-        listed(Lists(), own(tmp_path, "own-1.txt"), "1")
+        listed(OptionListReader(), own(tmp_path, "own-1.txt"), "1")
 
 
 def test_a_line_of_dots_is_read_at_once(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text(f"versions 1\n--a 0 {'.' * 500_000} x\n--a{',-a' * 200_000} 0 {'.' * 500_000}\n")
     with pytest.raises(UnreadableList):
-        listed(Lists(), own(tmp_path, "own.txt"), "1")
+        listed(OptionListReader(), own(tmp_path, "own.txt"), "1")
 
 
 # --- which file
@@ -191,8 +191,11 @@ def test_a_file_of_one_version_wins_over_the_same_version_of_ours(tmp_path: Path
     (tmp_path / "flags" / "vllm-0.33.0.txt").write_text("--mine 0\n")
     (tmp_path / "flags" / "vllm-0.33.0.post1.txt").write_text("--mine-later 0\n")
     runtime = own(tmp_path, "flags/vllm.txt")
-    assert known_versions(Lists(), runtime) == [*known_versions(Lists(), shipped("vllm")), "0.33.0.post1"]
-    lists = {version: listed(Lists(), runtime, version) for version in ("0.32.0", "0.33.0", "0.33.0.post1")}
+    assert known_versions(OptionListReader(), runtime) == [
+        *known_versions(OptionListReader(), shipped("vllm")),
+        "0.33.0.post1",
+    ]
+    lists = {version: listed(OptionListReader(), runtime, version) for version in ("0.32.0", "0.33.0", "0.33.0.post1")}
     assert {version: len(options.options) for version, options in lists.items() if options} == {
         "0.32.0": len(options_of("vllm", "0.32.0").options),
         "0.33.0": 1,
@@ -203,8 +206,8 @@ def test_a_file_of_one_version_wins_over_the_same_version_of_ours(tmp_path: Path
 def test_a_file_of_many_versions_replaces_ours(tmp_path: Path) -> None:
     (tmp_path / "flags").mkdir()
     (tmp_path / "flags" / "vllm.txt").write_text("versions 0.40.0\n--mine 0\n")
-    assert known_versions(Lists(), own(tmp_path, "flags/vllm.txt")) == ["0.40.0"]
-    assert listed(Lists(), own(tmp_path, "flags/vllm.txt"), "0.33.0") is None
+    assert known_versions(OptionListReader(), own(tmp_path, "flags/vllm.txt")) == ["0.40.0"]
+    assert listed(OptionListReader(), own(tmp_path, "flags/vllm.txt"), "0.33.0") is None
 
 
 @pytest.mark.parametrize(
@@ -213,14 +216,14 @@ def test_a_file_of_many_versions_replaces_ours(tmp_path: Path) -> None:
 )
 def test_the_names_that_older_presets_have_go_on_working(path: str, engine: str, tmp_path: Path) -> None:
     runtime = own(tmp_path, f"flags/{path}.txt", f", removed: flags/{path}.removed.txt")
-    assert known_versions(Lists(), runtime) == known_versions(Lists(), shipped(engine))
-    for version in known_versions(Lists(), runtime):
-        assert listed(Lists(), runtime, version) == options_of(engine, version)
+    assert known_versions(OptionListReader(), runtime) == known_versions(OptionListReader(), shipped(engine))
+    for version in known_versions(OptionListReader(), runtime):
+        assert listed(OptionListReader(), runtime, version) == options_of(engine, version)
 
 
 def test_a_list_that_says_no_version_is_none(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("--a 0\n")
-    assert Lists().versions(own(tmp_path, "own.txt"), "own.txt") == {}
+    assert OptionListReader().versions(own(tmp_path, "own.txt"), "own.txt") == {}
 
 
 # --- order
@@ -289,7 +292,7 @@ def test_releases_are_ordered_as_they_came(versions: list[str]) -> None:
     ],
 )
 def test_the_version_that_a_tag_says(engine: str, tag: str, version: str) -> None:
-    assert engines.version(shipped(engine).spec["engine"], tag) == version
+    assert backend_runtime.version(shipped(engine).spec["engine"], tag) == version
 
 
 @pytest.mark.parametrize(
@@ -305,12 +308,12 @@ def test_the_version_that_a_tag_says(engine: str, tag: str, version: str) -> Non
     ],
 )
 def test_the_version_by_an_expression_of_ones_own(expression: str, tag: str, version: str) -> None:
-    assert engines.version({"options": {"version": expression}}, tag) == version
+    assert backend_runtime.version({"options": {"version": expression}}, tag) == version
 
 
 def test_a_name_of_a_release_said_as_it_is() -> None:
     said = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
-    assert engines.version(said, "mine") == "b11146"
+    assert backend_runtime.version(said, "mine") == "b11146"
 
 
 # --- what ships
@@ -318,10 +321,10 @@ def test_a_name_of_a_release_said_as_it_is() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_release_is_listed_in_its_order(engine: str) -> None:
-    versions = known_versions(Lists(), shipped(engine))
+    versions = known_versions(OptionListReader(), shipped(engine))
     assert versions == list(option_file(engine).versions)
     assert len(versions) == RELEASES[engine]
-    assert versions[-1] == engines.version(shipped(engine).spec["engine"], shipped(engine).spec["version"])
+    assert versions[-1] == backend_runtime.version(shipped(engine).spec["engine"], shipped(engine).spec["version"])
     if engine == "llamacpp":
         releases = shipped(engine).spec["engine"]["options"]["releases"].values()
         assert set(versions) >= {*(f"b{build}" for build in BUILDS), *releases}
@@ -419,7 +422,7 @@ def test_what_took_the_place_of_an_option_is_there_where_it_is_told(engine: str)
                 told.add(name)
                 pattern = re.compile(re.escape(instead).replace(r"\*", ".*"))
                 assert any(pattern.fullmatch(option) for option in options.options), (version, name, instead)
-    file = Lists().file(shipped(engine), f"flags/{engine}.removed.txt")
+    file = OptionListReader().file(shipped(engine), f"flags/{engine}.removed.txt")
     assert file is not None
     assert told == {line.split(" ")[0] for line in file.lines}
 

@@ -18,10 +18,11 @@ import pytest
 import yaml
 
 from renderer import schema, yamlio
-from renderer.gitops import health
+from renderer.integrations.gitops import health
 from scripts import make_chart_files
+from tests.inputs import CONFIG, blue_model, document, playground
+from tests.programs import tool
 from tests.test_argocd import lua
-from tests.test_go_judges import tool
 from tests.test_helm import Objects, objects
 
 if TYPE_CHECKING:
@@ -106,15 +107,6 @@ def test_the_adapters_rules_are_values_of_its_chart(llmaz: Llmaz) -> None:
 
 # --- the Gateway ----------------------------------------------------------------------------------------------------
 
-PLAYGROUND = """\
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {{name: {name}, namespace: {namespace}}}
-spec:
-  modelClaim: {{modelName: {model}}}
-  gateway: {allow}
-"""
 KEYS = {"apiKeys": {"secretName": "tenants"}}
 GATEWAYS: dict[str, tuple[Values, Values]] = {  # RenderConfig's words, and those of the chart where they differ
     "as it comes": ({}, {}),
@@ -139,16 +131,12 @@ def test_the_gateway_is_that_of_the_renderer(name: str, here: Path, tmp_path: Pa
     """Object by object, but for the word who manages it. With API keys the model of llm is for one tenant only."""
     config, chart = GATEWAYS[name]
     allow = "{allow: [search]}" if name == "keys" else "{}"
-    body = {
-        "apiVersion": "renderer.llmaz.io/v1alpha1",
-        "kind": "RenderConfig",
-        "metadata": {"name": "config"},
-        "spec": {"gateway": {"create": True, **config}},
-    }
+    body = document("RenderConfig", "config", {"gateway": {"create": True, **config}})
     (here / "llmaz.yaml").write_text(json.dumps(body))
     (here / "models.yaml").write_text(
-        PLAYGROUND.format(name="chat", namespace="llm", model="qwen3-8b", allow=allow)
-        + PLAYGROUND.format(name="code", namespace="demo", model="qwen2--5-coder-7b", allow="{}")
+        playground("chat", "llm", "qwen3-8b")
+        + f"  gateway: {allow}\n---\n"
+        + playground("code", "demo", "qwen2--5-coder-7b")
     )
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
@@ -166,11 +154,8 @@ def test_the_gateway_is_that_of_the_renderer(name: str, here: Path, tmp_path: Pa
 
 def test_check_finds_a_gateway_that_both_make(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """docs/platform.md: what Helm makes of the values beside what is rendered."""
-    (here / "llmaz.yaml").write_text(
-        "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\n"
-        "spec: {gateway: {create: true}}\n"
-    )
-    (here / "chat.yaml").write_text(PLAYGROUND.format(name="chat", namespace="llm", model="qwen3-8b", allow="{}"))
+    (here / "llmaz.yaml").write_text(CONFIG + "{gateway: {create: true}}\n")
+    (here / "chat.yaml").write_text(playground("chat", "llm", "qwen3-8b"))
     assert llmaz("render").code == 0
     (here / "extra").mkdir()
     for name, create, code in (("redis", False, 0), ("gateway", True, 2)):
@@ -306,19 +291,8 @@ def test_node_pools_are_those_of_llmaz_nodepools(here: Path, tmp_path: Path, llm
         "nodeSelector": {"gpu": "l40s"},
         "params": {"INSTANCE-TYPE": "g6e.xlarge"},
     }
-    model = {
-        "apiVersion": "llmaz.io/v1alpha1",
-        "kind": "OpenModel",
-        "metadata": {"name": "blue"},
-        "spec": {
-            "familyName": "blue",
-            "source": {"modelHub": {"modelID": "example/Blue-30B"}},
-            "inferenceConfig": {"flavors": [flavor]},
-        },
-    }
-    (here / "models.yaml").write_text(
-        f"{json.dumps(model)}\n{PLAYGROUND.format(name='chat', namespace='llm', model='blue', allow='{}')}"
-    )
+    model = blue_model(flavor)
+    (here / "models.yaml").write_text(f"{json.dumps(model)}\n---\n" + playground("chat", "llm", "blue"))
     said: tuple[Values, ...] = (
         {},
         {"taints": []},
@@ -338,12 +312,7 @@ def test_node_pools_are_those_of_llmaz_nodepools(here: Path, tmp_path: Path, llm
     )
     for more in said:
         karpenter = {**NODES, **more}
-        config = {
-            "apiVersion": "renderer.llmaz.io/v1alpha1",
-            "kind": "RenderConfig",
-            "metadata": {"name": "config"},
-            "spec": {"karpenter": karpenter},
-        }
+        config = document("RenderConfig", "config", {"karpenter": karpenter})
         (here / "llmaz.yaml").write_text(json.dumps(config))
         done = llmaz("nodepools")
         assert done.code == 0, done.err
@@ -472,7 +441,7 @@ def test_dashboards_are_such_as_grafana_takes() -> None:
 
 def test_the_fleet_is_found_by_the_monitor_that_is_rendered(here: Path, llmaz: Llmaz) -> None:
     """The job of a series is called `<namespace>/<PodMonitor>`."""
-    (here / "models.yaml").write_text(PLAYGROUND.format(name="chat", namespace="llm", model="qwen3-8b", allow="{}"))
+    (here / "models.yaml").write_text(playground("chat", "llm", "qwen3-8b"))
     done = llmaz("render", "--stdout", "--set", "autoscaling.metricSource.type=prometheusAdapter")
     assert done.code == 0, done.err
     monitor = only(objects(done.out), "PodMonitor")["metadata"]

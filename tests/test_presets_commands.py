@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from renderer import __version__, load
+from tests.inputs import CONFIG, error_case, playground
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz, Outcome
@@ -41,15 +42,7 @@ spec:
   familyName: mine
   source: {modelHub: {modelID: org/mine}}
 """
-PLAYGROUND = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {{name: {name}}}
-spec:
-  modelClaim: {{modelName: {model}}}
-  backendRuntimeConfig: {{backendName: {backend}}}
-"""
-CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: {}\n"
+EMPTY = CONFIG + "{}\n"
 TWICE = "and two of one name are an error; llmaz presets diff vllm compares it\n"
 
 
@@ -107,7 +100,7 @@ def test_vendored_models_and_backends_render_the_same_bytes(here: Path, llmaz: L
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_wrong_options_are_found_with_a_vendored_backend_too(backend: str, here: Path, llmaz: Llmaz) -> None:
     """Lists of options are looked up beside the user's file, then among ours."""
-    case = TESTS / "errors" / ("options-on-ollama" if backend == "ollama" else f"options-wrong-on-{backend}")
+    case = error_case("options-on-ollama" if backend == "ollama" else f"options-wrong-on-{backend}")
     for path in case.glob("*.yaml"):
         shutil.copy(path, here)
     before = refused(llmaz("validate", "--strict"))
@@ -145,7 +138,7 @@ def test_a_folder_in_the_way(force: tuple[str, ...], here: Path, llmaz: Llmaz) -
 def test_one_of_that_name_is_in_the_tree(
     text: str, line: int, force: tuple[str, ...], here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG)
+    (here / "llmaz.yaml").write_text(EMPTY)
     (here / "engines").mkdir()
     (here / "engines" / "own.yaml").write_text(text)
     said = refused(llmaz("presets", "vendor", "vllm", *force))
@@ -173,7 +166,7 @@ def test_a_tree_that_cannot_be_known(here: Path, llmaz: Llmaz) -> None:
 
 
 def test_mistakes_elsewhere_are_for_render_to_say(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(PLAYGROUND.format(name="chat", model="nowhere", backend="vllm") + "  nonsense: 1\n")
+    (here / "chat.yaml").write_text(playground("chat", model="nowhere", backend="vllm") + "  nonsense: 1\n")
     assert llmaz("presets", "vendor", "vllm").code == 0
 
 
@@ -188,7 +181,7 @@ def test_a_file_where_the_folder_belongs(here: Path, llmaz: Llmaz) -> None:
 
 @pytest.mark.parametrize("to", [".hidden", "rendered", "node_modules", "docs"])
 def test_a_place_that_render_does_not_read(to: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG.replace("{}", '{ignore: ["docs/**"]}'))
+    (here / "llmaz.yaml").write_text(CONFIG + '{ignore: ["docs/**"]}\n')
     done = llmaz("presets", "vendor", "vllm", "--to", to)
     assert (done.code, done.err.splitlines()[1:]) == (
         0,
@@ -200,7 +193,7 @@ def test_a_place_that_render_does_not_read(to: str, here: Path, llmaz: Llmaz) ->
 def test_another_tree(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    (other / "llmaz.yaml").write_text(CONFIG)
+    (other / "llmaz.yaml").write_text(EMPTY)
     (here / "vllm.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
     done = llmaz("presets", "vendor", "vllm", "--to", other / "engines")
     assert (done.code, len(done.err.splitlines())) == (0, 1)
@@ -360,7 +353,7 @@ def test_both_a_backend_and_a_model(here: Path, llmaz: Llmaz, monkeypatch: pytes
     assert refused(llmaz("presets", "show", "--resolved", "vllm")) == said
     assert llmaz("presets", "show", "--resolved", "backends/vllm", "--model", "qwen3-8b").code == 0
     monkeypatch.setattr(
-        "renderer.load.presets.preset_names", lambda folder: ["vllm"] if folder in ("backends", "models") else []
+        "renderer.load.preset_files.preset_names", lambda folder: ["vllm"] if folder in ("backends", "models") else []
     )
     assert refused(llmaz("presets", "vendor", "vllm")) == said
     assert refused(llmaz("presets", "diff", "vllm")) == said
@@ -478,11 +471,11 @@ def seconds(probe: dict[str, Any]) -> int:
     "config", ["{}", "{hardening: restricted, images: {mirrors: {docker.io: mirror.example/hub}}}"]
 )
 def test_it_is_what_render_makes(backend: str, config: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG.replace("{}", config))
+    (here / "llmaz.yaml").write_text(f"{CONFIG}{config}\n")
     made = resolved(llmaz, backend)
     assert made["backend"] == backend
     assert made == resolved(llmaz, made["model"], "--backend", backend)
-    (here / "app.yaml").write_text(PLAYGROUND.format(name="resolved", model=made["model"], backend=backend))
+    (here / "app.yaml").write_text(playground("resolved", model=made["model"], backend=backend))
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
     documents = {each["kind"]: each for each in yaml.safe_load_all(done.out)}
@@ -513,7 +506,7 @@ def test_configuration_on_the_command_line(here: Path, llmaz: Llmaz) -> None:
 
 
 def test_the_users_own_count(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG)
+    (here / "llmaz.yaml").write_text(EMPTY)
     (here / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "---\n" + MODEL)
     (here / "apps").mkdir()
     monkeypatch.chdir(here / "apps")

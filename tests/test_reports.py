@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
+from msgspec.structs import replace
 
 from renderer import __version__, escapes
-from renderer.problems import Problem
-from renderer.reports import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
+from renderer.diagnostics import Diagnostic
+from renderer.diagnostics.formats import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
 
 SARIF = json.loads((Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
 # What may stand in a URI reference (RFC 3986), a first segment without a colon.
@@ -22,9 +23,9 @@ REFERENCE = re.compile(
     r"(?:[A-Za-z0-9._~!$&'()*+,;=@/-]|%[0-9A-F]{2})(?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-F]{2})*"
 )
 
-ERROR = Problem("apps/chat.yaml", 9, 16, "E203", "spec.model", "no model 'x'", "did you mean 'y'?")
-WARNING = Problem("apps/chat.yaml", 3, 1, "W202", "", "no effect", warning=True)
-NOWHERE = Problem("nowhere", 0, 0, "E122", "", "no such file or folder")
+ERROR = Diagnostic("apps/chat.yaml", 9, 16, "E203", "spec.model", "no model 'x'", "did you mean 'y'?")
+WARNING = Diagnostic("apps/chat.yaml", 3, 1, "W202", "", "no effect", warning=True)
+NOWHERE = Diagnostic("nowhere", 0, 0, "E122", "", "no such file or folder")
 
 
 def test_json() -> None:
@@ -53,7 +54,7 @@ def test_json() -> None:
         },
     ]
     assert json.loads(as_json([])) == []
-    assert "é" in as_json([ERROR._replace(message="é")])
+    assert "é" in as_json([replace(ERROR, message="é")])
 
 
 # --- GitHub's workflow commands
@@ -72,17 +73,17 @@ def test_json() -> None:
         # What cannot be printed is shown. Of the rest only what would end or change it is escaped; % first, so that
         # nothing is escaped twice.
         (
-            NOWHERE._replace(message="100%0A, a:b\r\n::stop"),
+            replace(NOWHERE, message="100%0A, a:b\r\n::stop"),
             "::error file=nowhere,title=llmaz E122::100%250A, a:b\\r\\n::stop [E122]",
         ),
         # In a property, what parts properties too.
         (
-            NOWHERE._replace(file="a,line=1:2%\n.yaml", message="m"),
+            replace(NOWHERE, file="a,line=1:2%\n.yaml", message="m"),
             "::error file=a%2Cline=1%3A2%25\\n.yaml,title=llmaz E122::m [E122]",
         ),
     ],
 )
-def test_github(problem: Problem, line: str) -> None:
+def test_github(problem: Diagnostic, line: str) -> None:
     assert as_github([problem]) == line
 
 
@@ -123,7 +124,7 @@ WORDS = st.text(st.sampled_from("ab%,:=\r\n05ADC2é😀 ") | st.characters(exclu
 @given(file=WORDS, message=WORDS, hint=WORDS, line=st.integers(0, 99))
 def test_github_reads_back(file: str, message: str, hint: str, line: int) -> None:
     """Whatever is in it, with what cannot be printed as an escape."""
-    problem = ERROR._replace(file=f"a{file}", message=message, hint=hint, line=line)
+    problem = replace(ERROR, file=f"a{file}", message=message, hint=hint, line=line)
     where = {"line": str(line), "col": "16"} if line else {}
     text = escapes.line(f"spec.model: {message} [E203]") + (f"\n{escapes.line(hint)}" if hint else "")
     expected = ("error", {"file": escapes.line(f"a{file}"), **where, "title": "llmaz E203"}, text)
@@ -150,14 +151,14 @@ def test_the_reader_would_say_no(text: str) -> None:
 
 
 def test_github_is_one_line_a_problem() -> None:
-    assert as_github([ERROR, NOWHERE._replace(message="a\nb")]).count("\n") == 1
+    assert as_github([ERROR, replace(NOWHERE, message="a\nb")]).count("\n") == 1
     assert as_github([]) == ""
 
 
 # --- SARIF
 
 
-def sarif(*problems: Problem) -> dict[str, Any]:
+def sarif(*problems: Diagnostic) -> dict[str, Any]:
     """The log, which the schema takes."""
     log: dict[str, Any] = json.loads(as_sarif(problems))
     assert [error.message for error in Draft4Validator(SARIF).iter_errors(log)] == []
@@ -216,7 +217,7 @@ def test_sarif_of_nothing() -> None:
     ],
 )
 def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
-    (result,) = sarif(ERROR._replace(file=file))["runs"][0]["results"]
+    (result,) = sarif(replace(ERROR, file=file))["runs"][0]["results"]
     made = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert made == uri
     assert REFERENCE.fullmatch(made)
@@ -225,7 +226,7 @@ def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
 # --- GitLab's Code Quality report
 
 
-def quality(*problems: Problem) -> list[dict[str, Any]]:
+def quality(*problems: Diagnostic) -> list[dict[str, Any]]:
     """The report, of the shape that GitLab documents: every key that it needs, and none that it does not know."""
     text = as_gitlab(problems)
     assert not text.startswith("\ufeff")
@@ -245,8 +246,8 @@ def quality(*problems: Problem) -> list[dict[str, Any]]:
 
 
 def test_gitlab() -> None:
-    note = WARNING._replace(code="N101", message="not judged")
-    made = quality(ERROR, WARNING, NOWHERE._replace(file="./nowhere"), note)
+    note = replace(WARNING, code="N101", message="not judged")
+    made = quality(ERROR, WARNING, replace(NOWHERE, file="./nowhere"), note)
     assert [each["severity"] for each in made] == ["critical", "minor", "critical", "info"]
     assert made[0]["description"] == "spec.model: no model 'x' (did you mean 'y'?)"
     assert made[0]["check_name"] == "E203"
@@ -256,26 +257,26 @@ def test_gitlab() -> None:
 
 
 def test_a_fingerprint_outlives_edits_above_it() -> None:
-    assert fingerprints([ERROR]) == fingerprints([ERROR._replace(line=99, column=1, hint="other")])
+    assert fingerprints([ERROR]) == fingerprints([replace(ERROR, line=99, column=1, hint="other")])
     others = [
-        ERROR._replace(code="E204"),
-        ERROR._replace(file="b.yaml"),
-        ERROR._replace(field="spec"),
-        ERROR._replace(message="no model 'z'"),
+        replace(ERROR, code="E204"),
+        replace(ERROR, file="b.yaml"),
+        replace(ERROR, field="spec"),
+        replace(ERROR, message="no model 'z'"),
     ]
     assert len({*fingerprints([ERROR, *others])}) == 5
-    twice = quality(ERROR, ERROR._replace(line=12))
+    twice = quality(ERROR, replace(ERROR, line=12))
     assert twice[0]["fingerprint"] == fingerprints([ERROR])[0]
 
 
 def test_fingerprints_of_odd_names() -> None:
     """A byte of a path that is no UTF-8; and parts do not run into each other."""
-    assert len(set(fingerprints([ERROR._replace(file="\udcff"), ERROR._replace(file="\ud800")]))) == 2
-    one, other = ERROR._replace(field="a", message="b"), ERROR._replace(field="", message="ab")
+    assert len(set(fingerprints([replace(ERROR, file="\udcff"), replace(ERROR, file="\ud800")]))) == 2
+    one, other = replace(ERROR, field="a", message="b"), replace(ERROR, field="", message="ab")
     assert fingerprints([one]) != fingerprints([other])
 
 
 def test_the_command_knows_every_format() -> None:
-    from renderer.cli import answers
+    from renderer.cli import console
 
-    assert set(answers.FORMATS) == {"text", *FORMATS}
+    assert set(console.FORMATS) == {"text", *FORMATS}

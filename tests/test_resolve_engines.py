@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from renderer import load
 from renderer.api import BackendRuntime, UnreadableList
-from renderer.load.lists import Lists
+from renderer.diagnostics import Collector
+from renderer.load.option_lists import OptionListReader
 from renderer.patterns import PatternError
-from renderer.problems import Findings
-from renderer.resolve import engines, options
-from renderer.resolve.compiling import engine
-from renderer.resolve.engines import Engine
+from renderer.resolve.engine import backend_runtime, dialect
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.compilation import engine
 from renderer.yamlio import Document, parse
 
 
@@ -40,20 +41,20 @@ def runtime(folder: Path, listed: str) -> BackendRuntime:
 def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, said: str) -> None:
     (tmp_path / "own-1.txt").write_bytes(text)
     with pytest.raises(UnreadableList, match=said):
-        options.listed(Lists(), runtime(tmp_path, "own-1.txt"), "1")
+        dialect.listed(OptionListReader(), runtime(tmp_path, "own-1.txt"), "1")
 
 
 def test_a_pipe_is_no_list(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "own-1.txt")
     with pytest.raises(UnreadableList, match="no regular file"):
-        Lists().file(runtime(tmp_path, "own-1.txt"), "own-1.txt")
+        OptionListReader().file(runtime(tmp_path, "own-1.txt"), "own-1.txt")
 
 
 def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
     for version in ("9", "10", "0100"):
         (tmp_path / f"own-{version}.txt").write_text(f"--of-{version} 0\n")
     own = runtime(tmp_path, "own-9.txt")
-    found = {asked: options.listed(Lists(), own, asked) for asked in ("8", "09", "99", "9" * 5000)}
+    found = {asked: dialect.listed(OptionListReader(), own, asked) for asked in ("8", "09", "99", "9" * 5000)}
     assert {asked[:3]: made and made.version for asked, made in found.items()} == {
         "8": None,
         "09": "9",
@@ -64,7 +65,7 @@ def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
 
 def prepared() -> Engine:
     document = load.preset("backends/vllm")
-    return engine(Lists(), BackendRuntime("any", document.value["spec"], document, ours=True), Findings())
+    return engine(OptionListReader(), BackendRuntime("any", document.value["spec"], document, ours=True), Collector())
 
 
 @pytest.mark.parametrize(
@@ -81,19 +82,19 @@ def prepared() -> Engine:
     ],
 )
 def test_the_time_that_a_start_may_take(period: Any, budget: dict[str, float], weights: float, failures: int) -> None:
-    made = prepared()._replace(spec={"startup": budget})
-    probe = engines.startup(made, {"periodSeconds": period, "failureThreshold": 5}, weights)
+    made = replace(prepared(), spec={"startup": budget})
+    probe = backend_runtime.startup(made, {"periodSeconds": period, "failureThreshold": 5}, weights)
     assert probe["failureThreshold"] == failures
 
 
 def test_a_version_by_a_broken_expression_is_none() -> None:
-    assert engines.version({"options": {"version": "v(["}}, "v1") == ""
+    assert backend_runtime.version({"options": {"version": "v(["}}, "v1") == ""
     for pattern in ("(" * 500 + ")" * 500 + "{", "(" * 20_000, "a" * 1_001, r"(a)\1", "(?=a)", "(a{1000}){1000}"):
         with pytest.raises(PatternError):
-            engines.expressed(pattern)
+            backend_runtime.expressed(pattern)
 
 
 def test_a_version_is_found_in_linear_time() -> None:
     spec = {"options": {"version": "^(a+)+$"}}
-    assert engines.version(spec, "a" * 100_000 + "!") == ""
-    assert engines.version(spec, "a" * 128) == "a" * 128
+    assert backend_runtime.version(spec, "a" * 100_000 + "!") == ""
+    assert backend_runtime.version(spec, "a" * 128) == "a" * 128

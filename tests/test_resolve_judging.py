@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from renderer import load
-from renderer.api import BackendRuntime, Options
-from renderer.load.lists import Lists
+from renderer.api import BackendRuntime, RenderOptions
+from renderer.diagnostics import Collector
+from renderer.load.option_lists import OptionListReader
 from renderer.pipeline import render
-from renderer.problems import Findings
-from renderer.resolve import engines
-from renderer.resolve.compiling import engine
-from renderer.resolve.engines import Engine
-from renderer.resolve.judging import judged
+from renderer.resolve.engine import backend_runtime
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.compilation import engine
+from renderer.resolve.engine.option_validation import validate_options
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).parent / "data" / "option_judgements.yaml"
@@ -34,19 +34,19 @@ def judgements() -> list[dict[str, Any]]:
 @cache
 def prepared(name: str) -> Engine:
     document = load.preset(f"backends/{name}")
-    return engine(Lists(), BackendRuntime(name, document.value["spec"], document, ours=True), Findings())
+    return engine(OptionListReader(), BackendRuntime(name, document.value["spec"], document, ours=True), Collector())
 
 
 def version(made: Engine) -> str:
-    return engines.version(made.spec, made.runtime.spec["version"])
+    return backend_runtime.version(made.spec, made.runtime.spec["version"])
 
 
 def ours(name: str, args: list[str]) -> str:
     """Our verdict of a line, in the words of the data: the first thing that is wrong with it."""
     made = prepared(name)
-    judge = engines.judge(Lists(), made, version(made), Findings())
+    judge = backend_runtime.judge(OptionListReader(), made, version(made), Collector())
     assert judge is not None
-    said = [code for _, code, _ in judged(judge, args, POSITIONAL.get(name, 0)) if code[1:] in CODES]
+    said = [code for _, code, _ in validate_options(judge, args, POSITIONAL.get(name, 0)) if code[1:] in CODES]
     return CODES[said[0][1:]] if said else "ok"
 
 
@@ -95,13 +95,16 @@ def test_we_judge_as_the_engines_parsers_do() -> None:
 
 @pytest.mark.parametrize("name", load.preset_names("backends"))
 def test_every_option_of_a_preset_is_one_of_its_engine(name: str) -> None:
-    made, found = prepared(name), Findings()
-    engines.judge_own(Lists(), made, found)
+    made, found = prepared(name), Collector()
+    backend_runtime.judge_own(OptionListReader(), made, found)
     assert found.problems == []
-    assert made.spec["options"]["style"] == "none" or engines.judge(Lists(), made, version(made), found) is not None
+    assert (
+        made.spec["options"]["style"] == "none"
+        or backend_runtime.judge(OptionListReader(), made, version(made), found) is not None
+    )
 
 
 @pytest.mark.parametrize("folder", sorted(each.name for each in (ROOT / "examples").iterdir() if each.is_dir()))
 def test_every_option_of_an_example_is_one_of_its_engine(folder: str) -> None:
-    done = render(Options(paths=(str(ROOT / "examples" / folder),), texts=True))
+    done = render(RenderOptions(paths=(str(ROOT / "examples" / folder),), texts=True))
     assert [each for each in done.problems if each.code[1:] in ("231", *CODES)] == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer.resolve.memo import key_of
+from renderer.resolve.context import cache_key
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     ],
 )
 def test_what_is_not_the_same(one: Any, other: Any) -> None:
-    assert key_of(one) != key_of(other)
+    assert cache_key(one) != cache_key(other)
 
 
 def test_the_same_however_it_is_held() -> None:
     word = "".join(["me", "mory"])  # no constant of the code
-    assert key_of({"memory": "8Gi"}, ["8Gi"]) == key_of({word: "8" + "Gi"[:]}, ["8Gi"])
+    assert cache_key({"memory": "8Gi"}, ["8Gi"]) == cache_key({word: "8" + "Gi"[:]}, ["8Gi"])
 
 
 def text(name: str, resources: str, args: str, limits: str) -> str:

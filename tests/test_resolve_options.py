@@ -6,8 +6,17 @@ from typing import Any
 
 import pytest
 
-from renderer.problems import Findings, Origin, Path
-from renderer.resolve.options import Layer, Listed, Option, Reserved, Style, merged, reserved, style
+from renderer.diagnostics import Collector, Origin, Path
+from renderer.resolve.engine.dialect import (
+    ArgLayer,
+    Dialect,
+    Option,
+    OptionList,
+    ReservedOption,
+    merged,
+    reserved,
+    style,
+)
 
 # What a preset that says everything about its options says.
 FULL: dict[str, Any] = {
@@ -30,14 +39,17 @@ class Line:
         return int(path[-1]), 0
 
 
-def reads(options: dict[str, Any], *lines: str) -> Style:
+AT = Origin(Line())
+
+
+def reads(options: dict[str, Any], *lines: str) -> Dialect:
     return style(options, [line.split() for line in lines])
 
 
 def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
     """The line that the preset's arguments and the user's become, the user's part in brackets."""
     given = user.split()
-    made = merged(reads(options, *PRESET), [Layer(preset.split()), Layer(given)])
+    made = merged(reads(options, *PRESET), [ArgLayer(preset.split(), AT), ArgLayer(given, AT)])
     assert list(made[len(made) - len(given) :]) == given, "the user's own arguments stay, in order and last"
     return " ".join(made[: len(made) - len(given)])
 
@@ -107,14 +119,17 @@ def test_only_what_the_engine_reads_alike_is_alike(change: dict[str, Any], user:
 @pytest.mark.parametrize("options", [{**FULL, "style": "none"}, {}])
 def test_where_nobody_says_how_a_line_is_read_all_is_kept(options: dict[str, Any]) -> None:
     assert after("--context 1 --quiet", "--context 4096 --quiet", options) == "--context 4096 --quiet"
-    assert merged(reads(options), [Layer(["--a"], "parallelism"), Layer(["--a"])]) == ("--a", "--a")
+    assert merged(reads(options), [ArgLayer(["--a"], AT, "parallelism"), ArgLayer(["--a"], AT)]) == ("--a", "--a")
 
 
 # --- more than two layers
 
 
 def layered(*layers: tuple[str, str] | str) -> str:
-    made = [Layer(each.split()) if isinstance(each, str) else Layer(each[0].split(), each[1]) for each in layers]
+    made = [
+        ArgLayer(each.split(), AT) if isinstance(each, str) else ArgLayer(each[0].split(), AT, each[1])
+        for each in layers
+    ]
     return " ".join(merged(reads(FULL, *PRESET), made))
 
 
@@ -154,7 +169,7 @@ def test_a_group_and_its_layer_share_no_value() -> None:
 
 def test_of_two_spellings_the_preset_means_the_first() -> None:
     size = Option("--size", "1", repeats=False)
-    known = Listed("1", {"--size": size, "--tensor_size": size, "--tp_size": size}, {})
+    known = OptionList("1", {"--size": size, "--tensor_size": size, "--tp_size": size}, {})
     spec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
     assert style(spec, [["--tp_size", "4"]], known).name("--size") == "--tp_size"
     assert style(spec, [[]], known).name("--size") == "--tensor_size"
@@ -175,9 +190,9 @@ def test_of_two_spellings_the_preset_means_the_first() -> None:
     ],
 )
 def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, str]]) -> None:
-    found = Findings()
+    found = Collector()
     options = reads(FULL, "--port 8080 --served-name x --quiet")
-    rules = {"--port": Reserved("one port"), "--served-name": Reserved("one name")}
+    rules = {"--port": ReservedOption("one port"), "--served-name": ReservedOption("one name")}
     reserved(options, rules, args.split(), Origin(Line(), ("args",)), found)
     assert [(each.line, each.message.split()[0]) for each in found.problems] == [
         (index, option) for index, option in expected
@@ -200,8 +215,11 @@ def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, 
     ],
 )
 def test_only_such_a_value_is_meant(args: str, code: str) -> None:
-    found, options = Findings(), reads(FULL, "--host x --key x")
-    rules = {"--host": Reserved("loopback", ("127.*", "localhost", "::1")), "--key": Reserved("a key", warns=True)}
+    found, options = Collector(), reads(FULL, "--host x --key x")
+    rules = {
+        "--host": ReservedOption("loopback", ("127.*", "localhost", "::1")),
+        "--key": ReservedOption("a key", warns=True),
+    }
     reserved(options, rules, args.split(), Origin(Line(), ("args",)), found)
     assert [each.code for each in found.problems] == ([code] if code else [])
 

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from renderer import yamlio
-from renderer.api import Config
-from renderer.manifests.lws import lws
+from renderer.api import RenderConfig
+from renderer.build.lws import lws
+from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Path as Steps
 from renderer.plan import Container, Plan, Pod, Port, Rollout
-from renderer.problems import Findings, Origin
-from renderer.resolve import normal, patching
+from renderer.resolve.kube import api_defaults
+from renderer.resolve.pod import pod_template
 
 LABELS = ["app.kubernetes.io/name", "app.kubernetes.io/component"]
 POD = Pod(
@@ -52,11 +54,11 @@ def source(text: str) -> yamlio.Document:
 
 def patched(text: str, *, hard: bool = True, config: dict[str, Any] | None = None) -> tuple[Pod, list[str]]:
     """The pod with the patch over it, and the codes of what is wrong, with their lines."""
-    document, found = source(text), Findings()
+    document, found = source(text), Collector()
     origin = Origin(document)
-    patch = normal.part(document.value, origin, found)
-    made = patching.patched(Config(config or {}, document), POD, patch, LABELS, hard, origin, found)
-    return made, [f"{each.code}:{each.line}:{each.column}" for each in found.problems]
+    patch = api_defaults.part(document.value, origin, found)
+    made = pod_template.patch_pod(RenderConfig(config or {}, document), POD, patch, LABELS, hard, origin, found)
+    return made.pod, [f"{each.code}:{each.line}:{each.column}" for each in found.problems]
 
 
 def spec(text: str) -> dict[str, Any]:
@@ -67,7 +69,22 @@ def spec(text: str) -> dict[str, Any]:
 
 
 def body(pod: Pod) -> dict[str, Any]:
-    plan = Plan("chat", "llm", "", {}, {}, 1, 1, "", "", Rollout(), pod, Port("http", 8080), False, dict)
+    plan = Plan(
+        name="chat",
+        namespace="llm",
+        file="",
+        labels={},
+        annotations={},
+        replicas=1,
+        size=1,
+        startup_policy="",
+        restart_policy="",
+        rollout=Rollout(),
+        worker=pod,
+        port=Port("http", 8080),
+        disruptable=False,
+        origins=dict,
+    )
     template = next(iter(lws(plan))).body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
     made: dict[str, Any] = template["spec"]
     return made
@@ -230,19 +247,39 @@ def test_the_old_pod_stays_as_it_was() -> None:
     assert repr(POD) == before
 
 
-def test_places() -> None:
-    document = source(
+def places(text: str) -> dict[Steps, Steps]:
+    """Where the patch sets each field of the pod that it sets."""
+    document, found = source(text), Collector()
+    patch = pod_template.patch_pod(
+        RenderConfig({}, document), POD, document.value, LABELS, True, Origin(document), found
+    )
+    assert found.problems == []
+    return {path: origin.path for path, origin in patch.origins.items()}
+
+
+def test_where_the_patch_sets_a_field() -> None:
+    set_ = places(
         "spec: {containers: [{name: b, image: x}, {name: model-runner, resources: {limits: {cpu: 1}}}],"
         " volumes: [{name: c, emptyDir: {}}]}"
     )
-    made, _ = patched(
-        "spec: {containers: [{name: b, image: x}, {name: model-runner, resources: {limits: {cpu: 1}}}],"
-        " volumes: [{name: c, emptyDir: {}}]}"
-    )
-    places = dict(patching.places(made, document.value))
-    assert places["spec", "containers", 0, "resources", "limits", "cpu"] == (
+    assert set_["spec", "containers", 0, "resources", "limits", "cpu"] == (
         "spec", "containers", 1, "resources", "limits", "cpu",
     )  # fmt: skip
-    assert places["spec", "containers", 1] == ("spec", "containers", 0)  # a new one is the patch's as a whole
-    assert ("spec", "containers", 0) not in places  # of the runner only what the patch says
-    assert places["spec", "volumes", 1, "emptyDir"] == ("spec", "volumes", 0, "emptyDir")
+    assert set_["spec", "containers", 1] == ("spec", "containers", 0)  # a new one is the patch's as a whole
+    assert ("spec", "containers", 0) not in set_  # of the runner only what the patch says
+    assert set_["spec", "volumes", 1, "emptyDir"] == ("spec", "volumes", 0, "emptyDir")
+
+
+def test_what_is_deleted_moves_the_others() -> None:
+    set_ = places(
+        "spec: {containers: [{name: model-runner, env: [{name: NEW, value: x}, {name: B, $patch: delete}]}],"
+        " initContainers: [{name: more, image: x}, {name: model-loader, $patch: delete}]}"
+    )
+    runner = "spec", "containers", 0
+    assert [path for path in set_ if path[:4] == (*runner, "env")] == [
+        (*runner, "env", 1),
+        (*runner, "env", 1, "name"),
+        (*runner, "env", 1, "value"),
+    ]
+    assert set_["spec", "initContainers", 0, "image"] == ("spec", "initContainers", 0, "image")
+    assert set_["spec", "initContainers"] == ("spec", "initContainers")  # all of the list is the patch's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from renderer.resolve.preparing import hashed
+from renderer.resolve.engine.preparation import hashed
 
 
 def test_the_order_of_the_files_is_nothing() -> None:

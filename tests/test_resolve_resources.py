@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from renderer.problems import Findings, Origin, Path
-from renderer.resolve.resources import Side, merged, ordered
+from renderer.diagnostics import Collector, Origin, Path
+from renderer.resolve.kube.resources import merge_resources, order_resources
+from renderer.resolve.layers import Position, ValueLayer
 
 
 class Said:
@@ -20,16 +21,16 @@ class Said:
         return 0, 0
 
 
-PRESET, USER = Origin(Said("preset")), Origin(Said("user"))
+PRESET, MODEL, USER = (Origin(Said(name), ("resources",)) for name in ("preset", "model", "user"))
 
 
 def of(
     preset: dict[str, Any], user: dict[str, Any], flavor: dict[str, str] | None = None
 ) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, str]]]:
     """What comes of it: the resources, and code, author and field of each finding."""
-    found = Findings()
-    made = merged(Side(preset, PRESET), Side(user, USER), flavor or {}, found)
-    return {side: dict(values) for side, values in made.items()}, [
+    found = Collector()
+    made = merge_resources([ValueLayer(preset, PRESET), ValueLayer(user, USER)], flavor or {}, found)
+    return {side: dict(values) for side, values in made.sides.items()}, [
         (each.code, each.file, each.field) for each in found.problems
     ]
 
@@ -134,8 +135,43 @@ def test_what_is_no_quantity(value: object) -> None:
 
 def test_order() -> None:
     names = ["nvidia.com/gpu", "memory", "ephemeral-storage", "cpu", "a"]
-    assert list(ordered(dict.fromkeys(names, "1"))) == ["cpu", "memory", "a", "ephemeral-storage", "nvidia.com/gpu"]
-    found = Findings()
-    made = merged(Side({"requests": dict.fromkeys(names, 1)}, PRESET), Side({"limits": {"b": 1}}, USER), {}, found)
+    assert list(order_resources(dict.fromkeys(names, "1"))) == [
+        "cpu",
+        "memory",
+        "a",
+        "ephemeral-storage",
+        "nvidia.com/gpu",
+    ]
+    found = Collector()
+    layers = [ValueLayer({"requests": dict.fromkeys(names, 1)}, PRESET), ValueLayer({"limits": {"b": 1}}, USER)]
+    made = merge_resources(layers, {}, found).sides
     assert list(made) == ["limits", "requests"]
     assert list(made["requests"])[:2] == ["cpu", "memory"]
+
+
+def test_what_is_kept_of_who_says_an_amount() -> None:
+    specs = (
+        {"requests": {"memory": "8Gi"}},
+        {"limits": {"memory": "4Gi"}},
+        {"requests": {"cpu": "1", "memory": "6Gi"}},
+    )
+    layers = [ValueLayer(spec, origin) for spec, origin in zip(specs, (PRESET, MODEL, USER), strict=True)]
+    found = Collector()
+    merged = merge_resources(layers, {"cpu": "2"}, found)
+    sides, history = merged.sides, merged.history
+    assert [problem.code for problem in found.problems] == ["W215"]
+    assert sides == {"limits": {"cpu": "2", "memory": "6Gi"}, "requests": {"cpu": "2", "memory": "6Gi"}}
+    request, limit = ("requests", "memory"), ("limits", "memory")
+    # The request followed the model's limit, then the limit followed the user's request.
+    assert history[request] == [Position(0, request), Position(1, limit), Position(2, request)]
+    assert history[limit] == [Position(1, limit), Position(2, request)]
+    assert history["limits", "cpu"] == [Position(3, ("limits", "cpu"))]
+
+
+def test_one_contradiction_is_said_once() -> None:
+    wrong = {"limits": {"memory": "1G"}, "requests": {"memory": "1Gi"}}
+    for preset, model in ((wrong, {"limits": {"cpu": "1"}}), ({}, wrong)):
+        layers = [ValueLayer(preset, PRESET), ValueLayer(model, MODEL), ValueLayer({"limits": {"cpu": "1"}}, USER)]
+        found = Collector()
+        merge_resources(layers, {}, found)
+        assert len(found.problems) == 1

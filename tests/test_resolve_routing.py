@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from renderer.api import Config
-from renderer.load.rule import Rule
-from renderer.problems import Findings
-from renderer.resolve import gateways, routing
-from renderer.resolve.gateways import Door, door
+from renderer.api import RenderConfig
+from renderer.diagnostics import Collector
+from renderer.diagnostics.rule import NamedSource
+from renderer.resolve.gateway import routing, settings
+from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 
 
-def said(**gateway: Any) -> Config:
-    return Config({"gateway": gateway}, Rule("llmaz.yaml"))
+def said(**gateway: Any) -> RenderConfig:
+    return RenderConfig({"gateway": gateway}, NamedSource("llmaz.yaml"))
 
 
-def of(namespace: str = "llm", **gateway: Any) -> Door:
-    return door(said(**gateway), namespace)
+def of(namespace: str = "llm", **gateway: Any) -> GatewaySettings:
+    return read_gateway_settings(said(**gateway), namespace)
 
 
 def test_a_namespace_says_what_differs() -> None:
     config = said(name="a", dnsTTL=5, perNamespace={"team": {"name": "b", "mode": "off"}})
-    assert door(config, "llm").gateway == ("llmaz-system", "a")
-    assert door(config, "team").gateway == ("llmaz-system", "b")
-    assert door(config, "team").get("dnsTTL") == 5
-    assert door(config, "team").get("mode") == "off"
+    assert read_gateway_settings(config, "llm").gateway == ("llmaz-system", "a")
+    assert read_gateway_settings(config, "team").gateway == ("llmaz-system", "b")
+    assert read_gateway_settings(config, "team").get("dnsTTL") == 5
+    assert read_gateway_settings(config, "team").get("mode") == "off"
 
 
 def test_who_drains_how_long() -> None:
@@ -38,29 +38,29 @@ def test_who_drains_how_long() -> None:
 def test_a_name_stays_in_its_bucket_when_others_come() -> None:
     here = of(routeLayout="packed", routeBuckets=8)
     names = [f"model-{i}" for i in range(400)]
-    first = {name: routing.packed(here, name) for name in names}
+    first = {name: routing.packed_route(here, name) for name in names}
     assert set(first.values()) == {f"llmaz-{i}" for i in range(8)}
     assert max(Counter(first.values()).values()) < 80  # spread, not heaped
     wider = of(routeLayout="packed", routeBuckets=9)
-    moved = [name for name in names if routing.packed(wider, name) != first[name]]
-    assert {routing.packed(wider, name) for name in moved} == {"llmaz-8"}  # only into the new one
-    assert routing.packed(of(), "model-1") == ""
+    moved = [name for name in names if routing.packed_route(wider, name) != first[name]]
+    assert {routing.packed_route(wider, name) for name in moved} == {"llmaz-8"}  # only into the new one
+    assert routing.packed_route(of(), "model-1") == ""
 
 
 def test_a_policy_names_the_secret_of_the_gateway() -> None:
     here = of(auth={"apiKeys": {"secretName": "tenants"}})
-    near, far = (gateways.policy(here, across=across)["apiKeyAuth"] for across in (False, True))
+    near, far = (settings.policy(here, across=across)["apiKeyAuth"] for across in (False, True))
     assert near["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants"}]
     assert far["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants", "namespace": "llmaz-system"}]
     assert near["forwardClientIDHeader"] == "x-tenant-id"
 
 
 def test_one_gateway_said_twice_must_be_said_alike() -> None:
-    found = Findings()
+    found = Collector()
     others = {"a": {"replicas": 3}, "b": {"name": "other", "replicas": 4}}
-    gateways.gates(said(create=True, replicas=2, perNamespace=others), found)
+    settings.collect_gateways(said(create=True, replicas=2, perNamespace=others), found)
     assert [problem.code for problem in found.problems] == ["E620"]
-    found = Findings()
+    found = Collector()
     # of the routes, not of the Gateway
-    gateways.gates(said(perNamespace={"a": {"timeouts": {"request": "1s"}}}), found)
+    settings.collect_gateways(said(perNamespace={"a": {"timeouts": {"request": "1s"}}}), found)
     assert found.problems == []

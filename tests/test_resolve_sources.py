@@ -7,18 +7,30 @@ from typing import Any
 import pytest
 
 from renderer import load, yamlio
-from renderer.api import Config, Inputs, OpenModel
-from renderer.load.lists import Lists
-from renderer.problems import Findings, Stop
-from renderer.resolve.sources import Weights, weights
+from renderer.api import Inputs, OpenModel, RenderConfig
+from renderer.diagnostics import Collector, Stop
+from renderer.load.option_lists import OptionListReader
+from renderer.resolve.weight_sources import Weights, weights
 
-LOADERS = {name: load.preset(f"loaders/{name}").value["spec"] for name in load.preset_names("loaders")}
+LOADERS = {name: load.preset(f"loaders/{name}") for name in load.preset_names("loaders")}
 DIGEST = f"sha256:{'0' * 64}"
 
 
 def inputs(**config: Any) -> Inputs:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return Inputs(Config(config, document), (), {}, {}, LOADERS, (), (), Lists(), {}, False, 0)
+    return Inputs(
+        config=RenderConfig(config, document),
+        apps=(),
+        models={},
+        runtimes={},
+        loaders=LOADERS,
+        accelerators=(),
+        own=(),
+        option_files=OptionListReader(),
+        broken={},
+        unreadable=False,
+        foreign=0,
+    )
 
 
 def model(source: dict[str, Any]) -> OpenModel:
@@ -30,7 +42,7 @@ def model(source: dict[str, Any]) -> OpenModel:
 
 def read(source: dict[str, Any], **config: Any) -> Weights:
     """The weights of a source that must be fine."""
-    found = Findings()
+    found = Collector()
     made = weights(inputs(**config), model(source), found)
     assert found.problems == []
     return made
@@ -38,7 +50,7 @@ def read(source: dict[str, Any], **config: Any) -> Weights:
 
 def refused(source: dict[str, Any], **config: Any) -> list[tuple[str, str]]:
     """Code and field of every finding."""
-    found = Findings()
+    found = Collector()
     try:
         weights(inputs(**config), model(source), found)
     except Stop:

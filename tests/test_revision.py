@@ -9,23 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from renderer import git, load, pipeline
-from renderer.api import Options
-from renderer.held import given
-from renderer.problems import RenderError
-from renderer.revision import revision
+from renderer import load, pipeline
+from renderer.api import RenderOptions
+from renderer.diagnostics import RenderError
+from renderer.source import git
+from renderer.source.commit import commit_tree
+from renderer.source.memory import memory_tree
+from tests.inputs import gpu_model
 
 CASES = sorted(path for path in (Path(__file__).parent / "cases").iterdir() if (path / "input").is_dir())
-MODEL = """\
-apiVersion: llmaz.io/v1alpha1
-kind: OpenModel
-metadata: {name: NAME}
-spec:
-  familyName: f
-  source: {modelHub: {modelID: a/b}}
-  inferenceConfig: {flavors: [{name: gpu, limits: {nvidia.com/gpu: 1}}]}
-"""
 PLAYGROUND = """\
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
@@ -64,10 +58,10 @@ def emptied(repo: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def seen(options: Options) -> Any:
+def seen(options: RenderOptions) -> Any:
     """All that a run brings to light."""
     try:
-        done = pipeline.render(options._replace(texts=True))
+        done = pipeline.render(replace(options, texts=True))
     except RenderError as error:
         return list(error.problems)
     return done.problems, sorted(done.texts), done.objects, done.inputs.foreign
@@ -76,17 +70,17 @@ def seen(options: Options) -> Any:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_commit_is_rendered_as_its_folder(case: Path, repo: Path) -> None:
     shutil.copytree(case / "input", repo, dirs_exist_ok=True)
-    on_disk = seen(Options())
+    on_disk = seen(RenderOptions())
     commit = committed(repo)
     emptied(repo)
-    assert seen(Options(ground=revision(git.top(), commit))) == on_disk
+    assert seen(RenderOptions(ground=commit_tree(git.top(), commit))) == on_disk
 
 
 def fill(repo: Path, *names: str) -> None:
     for number, name in enumerate(names):
         path = repo / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(MODEL.replace("NAME", f"m{number}") if path.suffix in (".yaml", ".yml", ".json") else "x\n")
+        path.write_text(gpu_model(f"m{number}") if path.suffix in (".yaml", ".yml", ".json") else "x\n")
 
 
 FILES = (
@@ -118,15 +112,15 @@ def test_the_same_files_are_input(paths: tuple[str, ...], at: str, repo: Path, m
     monkeypatch.chdir(repo / at)
     named = tuple(os.path.relpath(repo / path) for path in paths)
 
-    def found(options: Options) -> Any:
+    def found(options: RenderOptions) -> Any:
         tree = load.scope(options).tree
         return [
             [(os.path.realpath(file.path), file.name, file.key, file.read()) for file in files]
             for files in (tree.files, tree.around)
         ]
 
-    on_disk = found(Options(paths=named))
-    assert found(Options(paths=named, ground=revision(git.top(), commit))) == on_disk
+    on_disk = found(RenderOptions(paths=named))
+    assert found(RenderOptions(paths=named, ground=commit_tree(git.top(), commit))) == on_disk
     assert on_disk[0]
 
 
@@ -134,7 +128,7 @@ def test_a_path_that_the_commit_has_not(repo: Path) -> None:
     fill(repo, "a.yaml")
     commit = committed(repo)
     fill(repo, "later/b.yaml")
-    (problem,) = seen(Options(paths=("later",), ground=revision(git.top(), commit)))
+    (problem,) = seen(RenderOptions(paths=("later",), ground=commit_tree(git.top(), commit)))
     assert problem.code == "E122"
 
 
@@ -142,8 +136,8 @@ def test_links_of_a_commit_are_left_aside(repo: Path) -> None:
     fill(repo, "a.yaml")
     (repo / "b.yaml").symlink_to("a.yaml")
     (repo / "out.yaml").symlink_to("/etc/hostname")
-    ground = revision(git.top(), committed(repo))
-    assert [file.key for file in load.scope(Options(ground=ground)).tree.files] == ["a.yaml"]
+    ground = commit_tree(git.top(), committed(repo))
+    assert [file.key for file in load.scope(RenderOptions(ground=ground)).tree.files] == ["a.yaml"]
 
 
 def test_lists_of_options_beside_a_backend_are_those_of_the_commit(repo: Path) -> None:
@@ -151,21 +145,21 @@ def test_lists_of_options_beside_a_backend_are_those_of_the_commit(repo: Path) -
     backends = Path(load.PRESETS, "backends")
     shutil.copy(backends / "vllm.yaml", repo)
     shutil.copytree(backends / "flags", repo / "flags")
-    (repo / "apps.yaml").write_text(f"{MODEL.replace('NAME', 'small')}---\n{PLAYGROUND}")
-    on_disk = seen(Options())
+    (repo / "apps.yaml").write_text(f"{gpu_model('small')}---\n{PLAYGROUND}")
+    on_disk = seen(RenderOptions())
     assert on_disk[0] == []
     commit = committed(repo)
     (repo / "flags" / "vllm.txt").write_text("versions 0.33.0\n--nothing 0\n")
-    assert seen(Options()) != on_disk
-    assert seen(Options(ground=revision(git.top(), commit))) == on_disk
+    assert seen(RenderOptions()) != on_disk
+    assert seen(RenderOptions(ground=commit_tree(git.top(), commit))) == on_disk
 
 
 def test_files_that_somebody_hands_over(repo: Path) -> None:
     fill(repo, "a.yaml", "models/b.yaml")
-    on_disk = seen(Options())
+    on_disk = seen(RenderOptions())
     files = {path.relative_to(repo).as_posix(): path.read_bytes() for path in repo.rglob("*.yaml")}
     emptied(repo)
-    assert seen(Options(ground=given(str(repo), files))) == on_disk
+    assert seen(RenderOptions(ground=memory_tree(str(repo), files))) == on_disk
 
 
 # --- git
@@ -240,8 +234,8 @@ def test_odd_names_of_files(repo: Path) -> None:
     assert [data.decode() for data in git.contents(top, [each.blob for each in entries])] == [
         (repo / each.path).read_text() for each in entries
     ]
-    on_disk = load.scope(Options()).tree
-    held = load.scope(Options(ground=revision(top, commit))).tree
+    on_disk = load.scope(RenderOptions()).tree
+    held = load.scope(RenderOptions(ground=commit_tree(top, commit))).tree
     assert (held.odd, [file.key for file in held.files]) == (on_disk.odd, [file.key for file in on_disk.files])
 
 
@@ -252,7 +246,7 @@ def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkey
     texts = {"a": b"one\n", "b": b"", "c": b"two\r\n", "d": b"one\n"}
     for name, text in texts.items():
         (place / name).write_bytes(text)
-    ground = revision(str(place), committed(place))
+    ground = commit_tree(str(place), committed(place))
     asked: list[str] = []
     ask = git.contents
 
@@ -293,6 +287,6 @@ def test_dirty_work_trees_are_left_as_they_are(repo: Path) -> None:
     fill(repo, "a.yaml", "b.yaml")
     (repo / "a.yaml").write_text("broken: [")
     before = run("status", "--porcelain", at=repo)
-    problems, *_ = seen(Options(ground=revision(git.top(), commit)))
+    problems, *_ = seen(RenderOptions(ground=commit_tree(git.top(), commit)))
     assert problems == []
     assert run("status", "--porcelain", at=repo) == before

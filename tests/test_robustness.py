@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import expand, parallel, resolve, tree
+from renderer import expand, resolve, workers
+from renderer.diagnostics import Diagnostic, RenderError
 from renderer.plan import Plan
-from renderer.problems import Problem, RenderError
-from renderer.tree import MAX_BYTES
+from renderer.source import tree
+from renderer.source.tree import MAX_BYTES
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -200,14 +201,14 @@ def test_file_that_cannot_be_read(here: Path, llmaz: Llmaz, monkeypatch: pytest.
     """E120, at the file, beside whatever else is wrong. (Modes say nothing to root.)"""
     write(here / "chat.yaml", playground("chat", namespace="Wrong"))
     write(here / "locked.yaml", playground("locked"))
-    read = tree.File.read
+    read = tree.InputFile.read
 
-    def locked(file: tree.File) -> bytes:
+    def locked(file: tree.InputFile) -> bytes:
         if file.name == "locked.yaml":
             raise PermissionError(13, "Permission denied", file.path)
         return read(file)
 
-    monkeypatch.setattr(tree.File, "read", locked)
+    monkeypatch.setattr(tree.InputFile, "read", locked)
     done = llmaz("render")
     assert (done.code, codes(done.err)) == (2, ["E282", "E120"])
     assert "\nlocked.yaml: cannot be read: Permission denied [E120]\n" in done.err
@@ -641,7 +642,7 @@ def test_exit_codes(here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("worth", [10**9, 1], ids=["one process", "several"])
-@pytest.mark.parametrize(("room", "stage"), [(expand, "manifests"), (resolve, "leans"), (resolve, "needs")])
+@pytest.mark.parametrize(("room", "stage"), [(expand, "build_manifests"), (resolve, "leans"), (resolve, "needs")])
 def test_internal_fault(
     room: ModuleType, stage: str, worth: int, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -656,7 +657,7 @@ def test_internal_fault(
         return sound(plans)
 
     monkeypatch.setattr(room, stage, faulty)
-    monkeypatch.setattr(parallel, "WORTH", worth)
+    monkeypatch.setattr(workers, "MIN_ITEMS", worth)
     done = llmaz("render")
     assert done.code == 3
     assert done.err.splitlines()[0] == "sing.yaml: internal fault: ZeroDivisionError: a fault of ours [E901]"
@@ -666,8 +667,8 @@ def test_internal_fault(
 
 
 def test_a_problem_sorts_and_shows_once() -> None:
-    one = Problem("a.yaml", 9, 1, "E203", "", "late")
-    two = Problem("a.yaml", 10, 1, "E203", "", "later")
+    one = Diagnostic("a.yaml", 9, 1, "E203", "", "late")
+    two = Diagnostic("a.yaml", 10, 1, "E203", "", "later")
     assert RenderError([two, one, two]).problems == [one, two]
 
 
@@ -679,7 +680,7 @@ def test_several_processes_make_the_same_as_one(here: Path, llmaz: Llmaz, monkey
     write(here / "two.yaml", playground("warned") + "  elasticConfig: {maxReplicas: 2, scaleTrigger: {hpa: {}}}\n")
     made = []
     for worth in (10**9, 1):
-        monkeypatch.setattr(parallel, "WORTH", worth)
+        monkeypatch.setattr(workers, "MIN_ITEMS", worth)
         done = llmaz("render", "-o", f"../{worth}")
         assert done.code == 0, done.err
         stdout = llmaz("render", "--stdout")
@@ -691,7 +692,7 @@ def test_several_processes_make_the_same_as_one(here: Path, llmaz: Llmaz, monkey
     write(here / "broken.yaml", "apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: [\n")
     wrong = []
     for worth in (10**9, 1):
-        monkeypatch.setattr(parallel, "WORTH", worth)
+        monkeypatch.setattr(workers, "MIN_ITEMS", worth)
         wrong.append(llmaz("render"))
     assert wrong[0] == wrong[1]
     assert wrong[0].code == 2

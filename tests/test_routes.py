@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import inputs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,26 +19,11 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 CASES = sorted(path.parent.name for path in HERE.glob("routes/*/input"))
 FORMS = {"table": "routes.txt", "markdown": "routes.md", "json": "routes.json"}
-CONFIG = """\
-apiVersion: renderer.llmaz.io/v1alpha1
-kind: RenderConfig
-metadata: {name: config}
-spec:
-  gateway: {mode: backend, perNamespace: {team-0: {name: first}}}
-"""
-PLAYGROUND = """\
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {{name: {name}, namespace: {namespace}}}
-spec:
-  modelClaim: {{modelName: {model}}}
-  servedModelName: {served}
-"""
+CONFIG = inputs.CONFIG + "{gateway: {mode: backend, perNamespace: {team-0: {name: first}}}}\n"
 
 
 def playground(name: str, namespace: str, served: str, model: str = "qwen3-8b") -> str:
-    return PLAYGROUND.format(name=name, namespace=namespace, served=served, model=model)
+    return f"---\n{inputs.playground(name, namespace, model)}  servedModelName: {served}\n"
 
 
 _NODE, _LABEL = r"[a-z][\w.]*", r'"(?:[\w .:/@+,–…-]|<br>|#\d+;)*"'

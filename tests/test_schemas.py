@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 import renderer.schema
-from renderer.api import Options
-from renderer.pipeline import render
+from renderer.api import RenderOptions
+from renderer.pipeline import render, write
 from scripts.usual import KINDS, WORDS, usual
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -196,7 +196,7 @@ def test_what_is_usual_is_enough(name: str, tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(renderer.schema, "_compiled", noted)
     monkeypatch.setattr(renderer.schema, "_decider", functools.cache(renderer.schema._Decider))
-    render(Options(paths=(str(ROOT / "examples" / name),), output=str(tmp_path / "rendered"), write=True))
+    write(render(RenderOptions(paths=(str(ROOT / "examples" / name),), output=str(tmp_path / "rendered"), write=True)))
     assert "usual/input/playground" in asked
     assert set(asked) & set(KINDS) == set()
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer import secrets
-from renderer.diff.comparing import compare
-from renderer.diff.forms import FORMS
-from renderer.secrets import ANOTHER, HIDDEN, harmless_variables, hidden_in_text, literal, veiled
-from tests.test_diff import CHAT, CONFIG, MODEL, Repository, policy, texts, workload
+from renderer import secret_detection
+from renderer.diff.comparison import compare
+from renderer.diff.formats import FORMS
+from renderer.secret_detection import ANOTHER, HIDDEN, harmless_variables, hide_in_text, hide_secrets, is_literal_secret
+from tests.diff.objects import policy, texts, workload
+from tests.diff.repository import CHAT, CONFIG, MODEL, Repository
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -44,8 +45,8 @@ PATTERN KEYSPACE SECRETARY_MODE
     SECRETS.split(),
 )
 def test_a_name_of_a_secret(name: str) -> None:
-    assert literal(name, "hunter2")
-    assert literal(name, "12345")
+    assert is_literal_secret(name, "hunter2")
+    assert is_literal_secret(name, "12345")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_a_name_of_a_secret(name: str) -> None:
     NONE.split(),
 )
 def test_a_name_of_none(name: str) -> None:
-    assert not literal(name, "hunter2")
+    assert not is_literal_secret(name, "hunter2")
 
 
 def test_options_of_engines_are_not_taken_for_secrets() -> None:
@@ -63,7 +64,7 @@ def test_options_of_engines_are_not_taken_for_secrets() -> None:
         for path in (ROOT / "presets" / "backends" / "flags").glob("*.txt")
         for line in path.read_text("utf-8").splitlines()
         for option in line.partition(" ")[0].split(",")
-        if option.startswith("-") and list(secrets.secrets_in([option, "x"]))
+        if option.startswith("-") and list(secret_detection.secrets_in([option, "x"]))
     }
     keys = {"--api-key", "--admin-api-key", "--hf-token", "--ngrok-authtoken", "--ssl-keyfile-password"}
     switches = {"--allow-credentials", "--no-allow-credentials", "--cors-credentials", "--no-cors-credentials"}
@@ -95,7 +96,7 @@ def test_harmless_names_are_those_of_the_presets() -> None:
     }
     for path in (ROOT / "presets" / "backends" / "flags").glob("*.env.txt"):
         names |= {line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")}
-    assert frozenset(name for name in names if not literal(name, "x")) == harmless_variables()
+    assert frozenset(name for name in names if not is_literal_secret(name, "x")) == harmless_variables()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_values_of_variables(name: str, value: str, shown: bool) -> None:
     """In containers that run and in those before them; a change shows."""
     body = {"initContainers": [{"name": "a", "env": [{"name": name, "value": value}]}]}
     other = {"initContainers": [{"name": "a", "env": [{"name": name, "value": f"{value}x"}]}]}
-    (made,), (changed,) = (veiled(each, body)["initContainers"][0]["env"] for each in (body, other))
+    (made,), (changed,) = (hide_secrets(each, body)["initContainers"][0]["env"] for each in (body, other))
     assert made == {"name": name, "value": value if shown else HIDDEN}
     if not shown:
         assert changed["value"] == ANOTHER
@@ -173,7 +174,7 @@ def test_values_of_variables(name: str, value: str, shown: bool) -> None:
     ids=lambda each: " ".join(each),
 )
 def test_bodies(given: dict[str, Any], shown: dict[str, Any]) -> None:
-    assert veiled(given) == shown
+    assert hide_secrets(given) == shown
 
 
 # --- Command lines, and texts
@@ -195,7 +196,7 @@ def test_bodies(given: dict[str, Any], shown: dict[str, Any]) -> None:
     ],
 )
 def test_command_lines(args: list[str], shown: list[str]) -> None:
-    assert veiled(args) == shown
+    assert hide_secrets(args) == shown
 
 
 TEXTS = [
@@ -228,11 +229,11 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "shown"), TEXTS, ids=lambda text: text[:30])
 def test_texts(text: str, shown: str) -> None:
-    assert hidden_in_text(text) == shown.replace("X", HIDDEN) if shown != text else hidden_in_text(text) == text
+    assert hide_in_text(text) == shown.replace("X", HIDDEN) if shown != text else hide_in_text(text) == text
 
 
 def test_another_secret_in_a_text() -> None:
-    assert hidden_in_text("a TOKEN=1 PASS=2", ["b PASS=2 TOKEN=3"]) == f"a TOKEN={ANOTHER} PASS={HIDDEN}"
+    assert hide_in_text("a TOKEN=1 PASS=2", ["b PASS=2 TOKEN=3"]) == f"a TOKEN={ANOTHER} PASS={HIDDEN}"
 
 
 @pytest.mark.parametrize(
@@ -241,8 +242,8 @@ def test_another_secret_in_a_text() -> None:
 def test_texts_of_whatever_length_are_read_in_time(part: str) -> None:
     text = part * (500_000 // len(part))
     began = time.process_time()
-    hidden_in_text(text)
-    veiled({text: "x", "env": [{"name": text, "value": text}]})
+    hide_in_text(text)
+    hide_secrets({text: "x", "env": [{"name": text, "value": text}]})
     assert time.process_time() - began < 5
 
 
@@ -320,7 +321,7 @@ def test_what_is_rendered_of_itself_hides_nothing() -> None:
     hidden = set()
     for path in sorted((ROOT / "tests" / "cases").glob("*/expected/**/*.yaml")):
         for body in yaml.load_all(path.read_text("utf-8"), yaml.CSafeLoader):
-            text, shown = (json.dumps(each, indent=1).splitlines() for each in (body, veiled(body)))
+            text, shown = (json.dumps(each, indent=1).splitlines() for each in (body, hide_secrets(body)))
             hidden |= {line.strip() for line, new in zip(text, shown, strict=True) if line != new}
     others = {line for line in hidden if not re.match(r'"value": ', line)}
     assert others == {'"k"'}

@@ -13,34 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import git, paths, patterns, suggestions, template
-from renderer.cli.answers import FORMATS
+from renderer import patterns, suggestions, template
+from renderer.cli.console import FORMATS
+from renderer.source import git, paths
 from renderer.yamlio import limits
+from tests.inputs import CONFIG, backend_runtime, playground
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
-PLAYGROUND = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: chat, namespace: demo}
-spec: {modelClaim: {modelName: qwen3-0--6b-gguf}, backendRuntimeConfig: {backendName: llamacpp}}
-"""
-CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: "
-RUNTIME = """\
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: BackendRuntime
-metadata: {name: mine}
-spec:
-  image: example/x
-  version: "1"
-  command: [x]
-  recommendedConfigs: [{name: default, args: ["%s"]}]
-  engine: {options: {style: exact, version: "%s", list: %s}}
-"""
+PLAYGROUND = playground("chat", "demo", backend="llamacpp")
+
+
+def own_runtime(arg: str = "--a", pattern: str = "(.+)", listed: str = "none-1.txt", tag: str = "1") -> str:
+    """A runtime with this argument, and with a list of options that a pattern finds for its version."""
+    options = f'{{style: exact, version: "{pattern}", list: {listed}}}'
+    return "---\n" + backend_runtime(options, f'"{arg}"', f'"{tag}"')
 
 
 @pytest.fixture
@@ -72,7 +62,7 @@ def test_nothing_runs(repository: Path, tmp_path: Path, llmaz: Llmaz, monkeypatc
     (bare / "HEAD").write_text("ref: refs/heads/main\n")
     (bare / "config").write_text(f'[core]\n\tfsmonitor = "touch {tmp_path}/RUN"\n\thooksPath = hooks\n')
     (bare / "x.yaml").write_text("!!python/object/apply:os.system [id] # llmaz.io/\n")
-    (repository / "a.yaml").write_text(RUNTIME % ("{{ ModelName.__class__.__mro__ }}", "(.+)", "none-1.txt"))
+    (repository / "a.yaml").write_text(own_runtime("{{ ModelName.__class__.__mro__ }}"))
     for words in (["render"], ["diff"], ["diff", "--", "models"], ["check", "."], ["argocd", "application"]):
         assert llmaz(*words).code in (0, 1, 2)
     assert {command[0] for command in started} <= {"git"}
@@ -84,7 +74,7 @@ def test_nothing_outside_of_the_tree_is_read(repository: Path, llmaz: Llmaz) -> 
     (repository / "linked-1.txt").symlink_to("../home/token-1.txt")
     (repository / "linked.yaml").symlink_to("../home/token-1.txt")
     for listed in ("../home/token-1.txt", "linked-1.txt"):
-        text = PLAYGROUND.replace("llamacpp", "mine") + RUNTIME % ("--a", "(.+)", listed)
+        text = PLAYGROUND.replace("llamacpp", "mine") + own_runtime(listed=listed)
         (repository / "chat.yaml").write_text(text)
         done = llmaz("validate")
         assert done.code == 2
@@ -127,7 +117,7 @@ def test_text_stays_text(form: str, repository: Path, llmaz: Llmaz) -> None:
 )
 def test_work_is_bounded(arg: str, version: str, tag: str, repository: Path) -> None:
     """See test_hostile_work.py."""
-    text = RUNTIME.replace('version: "1"', f'version: "{tag}"') % (arg, version, "none-1.txt")
+    text = own_runtime(arg, version, tag=tag)
     (repository / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine") + text)
     program = [sys.executable, "-c", "from renderer.cli import main; main()", "validate"]
     done = subprocess.run(program, capture_output=True, timeout=60, check=False)

@@ -11,44 +11,36 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from renderer import emit, parallel, resolve
-from renderer.api import Config, Inputs
-from renderer.emit import Text, header
-from renderer.load.gathering import Gathering
-from renderer.load.rule import Rule
-from renderer.plan import Joint, Manifest, Wanted
-from renderer.tree import File
+from renderer import resolve, workers
+from renderer.api import Inputs, RenderConfig
+from renderer.diagnostics.rule import NamedSource
+from renderer.load.index import InputIndex
+from renderer.output import manifest_files
+from renderer.output.manifest_files import OutputFile, header
+from renderer.plan import Manifest, SharedNeed, SharedPlan
+from renderer.source.tree import InputFile
 from renderer.yamlio import parse
+from tests.inputs import CONFIG, gguf_model, playground
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
 FED = "autoscaling: {metricSource: {type: prometheusAdapter}}"
-CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {{name: config}}\nspec: {{{spec}}}\n"
-PLAYGROUND = """\
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {{name: {name}, namespace: {namespace}}}
-spec:
-  modelClaim: {{modelName: {model}}}
-  backendRuntimeConfig: {{backendName: llamacpp}}
-"""
-MODEL = """\
-apiVersion: llmaz.io/v1alpha1
-kind: OpenModel
-metadata: {{name: {name}}}
-spec: {{familyName: blue, source: {{modelHub: {{modelID: org/{name}, filename: {name}.gguf}}}}}}
-"""
 SHARED = {"_cluster.yaml", "team-a/_shared.yaml", "team-b/_shared.yaml"}
+
+
+def configured(spec: str) -> str:
+    """A RenderConfig with these keys."""
+    return f"{CONFIG}{{{spec}}}\n"
 
 
 def tree(folder: Path, spec: str = f"{FED}, flavorPolicy: inftyai") -> None:
     """Two teams with an app and a model each."""
-    (folder / "llmaz.yaml").write_text(CONFIG.format(spec=spec))
+    (folder / "llmaz.yaml").write_text(configured(spec))
     for team in ("team-a", "team-b"):
         (folder / team).mkdir()
-        text = MODEL.format(name=f"m-{team}") + "---\n"
-        text += PLAYGROUND.format(name=f"chat-{team}", namespace=team, model=f"m-{team}")
+        text = gguf_model(f"m-{team}") + "---\n"
+        text += playground(f"chat-{team}", team, f"m-{team}", "llamacpp")
         (folder / team / "chat.yaml").write_text(text)
 
 
@@ -93,7 +85,7 @@ def test_another_model_leaves_the_namespace_alone(here: Path, llmaz: Llmaz) -> N
     tree(here, FED)
     assert llmaz("render").code == 0
     before = texts(here / "rendered")
-    more = PLAYGROUND.format(name="more", namespace="team-a", model="m-team-b") + "  servedModelName: more\n"
+    more = playground("more", "team-a", "m-team-b", "llamacpp") + "  servedModelName: more\n"
     (here / "more.yaml").write_text(more)
     assert (llmaz("render").counts["new"], llmaz("render").counts["changed"]) == (1, 0)
     assert texts(here / "rendered")["team-a/_shared.yaml"] == before["team-a/_shared.yaml"]
@@ -109,7 +101,7 @@ def test_a_part_of_the_tree_leaves_them_alone(paths: list[str], here: Path, llma
     whole = texts(here / "rendered")
     assert whole.keys() > SHARED
     (here / "team-a" / "chat.yaml").rename(here / "team-a" / "talk.yaml")
-    (here / "llmaz.yaml").write_text(CONFIG.format(spec="namespace: x"))
+    (here / "llmaz.yaml").write_text(configured("namespace: x"))
     part = [path.replace("chat", "talk") for path in paths]
     done = llmaz("render", *part)
     assert (done.code, done.counts["changed"], done.counts["gone"]) == (0, 1, 0)
@@ -125,10 +117,10 @@ def test_a_part_of_the_tree_leaves_them_alone(paths: list[str], here: Path, llma
 
 def test_an_app_of_the_configurations_own_file_is_pruned_with_it(here: Path, llmaz: Llmaz) -> None:
     """Its header names `llmaz.yaml` as the shared files' do: only the path tells them apart."""
-    app = PLAYGROUND.format(name="chat", namespace="llm", model="qwen3-0--6b-gguf")
-    (here / "llmaz.yaml").write_text(CONFIG.format(spec=FED) + "---\n" + app)
+    app = playground("chat", "llm", "qwen3-0--6b-gguf", "llamacpp")
+    (here / "llmaz.yaml").write_text(configured(FED) + "---\n" + app)
     assert llmaz("render").counts["new"] == 2
-    (here / "llmaz.yaml").write_text(CONFIG.format(spec=FED))
+    (here / "llmaz.yaml").write_text(configured(FED))
     assert llmaz("render", "llmaz.yaml", "--allow-empty").counts["gone"] == 1
     assert texts(here / "rendered").keys() == {"llm/_shared.yaml"}
 
@@ -165,14 +157,14 @@ def test_every_layout_keeps_their_names(here: Path, llmaz: Llmaz) -> None:
 
 
 def test_as_many_processes_as_may_be(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG.format(spec=f"{FED}, flavorPolicy: inftyai"))
+    (here / "llmaz.yaml").write_text(configured(f"{FED}, flavorPolicy: inftyai"))
     for i in range(40):
-        app = PLAYGROUND.format(name=f"p-{i}", namespace=f"ns-{i % 3}", model=f"m-{i % 9}")
+        app = playground(f"p-{i}", f"ns-{i % 3}", f"m-{i % 9}", "llamacpp")
         app += f"  servedModelName: p-{i}\n"
-        (here / f"app-{i}.yaml").write_text(app + ("---\n" + MODEL.format(name=f"m-{i}") if i < 9 else ""))
+        (here / f"app-{i}.yaml").write_text(app + ("---\n" + gguf_model(f"m-{i}") if i < 9 else ""))
     made = set()
     for count in (1, 2, 5):
-        monkeypatch.setattr(parallel, "workers", lambda items, count=count: min(count, items))
+        monkeypatch.setattr(workers, "process_count", lambda items, count=count: max(1, min(count, items)))
         made.add(llmaz("render", "--stdout").out)
     assert len(made) == 1
     shared = [each for each in yaml.safe_load_all(made.pop()) if each["kind"] in ("OpenModel", "PodMonitor")]
@@ -215,9 +207,11 @@ def test_texts() -> None:
     line = header("llmaz.yaml")
     one, two = manifest("a"), manifest("b")
     first, second = (f"kind: Thing\nmetadata:\n  name: {name}\n" for name in "ab")
-    assert emit.shared(Joint(""), [one, two]) == [Text("_cluster.yaml", f"{line}{first}---\n{second}")]
-    assert emit.shared(Joint("llm"), [one]) == [Text("llm/_shared.yaml", line + first)]
-    assert emit.shared(Joint("llm"), []) == []
+    assert manifest_files.shared(SharedPlan(""), [one, two]) == [
+        OutputFile("_cluster.yaml", f"{line}{first}---\n{second}")
+    ]
+    assert manifest_files.shared(SharedPlan("llm"), [one]) == [OutputFile("llm/_shared.yaml", line + first)]
+    assert manifest_files.shared(SharedPlan("llm"), []) == []
 
 
 # --- what is decided
@@ -225,24 +219,24 @@ def test_texts() -> None:
 
 def inputs(spec: str, *documents: str) -> Inputs:
     """Inputs of these documents, under a RenderConfig with this spec."""
-    (config,), _ = parse("llmaz.yaml", CONFIG.format(spec=spec).encode())
-    gathering = Gathering(Config(config.value["spec"], config), "llmaz.yaml")
+    (config,), _ = parse("llmaz.yaml", configured(spec).encode())
+    gathering = InputIndex(RenderConfig(config.value["spec"], config), "llmaz.yaml")
     for i, text in enumerate(documents):
         read, _ = parse(f"{i}.yaml", text.encode())
         values = [(each.index, each.value, each.value["kind"], True, ()) for each in read]
-        gathering.add(File(f"{i}.yaml", f"{i}.yaml", f"{i}.yaml"), text.encode(), 0, values, [], False)
+        gathering.add(InputFile(f"{i}.yaml", f"{i}.yaml", f"{i}.yaml"), text.encode(), 0, values, [], False)
     return gathering.inputs()
 
 
 def test_joints_come_in_order_each_object_once() -> None:
-    read = inputs(FED, MODEL.format(name="b"), MODEL.format(name="a"))
+    read = inputs(FED, gguf_model("b"), gguf_model("a"))
     wanted = {
-        Wanted("PodMonitor", "z", "llmaz-engines"),
-        Wanted("OpenModel", "", "b"),
-        Wanted("PodMonitor", "y", "llmaz-engines"),
-        Wanted("OpenModel", "", "a"),
+        SharedNeed("PodMonitor", "z", "llmaz-engines"),
+        SharedNeed("OpenModel", "", "b"),
+        SharedNeed("PodMonitor", "y", "llmaz-engines"),
+        SharedNeed("OpenModel", "", "a"),
     }
-    joints, problems = resolve.joints(resolve.memo(read), wanted)
+    joints, problems = resolve.shared_plans(resolve.run_context(read), wanted)
     assert problems == []
     assert [each.namespace for each in joints] == ["", "y", "z"]
     assert [model.name for model in joints[0].models] == ["a", "b"]
@@ -252,22 +246,22 @@ def test_joints_come_in_order_each_object_once() -> None:
 
 
 def test_settings_are_looked_at_even_by_a_part_of_the_tree() -> None:
-    joints, problems = resolve.joints(
-        resolve.memo(inputs("autoscaling: {metricSource: {type: none, podMonitor: {}}}")), set()
+    joints, problems = resolve.shared_plans(
+        resolve.run_context(inputs("autoscaling: {metricSource: {type: none, podMonitor: {}}}")), set()
     )
     assert joints == []
     assert [each.code for each in problems] == ["W220"]
 
 
 def test_a_plan_names_what_it_shares() -> None:
-    app = PLAYGROUND.format(name="chat", namespace="llm", model="m")
+    app = playground("chat", "llm", "m", "llamacpp")
     for spec, expected in {
-        FED: {Wanted("PodMonitor", "llm", "llmaz-engines")},
-        "flavorPolicy: inftyai": {Wanted("OpenModel", "", "m")},
+        FED: {SharedNeed("PodMonitor", "llm", "llmaz-engines")},
+        "flavorPolicy: inftyai": {SharedNeed("OpenModel", "", "m")},
         "namespace: x": set(),
     }.items():
-        read = inputs(spec, MODEL.format(name="m"), app)
-        (plan,), problems = resolve.plan(resolve.memo(read), read.apps[0])
+        read = inputs(spec, gguf_model("m"), app)
+        (plan,), problems = resolve.plan(resolve.run_context(read), read.apps[0])
         assert problems == []
         assert plan is not None
         assert {each for each in plan.shared if each.kind != "PublicName"} == expected
@@ -275,9 +269,11 @@ def test_a_plan_names_what_it_shares() -> None:
 
 def test_a_rule_has_no_place() -> None:
     """Settings of `--set` alone are placed at the flag."""
-    config = Config({"autoscaling": {"metricSource": {"type": "none", "podMonitor": {}}}}, Rule("llmaz.yaml"))
-    made = Gathering(config, None).inputs()
-    (problem,) = resolve.joints(resolve.memo(made), ())[1]
+    config = RenderConfig(
+        {"autoscaling": {"metricSource": {"type": "none", "podMonitor": {}}}}, NamedSource("llmaz.yaml")
+    )
+    made = InputIndex(config, None).inputs()
+    (problem,) = resolve.shared_plans(resolve.run_context(made), ())[1]
     assert (problem.file, problem.line) == ("llmaz.yaml", 0)
 
 

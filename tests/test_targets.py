@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer import schema, since, yamlio
-from renderer.problems import WORDINGS
+from renderer import component_versions, schema, yamlio
+from renderer.diagnostics import WORDINGS
 from scripts import make_compatibility
+from tests.inputs import CONFIG, error_case
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CASES = sorted(path.parent.name for path in HERE.glob("cases/*/expected"))
-DEFAULTS = {key: each.default for key, each in since.components().items() if each.default}
-CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec:\n"
+DEFAULTS = {key: each.default for key, each in component_versions.components().items() if each.default}
 MODEL = """
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -108,25 +108,27 @@ def test_the_data_is_of_the_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "scripts" / "make_schemas.py").read_text("utf-8")
     pinned: dict[str, set[tuple[int, ...]]] = {}
     for module, version in re.findall(r'"([\w./-]+)@v([0-9.]+)"', text):
-        pinned.setdefault(module, set()).add(since.numbers(version)[:2])
+        pinned.setdefault(module, set()).add(component_versions.numbers(version)[:2])
     monkeypatch.syspath_prepend(ROOT / "scripts")
     from scripts.make_since import COMPONENTS  # not above: its neighbours are on the path only now
 
-    assert set(COMPONENTS) == set(since.components())
+    assert set(COMPONENTS) == set(component_versions.components())
     for key, each in COMPONENTS.items():
-        assert since.numbers(since.components()[key].tested) == max(pinned[each.module]), key
+        assert component_versions.numbers(component_versions.components()[key].tested) == max(pinned[each.module]), key
 
 
 def test_defaults_are_tested() -> None:
     """What is rendered by default is held against the schemas of these very versions; Kubernetes has a floor, and Envoy
     Gateway's own Gateway API is older than that of our schemas.
     """
-    for key, each in since.components().items():
+    for key, each in component_versions.components().items():
         if each.default:
-            oldest, default, tested, newest = map(since.numbers, (each.oldest, each.default, each.tested, each.newest))
+            oldest, default, tested, newest = map(
+                component_versions.numbers, (each.oldest, each.default, each.tested, each.newest)
+            )
             assert oldest <= default <= tested <= newest, key
             assert default == tested or key in ("kubernetes", "gatewayAPI")
-    assert since.components()["kubernetes"].default in WORDINGS["E133"].message
+    assert component_versions.components()["kubernetes"].default in WORDINGS["E133"].message
 
 
 def test_every_schema_is_known() -> None:
@@ -139,7 +141,7 @@ def test_every_schema_is_known() -> None:
         if path.parent.name in groups or (path.parent.name, version) == ("aigateway.envoyproxy.io", "v1alpha1"):
             continue
         if path.stem != "mcproute_v1beta1":
-            assert since.judged(name), name
+            assert component_versions.judging_component(name), name
 
 
 @pytest.mark.parametrize(
@@ -176,21 +178,25 @@ def test_every_schema_is_known() -> None:
 )  # fmt: skip
 def test_facts(name: str, path: str, needs: dict[str, str]) -> None:
     """What release notes say, and a list of the fields that are newest everywhere else."""
-    late = since.Targets(dict.fromkeys(since.components(), "0.0")).late(f"output/{name}")
+    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).late(
+        f"output/{name}"
+    )
     assert late
     node = late.node
     for word in path.replace("[]", ".[]").split(".") if path else ():
         node = node[word]
     # A gate that is off for good only counts once the version is there.
     assert {**node["!"]} == {key: value for key, value in needs.items() if key != "?"}
-    newest = since.Targets({key: each.newest for key, each in since.components().items()}).late(f"output/{name}")
+    newest = component_versions.TargetVersions(
+        {key: each.newest for key, each in component_versions.components().items()}
+    ).late(f"output/{name}")
     found = list(make_compatibility.walked(newest.node)) if newest else []
     assert [each[2]["?"] for each in found if each[0] == path] == [value for key, value in needs.items() if key == "?"]
 
 
 def test_what_no_leaderworkerset_passes_on() -> None:
     """A field of pods that none of its CRDs has is unknown in its templates, not new."""
-    targets = since.Targets(dict.fromkeys(since.components(), "0.0"))
+    targets = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0"))
     pod, workload = (
         targets.late(f"output/{name}") for name in ("core/pod_v1", "leaderworkerset.x-k8s.io/leaderworkerset_v1")
     )
@@ -204,14 +210,17 @@ def test_what_no_leaderworkerset_passes_on() -> None:
 
 def test_values() -> None:
     """A value counts as a field does, whether it is text or a number."""
-    late = since.Targets({"leaderWorkerSet": "0.8", "gatewayAPI": "1.4"})
+    late = component_versions.TargetVersions({"leaderWorkerSet": "0.8", "gatewayAPI": "1.4"})
     workload = late.late("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
     assert workload
     body = {"spec": {"leaderWorkerTemplate": {"restartPolicy": "RecreateGroupAfterStart"}}}
-    assert [(each.value, each.needs) for each in since.too_new(workload.node, body)] == [
+    assert [(each.value, each.needs) for each in component_versions.too_new(workload.node, body)] == [
         ("RecreateGroupAfterStart", {"leaderWorkerSet": "0.9"})
     ]
-    assert list(since.too_new(workload.node, {"spec": {"leaderWorkerTemplate": {"restartPolicy": "None"}}})) == []
+    assert (
+        list(component_versions.too_new(workload.node, {"spec": {"leaderWorkerTemplate": {"restartPolicy": "None"}}}))
+        == []
+    )
 
 
 @pytest.mark.parametrize("name", sorted(json.loads((ROOT / "renderer" / "since.json").read_bytes())["kinds"]))
@@ -219,7 +228,7 @@ def test_schemas_of_what_is_too_new(name: str) -> None:
     """The refusing schema and the walk agree: each single thing that is too new is refused, and the rest is not."""
     import jsonschema_rs
 
-    late = since.Targets(dict.fromkeys(since.components(), "0.0")).late(name)
+    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).late(name)
     assert "allOf" not in schema.read(name), "its place is taken by what is too new"
     if not late:
         return
@@ -230,16 +239,16 @@ def test_schemas_of_what_is_too_new(name: str) -> None:
         for word in reversed(path.replace("[]", ".[]").replace("{}", ".{}").strip(".").split(".") if path else ()):
             body = [body] if word == "[]" else {"any" if word == "{}" else word: body}
         assert not refusing.is_valid(body), path
-        assert needs in [each.needs for each in since.too_new(late.node, body)], path
+        assert needs in [each.needs for each in component_versions.too_new(late.node, body)], path
 
 
 def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
     """What is too new for older targets is fine there, but for gates; what was written by hand is in the schema."""
-    manifests = (HERE / "errors/targets-before-the-newest/manifests.yaml").read_text("utf-8")
+    manifests = (error_case("targets-before-the-newest") / "manifests.yaml").read_text("utf-8")
     (here / "manifests.yaml").write_text(manifests)
-    newest = {key: each.newest for key, each in since.components().items() if each.default}
+    newest = {key: each.newest for key, each in component_versions.components().items() if each.default}
     elsewhere = "  external: [Gateway/gateway, Backend/chat]\n"
-    (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {json.dumps(newest)}\n{elsewhere}")
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {json.dumps(newest)}\n{elsewhere}")
     done = llmaz("check", "manifests.yaml")
     assert done.code == 0, done.err
     gates = re.findall(r"'(\w+)' needs the feature gate (\w+), .* Kubernetes 1.37 \[W700\]", done.err)
@@ -263,11 +272,11 @@ def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
     ],
 )
 def test_what_works_together(key: str, versions: dict[str, str], wanted: list[tuple[str, str]]) -> None:
-    assert list(since.unsupported(key, DEFAULTS | versions)) == wanted
+    assert list(component_versions.unsupported(key, DEFAULTS | versions)) == wanted
 
 
 def test_the_defaults_work_together() -> None:
-    assert [found for key in DEFAULTS for found in since.unsupported(key, DEFAULTS)] == []
+    assert [found for key in DEFAULTS for found in component_versions.unsupported(key, DEFAULTS)] == []
 
 
 # ---- what is rendered ----
@@ -280,19 +289,21 @@ def test_goldens_need_no_more_than_their_targets(case: str) -> None:
     """
     for path, body in bodies(HERE / "cases" / case / "expected"):
         name = make_compatibility.schema_of(body)
-        assert name in APART or since.judged(name), f"{path}: nobody knows since when there is {name}"
+        assert name in APART or component_versions.judging_component(name), (
+            f"{path}: nobody knows since when there is {name}"
+        )
         assert asks_too_much(body, DEFAULTS | said(case)) == [], path
 
 
-def asks_too_much(body: dict[str, Any], targets: dict[str, str]) -> list[since.TooNew]:
+def asks_too_much(body: dict[str, Any], targets: dict[str, str]) -> list[component_versions.TooNew]:
     """What of an object the targets do not have. Where there is no target it must have been there always."""
     return [
         each
         for each in make_compatibility.new(body)
         if any(
-            key not in targets or since.numbers(version) > since.numbers(targets[key])
+            key not in targets or component_versions.numbers(version) > component_versions.numbers(targets[key])
             for key, version in each.needs.items()
-            if key != since.GATE
+            if key != component_versions.GATE
         )
     ]
 
@@ -305,7 +316,7 @@ def test_the_platform_needs_no_more_than_the_defaults() -> None:
     seen = set()
     for folder in (HERE / "platform", HERE / "nodepools"):
         for path, body in bodies(folder):
-            if "kind" in body and since.judged(make_compatibility.schema_of(body)):
+            if "kind" in body and component_versions.judging_component(make_compatibility.schema_of(body)):
                 seen.add(body["kind"])
                 assert asks_too_much(body, targets) == [], path
     assert {"NodePool", "EC2NodeClass", "Gateway", "EnvoyProxy", "Deployment", "Job"} <= seen
@@ -333,7 +344,7 @@ def test_goldens_are_compared_at_all() -> None:
     ],
 )
 def test_a_partition_where_there_is_one(here: Path, llmaz: Llmaz, targets: str, needed: bool) -> None:
-    (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {{{targets}}}\n")
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{targets}}}\n")
     (here / "chat.yaml").write_text(CHAT)
     assert llmaz("render").code == 0
     assert ("partition: 0" in (here / "rendered/demo/chat.yaml").read_text()) is needed
@@ -379,7 +390,7 @@ def test_a_type_of_subgroups(here: Path, llmaz: Llmaz, version: str, policy: str
 def test_versions_that_are_none(here: Path, llmaz: Llmaz, key: str, value: str, code: str) -> None:
     """Whatever the version is that nobody knows: one error at its place, and nothing is written."""
     (here / "chat.yaml").write_text(CHAT)
-    (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {{{key}: {value}}}\n")
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{key}: {value}}}\n")
     done = llmaz("render")
     if key == "kubernetes":
         code = {"E701": "E306", "E702": "E306"}.get(code, code)  # it begins with 1, whatever happens
@@ -389,7 +400,7 @@ def test_versions_that_are_none(here: Path, llmaz: Llmaz, key: str, value: str, 
     assert f"llmaz.yaml:5:{15 + len(key)}: spec.targets.{key}: " in done.err
     assert f"[{expected}]" in done.err
     if expected != code:
-        (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {{{key}: '{value}'}}\n")
+        (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{key}: '{value}'}}\n")
         done = llmaz("render")
         assert done.code == 2
         assert f"[{code}]" in done.err
@@ -400,7 +411,7 @@ def test_no_targets_are_the_defaults(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT)
     assert llmaz("render", "-o", "one").code == 0
     (here / "llmaz.yaml").write_text(
-        f"{CONFIG}  targets: {{leaderWorkerSet: '0.6'}}\n"
+        f"{CONFIG}\n  targets: {{leaderWorkerSet: '0.6'}}\n"
         "  environments: {dev: {config: {targets: {leaderWorkerSet: null}}}, prod: {config: {targets: {}}}}\n"
     )
     done = llmaz("render", "-o", "two")
@@ -413,7 +424,7 @@ def test_shared_objects_are_judged_too(here: Path, llmaz: Llmaz) -> None:
     """A Gateway belongs to no app."""
     (here / "chat.yaml").write_text(CHAT)
     config = "  targets: {envoyGateway: '1.4'}\n  gateway: {create: true, auth: {apiKeys: {secretName: a}}}\n"
-    (here / "llmaz.yaml").write_text(CONFIG + config)
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n{config}")
     done = llmaz("render")
     assert done.code == 2
     assert "llmaz.yaml:6:43: spec.gateway.auth.apiKeys: in SecurityPolicy spec.apiKeyAuth.sanitize: " in done.err
@@ -422,7 +433,7 @@ def test_shared_objects_are_judged_too(here: Path, llmaz: Llmaz) -> None:
 def test_packed_routes_are_judged_too(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT)
     config = "  targets: {aiGateway: '0.6'}\n  gateway: {routeLayout: packed, hostnames: [a.example.com]}\n"
-    (here / "llmaz.yaml").write_text(CONFIG + config)
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n{config}")
     done = llmaz("render")
     assert done.code == 2
     assert "'hostnames' needs Agent Router (Envoy AI Gateway) 0.7, the target is 0.6 [E700]" in done.err
@@ -430,12 +441,12 @@ def test_packed_routes_are_judged_too(here: Path, llmaz: Llmaz) -> None:
 
 def test_check_asks_for_what_is_said_only(here: Path, llmaz: Llmaz) -> None:
     """The defaults are about what we render."""
-    manifest = (HERE / "errors/targets-of-a-check/by-hand.yaml").read_text()
+    manifest = (error_case("targets-of-a-check") / "by-hand.yaml").read_text()
     (here / "by-hand.yaml").write_text(manifest)
     assert llmaz("check", "by-hand.yaml").code == 0
-    (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {{aiGateway: '1.0'}}\n")
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{aiGateway: '1.0'}}\n")
     assert llmaz("check", "by-hand.yaml").code == 0
-    (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {{kubernetes: '1.34'}}\n")
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{kubernetes: '1.34'}}\n")
     done = llmaz("check", "by-hand.yaml")
     assert done.code == 2
     assert done.err.count("[E700]") == 1
@@ -446,7 +457,7 @@ def test_check_asks_for_what_is_said_only(here: Path, llmaz: Llmaz) -> None:
 
 def test_check_names_other_mistakes_too(here: Path, llmaz: Llmaz) -> None:
     """What is too new does not hide what is wrong."""
-    (here / "llmaz.yaml").write_text(f"{CONFIG}  targets: {{kubernetes: '1.33'}}\n")
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{kubernetes: '1.33'}}\n")
     spec = {"resources": {}, "containers": [{"name": "a", "image": "b", "imag": "c"}]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
     (here / "pod.yaml").write_text(json.dumps(pod))
@@ -474,12 +485,14 @@ def test_page_is_fresh() -> None:
 def test_the_chart_installs_this_profile() -> None:
     """charts/llmaz is one set of versions: that which is rendered for by default, in the versions of our schemas."""
     pins = make_compatibility.pins()
-    components = since.components()
+    components = component_versions.components()
     assert {key: make_compatibility.minor(version) for key, version in pins.items() if components[key].default} == {
         key: version for key, version in DEFAULTS.items() if key != "kubernetes"
     }
     for key, version in pins.items():
-        installed = since.numbers(make_compatibility.minor(version))
-        assert installed <= since.numbers(components[key].newest), key
+        installed = component_versions.numbers(make_compatibility.minor(version))
+        assert installed <= component_versions.numbers(components[key].newest), key
         # Karpenter's schemas are of a newer one: what the chart makes is held against the facts of its own, above.
-        assert since.numbers(components[key].tested) <= installed or key in ("gatewayAPI", "karpenter"), key
+        assert component_versions.numbers(components[key].tested) <= installed or key in ("gatewayAPI", "karpenter"), (
+            key
+        )

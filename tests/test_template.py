@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from renderer import template
-from renderer.resolve.engines import WORDS
-from renderer.template import TemplateError, compiled, condition
+from renderer.resolve.engine.backend_runtime import WORDS
+from renderer.template import TemplateError, compile_template, condition
 
 VALUES: dict[str, Any] = {
     "ModelPath": "/workspace/models/models--org--m",
@@ -40,7 +40,7 @@ VALUES: dict[str, Any] = {
 
 def filled(text: Any) -> Any:
     """The text or tree with VALUES in it."""
-    filler = compiled(text, WORDS)
+    filler = compile_template(text, WORDS)
     return filler(VALUES) if filler else text
 
 
@@ -116,12 +116,12 @@ def test_only_double_braces_are_active(text: str) -> None:
 def test_unknown_words(text: str) -> None:
     word = "port" if "port" in text else "Nope"
     with pytest.raises(TemplateError, match=f"no word is called '{word}'"):
-        compiled(text, WORDS)
+        compile_template(text, WORDS)
 
 
 def test_the_path_leads_to_the_leaf() -> None:
     with pytest.raises(TemplateError) as caught:
-        compiled({"a": ["x", {"b": "{{ Nope }}"}]}, WORDS, ("spec",))
+        compile_template({"a": ["x", {"b": "{{ Nope }}"}]}, WORDS, ("spec",))
     assert caught.value.path == ("spec", "a", 1, "b")
 
 
@@ -130,7 +130,7 @@ def test_the_path_leads_to_the_leaf() -> None:
 )
 def test_broken_templates(text: str) -> None:
     with pytest.raises(TemplateError):
-        compiled(text, WORDS)
+        compile_template(text, WORDS)
 
 
 def test_trees() -> None:
@@ -138,7 +138,7 @@ def test_trees() -> None:
     tree = {"args": ["{{ Port }}", "x", 1, None, {"{{ Port }}": "{{ TP }}"}], "n": 1.5, "b": True}
     assert filled(tree) == {"args": [8080, "x", 1, None, {"{{ Port }}": 4}], "n": 1.5, "b": True}
     assert tree["args"] == ["{{ Port }}", "x", 1, None, {"{{ Port }}": "{{ TP }}"}]
-    assert compiled({"a": ["b", {"c": 1}], "d": None}, WORDS) is None
+    assert compile_template({"a": ["b", {"c": 1}], "d": None}, WORDS) is None
 
 
 REACHING = [
@@ -211,9 +211,9 @@ def test_nothing_reaches_python(expression: str) -> None:
         condition(expression, WORDS)
     if "}}" not in expression:
         with pytest.raises(TemplateError):
-            compiled("{{ " + expression + " }}", WORDS)
+            compile_template("{{ " + expression + " }}", WORDS)
         with pytest.raises(TemplateError):
-            compiled("x {{ " + expression + " }} y", WORDS)
+            compile_template("x {{ " + expression + " }} y", WORDS)
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_jinja_is_imported_only_when_it_is_needed() -> None:
         "import sys\n"
         "from renderer import template\n"
         "known = frozenset({'TP', 'Port'})\n"
-        "template.compiled({'a': ['{{ Port }}', 'x {{ TP }} y', '{% {# plain']}, known)\n"
+        "template.compile_template({'a': ['{{ Port }}', 'x {{ TP }} y', '{% {# plain']}, known)\n"
         "template.condition('TP > 1 and not Port', known)\n"
         "assert 'jinja2' not in sys.modules\n"
         "template.condition('TP % 2 == 0', known)\n"
@@ -458,7 +458,7 @@ def test_a_word_is_text_below_a_key_of_texts() -> None:
         "seconds": "{{ DrainSleep }}",
         "on": "{{ Skip }}",
     }
-    filler = compiled({"exec": tree}, WORDS, (), frozenset({"command", "value"}))
+    filler = compile_template({"exec": tree}, WORDS, (), frozenset({"command", "value"}))
     assert filler is not None
     assert filler(VALUES) == {
         "exec": {"command": ["8080", "a4"], "value": "4", "seconds": 10, "on": False},
@@ -476,6 +476,6 @@ def test_a_word_is_text_below_a_key_of_texts() -> None:
     ids=["brackets", "not", "minus", "digits"],
 )
 def test_too_much_is_an_error_of_the_template(text: str, said: str) -> None:
-    for refused in (condition, lambda text, known: compiled("a {{ " + text + " }}", known)):
+    for refused in (condition, lambda text, known: compile_template("a {{ " + text + " }}", known)):
         with pytest.raises(TemplateError, match=said):
             refused(text, WORDS)

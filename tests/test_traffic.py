@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer.plan import Target
-from renderer.resolve.routing import Part, split
+from renderer.plan import RouteTarget
+from renderer.resolve.gateway.routing import BackendShare, split
+from tests.inputs import blue_model, document
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -24,17 +25,13 @@ PROVIDER = "{schema: OpenAI, hostname: HOST, modelName: big, auth: {type: APIKey
 
 
 def config(**gateway: Any) -> str:
-    spec = {"namespace": "llm", "gateway": gateway}
-    return json.dumps(
-        {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": {"name": "c"}, "spec": spec}
-    )
+    return json.dumps(document("RenderConfig", "c", {"namespace": "llm", "gateway": gateway}))
 
 
 def playground(name: str, **more: Any) -> str:
     """One whose public name is its own name."""
     spec = {"modelClaim": {"modelName": "qwen3-8b"}, "servedModelName": f"{name}-model", **more}
-    kind = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground"}
-    return json.dumps({**kind, "metadata": {"name": name}, "spec": spec})
+    return json.dumps(document("Playground", name, spec))
 
 
 def route(name: str, *backends: str, **more: Any) -> str:
@@ -283,21 +280,10 @@ def test_a_service_of_the_users_own(here: Path, llmaz: Llmaz) -> None:
 
 def test_variants_share_the_weight_of_their_playground(here: Path, llmaz: Llmaz) -> None:
     """A Playground with a workload for each flavor keeps its share of the name as a whole."""
-    model = {
-        "apiVersion": "llmaz.io/v1alpha1",
-        "kind": "OpenModel",
-        "metadata": {"name": "blue"},
-        "spec": {
-            "familyName": "blue",
-            "source": {"modelHub": {"modelID": "example/Blue"}},
-            "inferenceConfig": {
-                "flavors": [
-                    {"name": "h100", "limits": {"nvidia.com/gpu": 1}, "nodeSelector": {"gpu": "h100"}},
-                    {"name": "mi300", "limits": {"amd.com/gpu": 1}, "nodeSelector": {"gpu": "mi300"}},
-                ]
-            },
-        },
-    }
+    model = blue_model(
+        {"name": "h100", "limits": {"nvidia.com/gpu": 1}, "nodeSelector": {"gpu": "h100"}},
+        {"name": "mi300", "limits": {"amd.com/gpu": 1}, "nodeSelector": {"gpu": "mi300"}},
+    )
     several = playground("wide", modelClaim={"modelName": "blue"}, flavorPolicy="variants", replicas=2)
     backends = ["{playground: wide, weight: 9}", "{playground: chat, weight: 1}"]
     wrote(
@@ -333,7 +319,7 @@ def test_weights_are_whole_and_no_larger_than_gateway_api_has_them(
 ) -> None:
     """Each app has its share of its priority; a priority is a world of its own."""
     made = [
-        Part([Target(f"{i}-{j}", size, "m") for j, size in enumerate(sizes)], weight, priority)
+        BackendShare([RouteTarget(f"{i}-{j}", size, "m") for j, size in enumerate(sizes)], weight, priority)
         for i, (sizes, weight, priority) in enumerate(parts)
     ]
     assert [each.weight for each in split(made)] == expected

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from renderer import tree
-from renderer.paths import FileTooLargeError
-from renderer.tree import MAX_BYTES, File
+from renderer.source import tree
+from renderer.source.paths import FileTooLargeError
+from renderer.source.tree import MAX_BYTES, InputFile
 
 
 def made(*paths: str) -> None:
@@ -49,7 +49,7 @@ def test_names_are_relative_to_the_user_and_keys_to_the_base(here: Path, monkeyp
     made("base/in/a.yaml", "base/deep/er/here.txt")
     monkeypatch.chdir(here / "base" / "deep" / "er")
     (file,) = tree.folder(str(here / "base"), ["../../in"], (), None).files
-    assert file == File("../../in/a.yaml", "in/a.yaml", str(here / "base" / "in" / "a.yaml"))
+    assert file == InputFile("../../in/a.yaml", "in/a.yaml", str(here / "base" / "in" / "a.yaml"))
 
 
 def test_paths_that_overlap_are_read_once(here: Path) -> None:
@@ -80,7 +80,10 @@ def test_links(here: Path, tmp_path: Path) -> None:
     Path("in/out.txt").symlink_to(outside / "o.yaml")
     found = tree.folder(str(here), ["in"], (), None)
     assert [file.key for file in found.files] == ["in/a.yaml"]
-    assert sorted(found.strayed) == [("in/out", str(outside)), ("in/out.yaml", str(outside / "o.yaml"))]
+    assert [(link.name, link.target) for link in sorted(found.strayed)] == [
+        ("in/out", str(outside)),
+        ("in/out.yaml", str(outside / "o.yaml")),
+    ]
     # What the user names himself may lie anywhere.
     assert tree.folder(str(here), [str(outside)], (), None).strayed == ()
     assert keys("in/out", base=here) == ["in/out/o.yaml"]
@@ -121,17 +124,17 @@ def test_deep_folders(here: Path) -> None:
 
 def test_reading(here: Path) -> None:
     Path("a.yaml").write_bytes(b"a: 1\n")
-    assert File("a.yaml", "a.yaml", "a.yaml").read() == b"a: 1\n"
+    assert InputFile("a.yaml", "a.yaml", "a.yaml").read() == b"a: 1\n"
     Path("a.yaml").write_bytes(b"")
-    assert File("a.yaml", "a.yaml", "a.yaml").read() == b""
+    assert InputFile("a.yaml", "a.yaml", "a.yaml").read() == b""
     with open("a.yaml", "wb") as file:
         file.truncate(MAX_BYTES + 5)
     with pytest.raises(FileTooLargeError, match=f"{MAX_BYTES + 5:,} bytes, at most {MAX_BYTES:,}"):
-        File("a.yaml", "a.yaml", "a.yaml").read()
+        InputFile("a.yaml", "a.yaml", "a.yaml").read()
     with pytest.raises(FileNotFoundError):
-        File("b.yaml", "b.yaml", "b.yaml").read()
+        InputFile("b.yaml", "b.yaml", "b.yaml").read()
     if sys.platform == "linux":  # a file that says nothing of its size
-        assert len(File("proc", "proc", "/proc/self/status").read()) > 100
+        assert len(InputFile("proc", "proc", "/proc/self/status").read()) > 100
 
 
 # --- where headers begin

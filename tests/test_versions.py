@@ -9,18 +9,19 @@ from functools import cache
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from renderer.api import BackendRuntime
+from renderer.diagnostics import Collector, Origin
 from renderer.load import preset, preset_names
-from renderer.load.lists import Lists
-from renderer.problems import Findings, Origin
-from renderer.resolve import compiling, engines, options, versions
-from renderer.resolve.engines import Engine
-from renderer.resolve.judging import untaken
-from renderer.resolve.options import known_versions
-from renderer.yamlio import Changed
+from renderer.load.option_lists import OptionListReader
+from renderer.resolve.engine import backend_runtime, compilation, dialect, versions
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.dialect import known_versions
+from renderer.resolve.engine.option_validation import refused_preset_options
+from renderer.yamlio import ChangedDocument
 
-FILES = Lists()
+FILES = OptionListReader()
 RANGED = ("llamacpp", "sglang", "vllm")
 PLAIN: dict[str, Any] = {
     "ModelPath": "/workspace/models/m",
@@ -41,7 +42,7 @@ PLAIN: dict[str, Any] = {
     "Slots": 4,
     "Region": "",
     "Anonymous": False,
-    **engines.constant(10),
+    **backend_runtime.constant(10),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
@@ -66,7 +67,7 @@ def shipped(name: str) -> BackendRuntime:
 
 
 def compiled(runtime: BackendRuntime, version: str) -> Engine:
-    return compiling.engine(FILES, runtime, Findings(), 10, version)
+    return compilation.engine(FILES, runtime, Collector(), 10, version)
 
 
 @cache
@@ -92,12 +93,12 @@ def used(engine: Engine) -> Iterator[tuple[str, str, dict[str, Any]]]:
 def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
     """What the list of a version does not have of what the preset gives."""
     engine = compiled(runtime, version)
-    judge = engines.judge(FILES, engine, version, Findings())
+    judge = backend_runtime.judge(FILES, engine, version, Collector())
     assert judge is not None
     assert judge.listed.version == version
     for use, name, words in used(engine):
         layers = [engine.configs[name].layer(words), *engine.derives(words).layers]
-        for given, _ in untaken(judge, layers, len(layers)):
+        for given, _ in refused_preset_options(judge, layers, len(layers)):
             yield f"{runtime.name} {version}, {use}, {name}: {given}"
 
 
@@ -144,11 +145,11 @@ DRAFT_BY = [
 def facts(engine: Engine) -> dict[str, Any]:
     words = {**PLAIN, **USES["tensor parallel"]}
     shell, metrics = engine.shell(words), engine.spec["metrics"]
-    variables = [entry["name"] for entry in engine.derives(words).envs]
+    variables = [entry["name"] for layer in engine.derives(words).envs for entry in layer.value]
     stop = shell.lifecycle["preStop"]
     drafting = {**PLAIN, **USES["skip-loader, speculative"]}
     layers = [engine.configs["speculative-decoding"].layer(drafting), *engine.derives(drafting).layers]
-    line = options.merged(engine.style, layers)
+    line = dialect.merged(engine.style, layers)
     return {
         "draft by": [arg for arg in line if arg.startswith(("--spec", "--num-spec"))],
         "context": [
@@ -216,7 +217,7 @@ def without(name: str) -> Iterator[tuple[str, BackendRuntime]]:
     def less(change: Any) -> BackendRuntime:
         value = copy.deepcopy(whole.document.value)
         change(value["spec"]["engine"])
-        return whole._replace(spec=value["spec"], document=Changed(whole.document, value, {}))
+        return replace(whole, spec=value["spec"], document=ChangedDocument(whole.document, value, {}))
 
     for i in range(len(engine["versions"])):
         yield f"versions[{i}]", less(lambda own, i=i: own["versions"].pop(i))
@@ -252,15 +253,15 @@ def test_what_is_left_out_is_told() -> None:
 
 def test_ranges_make_sense() -> None:
     for name in RANGED:
-        found = Findings()
-        versions.judge(shipped(name), found)
+        found = Collector()
+        versions.validate_versions(shipped(name), found)
         assert found.problems == []
 
 
 def test_the_own_version_is_the_preset_itself() -> None:
     for name in RANGED:
         runtime = shipped(name)
-        own = engines.version(runtime.spec["engine"], runtime.spec["version"])
+        own = backend_runtime.version(runtime.spec["engine"], runtime.spec["version"])
         assert versions.in_version(runtime, own) is runtime
         assert versions.in_version(runtime, "") is runtime
 
@@ -281,7 +282,7 @@ def changed(entries: list[dict[str, Any]], **engine: Any) -> BackendRuntime:
         "recommendedConfigs": [{"name": "default", "args": GIVEN}],
         "engine": {"drain": {"seconds": 9, "option": "--a"}, **engine, "versions": entries},
     }
-    runtime = BackendRuntime("small", spec, Changed(whole.document, {"spec": spec}, {}))
+    runtime = BackendRuntime("small", spec, ChangedDocument(whole.document, {"spec": spec}, {}))
     return versions.in_version(runtime, "1")
 
 

@@ -47,9 +47,10 @@ def wheel(elsewhere: Path) -> Path:
 @pytest.fixture(scope="module")
 def llmaz(elsewhere: Path, wheel: Path) -> Iterator[Path]:
     """The installed command."""
-    run(sys.executable, "-m", "venv", elsewhere / "venv", cwd=elsewhere)
+    run(sys.executable, "-m", "venv", "--without-pip", elsewhere / "venv", cwd=elsewhere)
     installed = elsewhere / "venv" / "bin"
-    run(installed / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=elsewhere)
+    pip = ("-m", "pip", "--python", str(elsewhere / "venv"), "--disable-pip-version-check", "--quiet")
+    run(sys.executable, *pip, "install", wheel, cwd=elsewhere)
     yield installed / "llmaz"
     shutil.rmtree(elsewhere / "venv")  # pytest would keep it for three runs
 

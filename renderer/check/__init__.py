@@ -13,26 +13,47 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any
 
-from renderer import schema, since
+from msgspec.structs import replace
+
+from renderer import component_versions, schema
 from renderer.api import Inputs, Scope
+from renderer.check.api_versions import validate_api_versions
 from renderer.check.cel import cel_rules
-from renderer.check.chain import Key, Outside, View, judged, kind_of, known, outside, whole
-from renderer.check.finding import Body, Finding, placed
-from renderer.check.hpa import hpa_rules
-from renderer.check.karpenter import pool_rules
-from renderer.check.lws import lws_pods, lws_webhook
-from renderer.check.objects import service_rules, workload_rules
-from renderer.check.rbac import binding_rules, role_rules
-from renderer.check.targets import too_new
-from renderer.check.together import together
-from renderer.parallel import workers
+from renderer.check.finding import Body, Finding, IndexedFinding, locate_finding
+from renderer.check.graph import (
+    ExternalObjects,
+    Key,
+    ObjectView,
+    findings_by_object,
+    kind_of,
+    known_objects,
+    outside,
+    validate_whole_graph,
+)
+from renderer.check.kinds.hpa import hpa_rules
+from renderer.check.kinds.karpenter import pool_rules
+from renderer.check.kinds.lws import lws_pods, lws_webhook
+from renderer.check.kinds.objects import service_rules, workload_rules
+from renderer.check.kinds.rbac import binding_rules, role_rules
+from renderer.check.relations import validate_relations
+from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, has_errors, make_diagnostic
+from renderer.output.folder import OutputFolder
 from renderer.plan import Manifest
-from renderer.problems import Origin, Path, Problem, RenderError, failing, problem
-from renderer.tree import MARK, File
-from renderer.writer import OutputFolder
+from renderer.source.tree import MARK, InputFile
+from renderer.workers import process_count
 from renderer.yamlio import Document
 
-__all__ = ["Outside", "around", "batch", "documents", "folder", "manifests", "outside", "prepare", "writable"]
+__all__ = [
+    "ExternalObjects",
+    "batch",
+    "documents",
+    "external_objects",
+    "folder",
+    "manifests",
+    "outside",
+    "prepare",
+    "writable",
+]
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
     "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (lws_webhook, lws_pods),
@@ -47,7 +68,7 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
 }
 
 
-_USUAL = (  # what nearly every app has
+_COMMON_KINDS = (  # what nearly every app has
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     ("v1", "Service"),
     ("policy/v1", "PodDisruptionBudget"),
@@ -59,106 +80,113 @@ _USUAL = (  # what nearly every app has
 
 
 def prepare(scope: Scope) -> None:
-    """Gets schemas and rules ready before there are objects, where several processes will ask for them: once for all
-    of them, and while the inputs are being read.
+    """Compiles common schemas and rules before there are objects, where several processes will need them: once for all
+    of them, while the inputs are being read.
     """
-    if workers(len(scope.tree.files)) > 1:
-        targets = since.targets(scope.config.get("targets") or {})
-        for version, kind in _USUAL:
-            _sound(schema.name_of(version, kind), (), targets)
+    if process_count(len(scope.tree.files)) > 1:
+        targets = component_versions.target_versions(scope.config.get("targets") or {})
+        for version, kind in _COMMON_KINDS:
+            _valid_bodies(schema.name_of(version, kind), (), targets)
 
 
-def around(inputs: Inputs) -> Outside:
-    """What rendered objects may refer to: what RenderConfig declares, and gateway objects of others in the tree that
-    are well, but not where a Gateway of ours will stand beside them. Where it says no target the default holds.
+def external_objects(inputs: Inputs) -> ExternalObjects:
+    """What rendered objects may refer to: what RenderConfig declares, and valid gateway objects of others in the tree,
+    except where a Gateway of ours will stand beside them. Targets that RenderConfig leaves out have their defaults.
     """
-    made = outside(inputs.config)._replace(targets=since.targets(inputs.config.get("targets") or {}))
+    targets = component_versions.target_versions(inputs.config.get("targets") or {})
+    external = replace(outside(inputs.config), targets=targets)
     if not inputs.around:
-        return made
-    ours = {namespace for namespace, _ in made.gateways} if inputs.config.get("gateway", "create") else set()
+        return external
+    own_namespaces = (
+        {namespace for namespace, _ in external.gateways} if inputs.config.get("gateway", "create") else set()
+    )
     bodies: list[Body] = []
     broken: set[Key] = set()
     for body in inputs.around:
-        if (key := _key(body)) and body["metadata"].get("namespace") not in ours:
+        if (key := _key(body)) and body["metadata"].get("namespace") not in own_namespaces:
             if not schema.exists(schema.name_of(body["apiVersion"], body["kind"])):
                 continue
-            if any(one(body)):
+            if any(validate_object(body)):
                 broken.add(key)  # it is there, and not ours to judge
             else:
                 bodies.append(body)
-    return known(bodies, made)._replace(present=frozenset(broken))
+    return replace(known_objects(bodies, external), present=frozenset(broken))
 
 
 def batch(
-    made: Sequence[Sequence[Manifest]], outside: Outside
-) -> Callable[[Sequence[Manifest], frozenset[Key]], list[Problem]]:
-    """`manifests` for the apps of a batch. What is wrong with an object alone is asked for all of one kind in a row:
-    schema and rules stay in the processor's cache.
+    apps: Sequence[Sequence[Manifest]], outside: ExternalObjects
+) -> Callable[[Sequence[Manifest], frozenset[Key]], list[Diagnostic]]:
+    """`manifests` for the apps of a batch. Objects of one kind are first validated in a row: schema and rules stay in
+    the processor's cache.
     """
     kinds: dict[tuple[str, str], list[Body]] = defaultdict(list)
-    for app in made:
-        for body, _, _ in app:
-            kinds[body["apiVersion"], body["kind"]].append(body)
+    for app_manifests in apps:
+        for manifest in app_manifests:
+            kinds[manifest.body["apiVersion"], manifest.body["kind"]].append(manifest.body)
     doubtful: set[int] = set()
     for (version, kind), bodies in kinds.items():
-        sound: Sequence[Body] = ()
+        valid: Sequence[Body] = ()
         with suppress(Exception):  # met again where a body is asked alone, with its file at hand
-            sound = _sound(schema.name_of(version, kind), bodies, outside.targets)
-        if len(sound) < len(bodies):
+            valid = _valid_bodies(schema.name_of(version, kind), bodies, outside.targets)
+        if len(valid) < len(bodies):
             doubtful.update(map(id, bodies))
-            doubtful.difference_update(map(id, sound))
+            doubtful.difference_update(map(id, valid))
     return partial(manifests, outside=outside, doubtful=doubtful)
 
 
-def _sound(name: str, bodies: Sequence[Body], targets: since.Targets | None) -> list[Body]:
-    """Those of the bodies, of the kind of one schema, of which `one` finds nothing."""
-    late = targets.late(name) if targets else None
-    good = schema.holding(name, bodies, late.schema if late else "")
+def _valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions.TargetVersions | None) -> list[Body]:
+    """Those of the bodies, of the kind of one schema, for which `validate_object` finds nothing."""
+    too_new = targets.late(name) if targets else None
+    valid = schema.valid_values(name, bodies, too_new.schema if too_new else "")
     for rule in _rules(name):
-        good = [body for body in good if not any(rule(body))]
-    return good
+        valid = [body for body in valid if not any(rule(body))]
+    return valid
 
 
 def manifests(
-    made: Sequence[Manifest],
+    app_manifests: Sequence[Manifest],
     others: frozenset[Key] = frozenset(),
-    outside: Outside | None = None,
-    targets: since.Targets | None = None,
+    outside: ExternalObjects | None = None,
+    targets: component_versions.TargetVersions | None = None,
     doubtful: Set[int] | None = None,
-) -> list[Problem]:
-    """Everything that is wrong with one app's objects, at the input's places; the chain from Gateway to pod too, where
-    somebody knows what is `outside`. `others`: objects of other apps that these name; `targets`: where nobody knows
-    what is outside, and somebody knows at least these; `doubtful`: where somebody has looked at all bodies alone, the
-    ids of those with which something may be wrong.
+) -> list[Diagnostic]:
+    """All diagnostics about one app's objects, at the input's places; with `outside` also those of the graph from
+    Gateway to pod.
+
+    `others`: objects of other apps that these refer to; `targets`: the target versions, where `outside` is not known;
+    `doubtful`: where all bodies have been validated alone, the ids of those that may be wrong.
     """
     if outside and others:
-        outside = outside._replace(present=outside.present | others)
+        outside = replace(outside, present=outside.present | others)
     problems = []
-    bodies = [manifest.body for manifest in made]
+    bodies = [manifest.body for manifest in app_manifests]
     if doubtful is None or doubtful:
-        for manifest in made:
+        for manifest in app_manifests:
             if doubtful is None or id(manifest.body) in doubtful:
-                for code, path, words in one(manifest.body, targets=outside.targets if outside else targets):
-                    problems.append(placed(manifest, code, path, words))
-    for index, code, path, words in together(bodies):
-        problems.append(placed(made[index], code, path, words))
-    broken = problems and failing(problems)
-    for index, code, path, words in judged(View(bodies, outside)) if outside and not broken else ():
-        if code[0] != "N":
-            problems.append(placed(made[index], code, path, words))
+                for code, path, words in validate_object(
+                    manifest.body, targets=outside.targets if outside else targets
+                ):
+                    problems.append(locate_finding(manifest, code, path, words))
+    for finding in validate_relations(bodies):
+        problems.append(locate_finding(app_manifests[finding.index], finding.code, finding.path, finding.words))
+    broken = problems and has_errors(problems)
+    for finding in findings_by_object(ObjectView(bodies, outside)) if outside and not broken else ():
+        if finding.code[0] != "N":
+            problems.append(locate_finding(app_manifests[finding.index], finding.code, finding.path, finding.words))
     return problems
 
 
 def documents(
-    read: Sequence[Document], outside: Outside | None = None, *, alone: bool = False
-) -> tuple[list[Problem], list[Document]]:
-    """Everything that is wrong with hand-written manifests, at their own places; and those of kinds that no schema of
-    ours knows. `outside`: what they may refer to besides; `alone`: each object as if there were no other.
+    read: Sequence[Document], outside: ExternalObjects | None = None, *, alone: bool = False
+) -> tuple[list[Diagnostic], list[Document]]:
+    """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
+
+    `outside`: what they may refer to besides; `alone`: each object is judged as if there were no other.
     """
-    problems: list[Problem] = []
+    problems: list[Diagnostic] = []
     bodies: list[Body] = []
-    good: list[Document] = []
-    strange: list[Document] = []  # of kinds that nobody here knows
+    valid: list[Document] = []
+    unjudged: list[Document] = []  # of kinds that nobody here knows
     broken: set[Key] = set()
     unknown = []
     for document in read:
@@ -168,53 +196,63 @@ def documents(
             or not isinstance(value.get("kind"), str)
             or not isinstance(value.get("apiVersion"), str)
         ):
-            problems.append(problem("E501", document.origin()))
+            problems.append(make_diagnostic("E501", document.origin()))
             continue
         if not schema.exists(schema.name_of(value["apiVersion"], value["kind"])):
             unknown.append(document)
             if _key(value):
-                strange.append(document)
+                unjudged.append(document)
             continue
-        found = [
-            problem(code, document.origin(*path, key=bool(words.get("key"))), **words)
-            for code, path, words in one(value, document.raw, outside.targets if outside else None)
+        findings = [
+            make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
+            for code, path, words in validate_object(value, document.raw, outside.targets if outside else None)
         ]
-        problems += found
-        if not failing(found):
+        problems += findings
+        if not has_errors(findings):
             bodies.append(value)
-            good.append(document)
+            valid.append(document)
         elif key := _key(value):
             broken.add(key)
     if alone:
         return problems, unknown
     seen: dict[tuple[str, str, str, str], Document] = {}
-    for document, body in zip(good, bodies, strict=True):
+    for document, body in zip(valid, bodies, strict=True):
         metadata = body["metadata"]
-        same = (
+        identity = (
             body["apiVersion"].rpartition("/")[0],
             body["kind"],
             metadata.get("namespace", ""),
             metadata.get("name", ""),
         )
-        if (first := seen.setdefault(same, document)) is not document:
+        if (first := seen.setdefault(identity, document)) is not document:
             file, line, _ = first.origin("metadata", "name").place
-            twice = problem(
-                "E201", document.origin("metadata", "name"), kind=same[1], name=same[3], file=file, line=line
+            duplicate = make_diagnostic(
+                "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line
             )
-            problems.append(twice._replace(hint="leave one of them out, or give it another name"))
-    problems += [problem(code, good[index].origin(*path), **words) for index, code, path, words in together(bodies)]
-    places = [*good, *strange]
-    around = (outside or Outside())._replace(present=frozenset(broken))
-    for index, code, path, words in whole([each.value for each in places], around):
-        problems.append(problem(code, places[index].origin(*path), **words))
+            problems.append(replace(duplicate, hint="leave one of them out, or give it another name"))
+    problems += [_diagnostic(valid[finding.index], finding) for finding in validate_relations(bodies)]
+    judged = [*valid, *unjudged]
+    external = replace(outside or ExternalObjects(), present=frozenset(broken))
+    problems += [
+        _diagnostic(judged[finding.index], finding)
+        for finding in validate_whole_graph([document.value for document in judged], external)
+    ]
     return problems, unknown
 
 
+def _diagnostic(document: Document, finding: IndexedFinding) -> Diagnostic:
+    return make_diagnostic(finding.code, document.origin(*finding.path), **finding.words)
+
+
 def _key(value: Mapping[str, Any]) -> Key | None:
-    """Kind, namespace and name of an object that no schema vouches for; None when it does not say them in words."""
+    """Kind, namespace and name of an object that no schema has judged; None when one of them is not a string."""
     metadata = value.get("metadata")
-    said = (value.get("apiVersion"), value.get("kind"), metadata.get("name") if isinstance(metadata, dict) else None)
-    if not isinstance(metadata, dict) or not all(isinstance(each, str) for each in said):
+    identity = (
+        value.get("apiVersion"),
+        value.get("kind"),
+        metadata.get("name") if isinstance(metadata, dict) else None,
+    )
+    if not isinstance(metadata, dict) or not all(isinstance(part, str) for part in identity):
         return None
     namespace = metadata.get("namespace") or ""
     if not isinstance(namespace, str):
@@ -222,21 +260,27 @@ def _key(value: Mapping[str, Any]) -> Key | None:
     return kind_of(value["apiVersion"], value["kind"]), namespace, metadata["name"]
 
 
-def one(
-    body: Body, raw: Callable[[Path], str | None] = lambda path: None, targets: since.Targets | None = None
+def validate_object(
+    body: Body,
+    raw: Callable[[Path], str | None] = lambda path: None,
+    targets: component_versions.TargetVersions | None = None,
 ) -> Iterator[Finding]:
-    """What is wrong with one object of a kind that we know: its schema, then the rules that no schema holds.
+    """Findings about one object of a kind with a schema: of its schema, then of the rules that no schema holds.
 
-    `raw`: the scalar at a path as its author wrote it; `targets`: what it has to work with.
+    `raw`: the scalar at a path as its author wrote it; `targets`: the versions that it has to work with.
     """
     name = schema.name_of(body["apiVersion"], body["kind"])
-    late = targets.late(name) if targets else None
-    if targets and late and not schema.valid(name, body, late.schema):
-        yield from too_new(targets, late, body)
-        late = None
-    if not late and not schema.valid(name, body):
-        for found in schema.findings(name, body):
-            yield found.code, found.path, {**schema.words(found, raw(found.path)), "key": found.key}
+    too_new = targets.late(name) if targets else None
+    if targets and too_new and not schema.valid(name, body, too_new.schema):
+        yield from validate_api_versions(targets, too_new, body)
+        too_new = None
+    if not too_new and not schema.valid(name, body):
+        for schema_finding in schema.findings(name, body):
+            yield (
+                schema_finding.code,
+                schema_finding.path,
+                {**schema.words(schema_finding, raw(schema_finding.path)), "key": schema_finding.key},
+            )
         return
     for rule in _rules(name):
         yield from rule(body)
@@ -244,27 +288,30 @@ def one(
 
 @cache
 def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
-    """The rules of a kind that no schema holds."""
+    """The rules of a kind that its schema does not hold."""
     in_cel = cel_rules(name)
     return (*RULES.get(name, ()), *((in_cel,) if in_cel else ()))
 
 
-def folder(scope: Scope, states: Mapping[str, str]) -> list[Problem]:
-    """An error for each thing in the way that is not ours: a file, or a file where a folder is needed."""
-    blocking = {_in_the_way(scope.folder, path) for path, state in states.items() if state == "foreign"}
+def folder(scope: Scope, states: Mapping[str, str]) -> list[Diagnostic]:
+    """An error for each thing in the output folder that is in the way and not ours: a file, or a file where a folder is
+    needed.
+    """
+    blocking = {_blocking_path(scope.folder, path) for path, state in states.items() if state == "foreign"}
     return [
-        problem("E144" if os.path.islink(path) else "E141", Origin(File(path, "", ""))) for path in sorted(blocking)
+        make_diagnostic("E144" if os.path.islink(path) else "E141", Origin(InputFile(path, "", "")))
+        for path in sorted(blocking)
     ]
 
 
-def charts(scope: Scope) -> list[Problem]:
-    """An error where plain manifests would go into a chart of ours."""
+def charts(scope: Scope) -> list[Diagnostic]:
+    """An error where plain manifests would be written into a Helm chart of ours."""
     chart = _chart(scope.folder) if scope.options.compares else ""
-    return [problem("E743", Origin(File(scope.folder, "", "")), folder=chart)] if chart else []
+    return [make_diagnostic("E743", Origin(InputFile(scope.folder, "", "")), folder=chart)] if chart else []
 
 
 def _chart(folder: str) -> str:
-    """The folder at or above this one with a chart of ours, '' where there is none."""
+    """The folder at or above this one that holds a chart of ours, '' where there is none."""
     while folder:
         with suppress(OSError):
             if OutputFolder(folder).begin("Chart.yaml", len(MARK)) == MARK.encode():
@@ -273,22 +320,24 @@ def _chart(folder: str) -> str:
     return ""
 
 
-def _in_the_way(folder: str, path: str) -> str:
-    """What is no folder, or a link below the output folder, on the way to a path in there; else the path itself."""
-    whole = f"{folder}/{path}"
-    for end in (i for i, character in enumerate(whole) if character == "/" and i):
-        way = whole[:end]
-        if (end > len(folder) and os.path.islink(way)) or (os.path.lexists(way) and not os.path.isdir(way)):
-            return way
-    return whole
+def _blocking_path(folder: str, path: str) -> str:
+    """The first part of the way to a path that is no folder, or a link below the output folder; else
+    the path itself.
+    """
+    full_path = f"{folder}/{path}"
+    for end in (i for i, character in enumerate(full_path) if character == "/" and i):
+        prefix = full_path[:end]
+        if (end > len(folder) and os.path.islink(prefix)) or (os.path.lexists(prefix) and not os.path.isdir(prefix)):
+            return prefix
+    return full_path
 
 
 @contextmanager
-def writable(scope: Scope) -> Iterator[None]:
-    """Turns what the file system refuses into a Problem. Raises RenderError."""
+def writable(folder: str) -> Iterator[None]:
+    """Turns an OSError within into a RenderError with a diagnostic."""
     try:
         yield
     except OSError as error:
         raise RenderError(
-            [problem("E140", Origin(File(error.filename or scope.folder, "", "")), what=error.strerror or error)]
+            [make_diagnostic("E140", Origin(InputFile(error.filename or folder, "", "")), what=error.strerror or error)]
         ) from None

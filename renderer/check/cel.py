@@ -15,11 +15,11 @@ from typing import Any
 
 from renderer import schema
 from renderer.check.finding import Body, Finding
-from renderer.problems import Path
+from renderer.diagnostics import Path
 
 
-def _routed(*backends: Any) -> Any:
-    """What rules see of a route of ours over such backends."""
+def _seen_route(*backends: Any) -> Any:
+    """What CEL rules see of a rendered route over such backends."""
     rule = {
         "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
         "backendRefs": [*backends],
@@ -28,13 +28,13 @@ def _routed(*backends: Any) -> Any:
     return {"spec": {"parentRefs": [{"kind": "Gateway"}], "rules": [rule]}}
 
 
-def _aimed(kind: str, **more: Any) -> Any:
-    """What rules see of a policy for something of Gateway API."""
+def _seen_policy(kind: str, **more: Any) -> Any:
+    """What CEL rules see of a policy for a kind of Gateway API."""
     return {"spec": {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": kind}], **more}}
 
 
-def _keyed(kind: str, field: str, seen: Any = True) -> Any:
-    """What rules see of a provider's key."""
+def _seen_key(kind: str, field: str, seen: Any = True) -> Any:
+    """What CEL rules see of a BackendSecurityPolicy with a provider's key."""
     target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend"}
     return {"spec": {"targetRefs": [target], "type": kind, field: seen}}
 
@@ -45,24 +45,24 @@ _ALLOWED = {"rules": [{"principal": {"headers": True}}]}
 
 # What rules see of nearly every object that we render. They take it, as a test finds out each time, so that no run
 # without anything rare has to bring CEL up.
-TAKEN: Mapping[str, Sequence[Any]] = {
+ACCEPTED: Mapping[str, Sequence[Any]] = {
     "cel/gateway.envoyproxy.io/backend_v1alpha1": ({"spec": _ENDPOINTS},),
     "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
         {"spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}},
     ),
     "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
-        _routed({}),
-        _routed({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
+        _seen_route({}),
+        _seen_route({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
     ),
 }
 # The same of others that we render, which are not so many that a schema of their own would be worth while.
-ALSO_TAKEN: Mapping[str, Sequence[Any]] = {
+ALSO_ACCEPTED: Mapping[str, Sequence[Any]] = {
     "cel/inference.networking.k8s.io/inferencepool_v1": (
         {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
     ),
     "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
-        _routed({}, {}),
-        _routed({}, {}, {}),
+        _seen_route({}, {}),
+        _seen_route({}, {}, {}),
     ),
     "cel/gateway.envoyproxy.io/backend_v1alpha1": (
         {
@@ -73,22 +73,22 @@ ALSO_TAKEN: Mapping[str, Sequence[Any]] = {
         },
     ),
     "cel/aigateway.envoyproxy.io/backendsecuritypolicy_v1beta1": (
-        _keyed("APIKey", "apiKey"),
-        _keyed("AnthropicAPIKey", "anthropicAPIKey"),
-        _keyed("AzureAPIKey", "azureAPIKey"),
-        _keyed("AWSCredentials", "awsCredentials", {}),
+        _seen_key("APIKey", "apiKey"),
+        _seen_key("AnthropicAPIKey", "anthropicAPIKey"),
+        _seen_key("AzureAPIKey", "azureAPIKey"),
+        _seen_key("AWSCredentials", "awsCredentials", {}),
     ),
-    "cel/gateway.envoyproxy.io/backendtrafficpolicy_v1alpha1": (_aimed("HTTPRoute"),),
+    "cel/gateway.envoyproxy.io/backendtrafficpolicy_v1alpha1": (_seen_policy("HTTPRoute"),),
     "cel/gateway.envoyproxy.io/securitypolicy_v1alpha1": (
-        _aimed("HTTPRoute", apiKeyAuth=_BY_KEY, authorization=_ALLOWED),
-        _aimed("Gateway", apiKeyAuth=_BY_KEY),
+        _seen_policy("HTTPRoute", apiKeyAuth=_BY_KEY, authorization=_ALLOWED),
+        _seen_policy("Gateway", apiKeyAuth=_BY_KEY),
     ),
     "cel/gateway.envoyproxy.io/clienttrafficpolicy_v1alpha1": (
-        _aimed("Gateway", connection={}, headers={"earlyRequestHeaders": {}}),
+        _seen_policy("Gateway", connection={}, headers={"earlyRequestHeaders": {}}),
     ),
     "cel/gateway.envoyproxy.io/envoyproxy_v1alpha1": tuple(
-        {"spec": {"provider": {"kubernetes": {"envoyDeployment": {}, "envoyService": {"type": each}}}}}
-        for each in ("ClusterIP", "LoadBalancer")
+        {"spec": {"provider": {"kubernetes": {"envoyDeployment": {}, "envoyService": {"type": service_type}}}}}
+        for service_type in ("ClusterIP", "LoadBalancer")
     ),
     "cel/gateway.networking.k8s.io/gateway_v1": (
         {"spec": {"infrastructure": {}, "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]}},
@@ -97,18 +97,18 @@ ALSO_TAKEN: Mapping[str, Sequence[Any]] = {
 
 
 def cel_rules(name: str) -> Callable[[Body], Sequence[Finding]] | None:
-    """What says what the rules of a kind have against an object that holds against the schema of that name; None when
-    the kind has no rules.
+    """A function from an object, valid against the schema of that name, to the findings of its CEL rules; None when the
+    kind has none.
 
-    A rule that cannot be evaluated is broken. Rules about a change, from an old object to a new one, do not count.
+    A rule that cannot be evaluated is broken. Transition rules, from an old object to a new one, are left out.
     """
     rules = name.replace("output/", "cel/", 1)
-    return _judge(rules) if schema.exists(rules) else None
+    return _cached_validator(rules) if schema.exists(rules) else None
 
 
 class _Node:
-    """A part of a schema. `fields`: name → what CEL calls it, and its node; `defaults`: what stands there when nothing
-    does. In a node without anything all that counts is that it is there. `deep`: there are nodes below.
+    """A node of a schema. `fields`: by name, the name in CEL and the node; `defaults`: the values of missing fields;
+    `deep`: whether there are nodes below; `whole`: whether rules see the value, else only that it is present.
     """
 
     __slots__ = ("deep", "defaults", "fields", "items", "keys", "rules", "values", "whole")
@@ -121,75 +121,77 @@ class _Node:
         self.keys = raw.get("keys", ())
         self.whole = raw.get("whole", False)
         self.deep = bool(self.fields or self.items or self.values)
-        self.defaults = [(name, self._inside(name, each)) for name, each in raw.get("defaults", {}).items()]
+        self.defaults = [(name, self._default_seen(name, default)) for name, default in raw.get("defaults", {}).items()]
         self.rules = tuple(tuple(rules[number]) for number in raw.get("rules", ()))
 
     def seen(self, value: Any) -> Any:
-        """The part of the value that rules can see, with defaults in it, in plain types."""
+        """The part of the value that rules can see, with defaults, in plain types."""
         if self.fields:
-            made = {}
+            visible = {}
             fields = self.fields
-            for name, each in value.items():
+            for name, item in value.items():
                 if name in fields:
                     shown, inner = fields[name]
-                    made[shown] = inner.seen(each) if inner.deep else each if inner.whole else True
+                    visible[shown] = inner.seen(item) if inner.deep else item if inner.whole else True
             for name, (shown, default) in self.defaults:
                 if name not in value:
-                    made[shown] = default
-            return made
+                    visible[shown] = default
+            return visible
         if self.items:
-            return [self.items.seen(each) for each in value]
+            return [self.items.seen(item) for item in value]
         if self.values:
-            return {name: self.values.seen(each) for name, each in value.items()}
+            return {name: self.values.seen(item) for name, item in value.items()}
         return value if self.whole else True
 
     def like(self, seen: Any) -> Any:
-        """A JSON Schema that takes, of what holds against the kind's own, just what is reduced to this. To JSON 1 is
-        1.0, to CEL it is not: `seen` holds no numbers. (Maps of any keys are left to who asks `seen`.)
+        """A JSON Schema that accepts, of the values that are valid for the kind, just those whose visible part is
+        `seen`.
+
+        To JSON 1 is 1.0, to CEL it is not: `seen` holds no numbers. Maps with free keys are left to the caller.
         """
         if self.fields:
             optional = [name for name, (shown, default) in self.defaults if seen.get(shown) == default]
-            there = {name for name, (shown, _) in self.fields.items() if shown in seen}
+            present = {name for name, (shown, _) in self.fields.items() if shown in seen}
             properties = {
-                name: inner.like(seen[shown]) if name in there else False
+                name: inner.like(seen[shown]) if name in present else False
                 for name, (shown, inner) in self.fields.items()
             }
-            return {"type": "object", "properties": properties, "required": sorted(there.difference(optional))}
+            return {"type": "object", "properties": properties, "required": sorted(present.difference(optional))}
         if self.items:
-            items = [self.items.like(each) for each in seen]
+            items = [self.items.like(item) for item in seen]
             return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
         return not self.values and ({"const": seen} if self.whole else True)
 
-    def _inside(self, name: str, value: Any) -> tuple[str, Any]:
-        """What CEL calls a field, and what it sees of the field's value."""
+    def _default_seen(self, name: str, value: Any) -> tuple[str, Any]:
+        """The name of a field in CEL, and the visible part of its value."""
         shown, inner = self.fields[name]
         return shown, inner.seen(value)
 
     def findings(self, seen: Any) -> tuple[Finding, ...]:
-        """What is wrong with what is seen, from the top down."""
-        return (*self.walk(seen, (), _Node.twice), *self.walk(seen, (), _Node.broken))
+        """All findings about the visible part of a value, from the top down."""
+        return (*self.walk(seen, (), _Node.duplicates), *self.walk(seen, (), _Node.broken))
 
-    def walk(self, seen: Any, path: Path, found: _Found) -> Iterator[Finding]:
-        """What is found here and below."""
-        yield from found(self, seen, path)
+    def walk(self, seen: Any, path: Path, validate: _Validate) -> Iterator[Finding]:
+        """The findings of `validate` for this node and those below."""
+        yield from validate(self, seen, path)
         for name, (shown, inner) in self.fields.items():
             if shown in seen:
-                yield from inner.walk(seen[shown], (*path, name), found)
+                yield from inner.walk(seen[shown], (*path, name), validate)
         if self.items:
-            for i, each in enumerate(seen):
-                yield from self.items.walk(each, (*path, i), found)
+            for i, item in enumerate(seen):
+                yield from self.items.walk(item, (*path, i), validate)
         if self.values:
-            for name, each in seen.items():
-                yield from self.values.walk(each, (*path, name), found)
+            for name, item in seen.items():
+                yield from self.values.walk(item, (*path, name), validate)
 
     def broken(self, seen: Any, path: Path) -> Iterator[Finding]:
-        """The rules that stand here and do not hold."""
+        """Findings for the rules of this node that do not hold."""
         for rule, message in self.rules:
             if not _holds(rule, seen):
                 yield "E570", path, {"message": message}
 
-    def twice(self, seen: Any, path: Path) -> Iterator[Finding]:
-        """Items of a list whose key another has had."""
+    def duplicates(self, seen: Any, path: Path) -> Iterator[Finding]:
+        """Findings for items of a list whose key an earlier item has."""
         if not self.keys:
             return
         known = set()
@@ -200,35 +202,35 @@ class _Node:
             known.add(key)
 
 
-_Found = Callable[[_Node, Any, Path], Iterator[Finding]]
+_Validate = Callable[[_Node, Any, Path], Iterator[Finding]]
 
 
 def root(name: str) -> _Node:
-    """The rules of a kind, from the top of its schema."""
+    """The root node of the CEL rules of a kind."""
     with open(schema.path_of(name), "rb") as file:
         raw = json.loads(file.read())
     nodes: list[_Node] = []
-    for each in raw["nodes"]:
-        nodes.append(_Node(each, nodes, raw["rules"]))
+    for node in raw["nodes"]:
+        nodes.append(_Node(node, nodes, raw["rules"]))
     return nodes[-1]
 
 
-def _judge(name: str) -> Callable[[Body], tuple[Finding, ...]]:
-    """What judges objects of the kind, and keeps its verdicts."""
+def _cached_validator(name: str) -> Callable[[Body], tuple[Finding, ...]]:
+    """A function from an object of the kind to its findings, cached by the visible part of the object."""
     top = root(name)
-    taken = [top.like(seen) for seen in TAKEN.get(name, ())]
-    usual = schema.like(json.dumps({"anyOf": taken})) if taken else None
-    verdicts: dict[bytes, tuple[Finding, ...]] = {_key(seen): () for seen in ALSO_TAKEN.get(name, ())}
+    accepted = [top.like(seen) for seen in ACCEPTED.get(name, ())]
+    is_common = schema.validator(json.dumps({"anyOf": accepted})) if accepted else None
+    findings_by_object: dict[bytes, tuple[Finding, ...]] = {_key(seen): () for seen in ALSO_ACCEPTED.get(name, ())}
 
     def judge(body: Body) -> tuple[Finding, ...]:
-        if usual and usual(body):
+        if is_common and is_common(body):
             return ()
         seen = top.seen(body)
         key = _key(seen)
-        found = verdicts.get(key)
-        if found is None:
-            found = verdicts[key] = top.findings(seen)
-        return found
+        findings = findings_by_object.get(key)
+        if findings is None:
+            findings = findings_by_object[key] = top.findings(seen)
+        return findings
 
     return judge
 
@@ -248,55 +250,65 @@ def _program(rule: str) -> Any:
 
 @cache
 def _environment() -> Any:
-    """CEL as Kubernetes has it, as far as the CRDs that we know go."""
+    """A CEL environment like that of Kubernetes, as far as the CRDs that we know use it."""
     from cel_expr_python import cel  # type: ignore[import-untyped]
     from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
 
-    of = cel.Type
-    is_ip = cel.Overload("is_ip_string", return_type=of.BOOL, parameters=[of.STRING], is_member=False, impl=_is_ip)
+    types = cel.Type
+    is_ip = cel.Overload(
+        "is_ip_string", return_type=types.BOOL, parameters=[types.STRING], is_member=False, impl=_is_ip
+    )
     find = cel.Overload(
-        "string_find_string", return_type=of.STRING, parameters=[of.STRING, of.STRING], is_member=True, impl=_find
+        "string_find_string",
+        return_type=types.STRING,
+        parameters=[types.STRING, types.STRING],
+        is_member=True,
+        impl=_find,
     )
     return cel.NewEnv(
-        variables={"self": of.DYN},
+        variables={"self": types.DYN},
         extensions=[ext_strings.ExtStrings()],
         functions=[cel.FunctionDecl("isIP", [is_ip]), cel.FunctionDecl("find", [find])],
     )
 
 
 def _is_ip(text: str) -> bool:
-    """Kubernetes' isIP: no zone, and no IPv4 address in the clothes of IPv6."""
+    """Kubernetes' isIP: no zone, and no IPv4 address mapped into IPv6."""
     import ipaddress
 
     try:
-        found = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
         return False
-    return "%" not in text and getattr(found, "ipv4_mapped", None) is None
+    return "%" not in text and getattr(address, "ipv4_mapped", None) is None
 
 
 def _find(text: str, pattern: str) -> str:
-    """Kubernetes' find: the first part of the text that the pattern fits, or nothing."""
+    """Kubernetes' find: the first match of the pattern in the text, or ''."""
     import re
 
-    found = re.search(pattern, text)
-    return found[0] if found else ""
+    match = re.search(pattern, text)
+    return match[0] if match else ""
 
 
 _NAMES = ("model", "backend", "route_name")
 _COUNTS = tuple(
-    f"{each}_tokens" for each in ("input", "cached_input", "cache_creation_input", "output", "total", "reasoning")
+    f"{count}_tokens" for count in ("input", "cached_input", "cache_creation_input", "output", "total", "reasoning")
 )
 
 
-def uncountable(rule: str) -> str:
-    """Why the AI gateway cannot work out a cost by this rule, '' where it can; it tries a request of no tokens."""
+def cost_error(rule: str) -> str:
+    """Why the AI gateway cannot evaluate this cost expression, '' where it can; it is tried with a request of no
+    tokens.
+    """
     try:
-        found = _counting().compile(rule).eval(data={**dict.fromkeys(_NAMES, "dummy"), **dict.fromkeys(_COUNTS, 0)})
+        result = (
+            _cost_environment().compile(rule).eval(data={**dict.fromkeys(_NAMES, "dummy"), **dict.fromkeys(_COUNTS, 0)})
+        )
     except RuntimeError as error:
         why = str(error).partition("\n")[0].removesuffix(" [INVALID_ARGUMENT]")
         return why.rpartition("ERROR: <input>:")[2].partition(" expecting ")[0] or why
-    kind, value = found.type().name(), found.value()
+    kind, value = result.type().name(), result.value()
     if kind == "ERROR":
         return f"of a request without tokens: {str(value).rpartition(': ')[2]}"
     if kind not in ("INT", "UINT"):
@@ -305,8 +317,8 @@ def uncountable(rule: str) -> str:
 
 
 @cache
-def _counting() -> Any:
-    """CEL as the AI gateway has it for costs."""
+def _cost_environment() -> Any:
+    """A CEL environment like that of the AI gateway for costs."""
     from cel_expr_python import cel
 
     return cel.NewEnv(

@@ -1,33 +1,48 @@
-"""What a rule says of an object: nothing but plain values, so that rules know neither files nor manifests."""
+"""Findings of rules about an object: plain values, so that rules know neither files nor manifests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.diagnostics import Diagnostic, Origin, Path, dotted, make_diagnostic
 from renderer.plan import Manifest
-from renderer.problems import Origin, Path, Problem, dotted, problem
 
 Body = Mapping[str, Any]
 Finding = tuple[str, Path, dict[str, Any]]
-"""A code of problems.WORDINGS, where in the object, and the wording's words."""
+"""A code of diagnostics.WORDINGS, where in the object, and the wording's words."""
+
+
+class IndexedFinding(Struct, frozen=True):
+    """A finding in a set of objects: the index of the object that has to change, and a Finding of it."""
+
+    index: int
+    code: str
+    path: Path
+    words: dict[str, Any]
+
 
 _OURS = ("E700", "W700")  # about fields that are ours more often than not
 
 
-def placed(manifest: Manifest, code: str, path: Path, words: Mapping[str, Any]) -> Problem:
-    """The finding at the input that made the field; where it is the same field, the input's own path says enough."""
-    origin, known = manifest.origin(path), manifest.origins()
+def locate_finding(manifest: Manifest, code: str, path: Path, words: Mapping[str, Any]) -> Diagnostic:
+    """The diagnostic at the input that made the field; its message names the object's field where that is not the
+    input's own.
+    """
+    origin, field_origins = manifest.origin(path), manifest.origins()
     if code in _OURS:
-        origin = _written(origin)
-    found = problem(code, origin, **words)
-    if origin.path[-1:] == path[-1:] and any(path[:length] in known for length in range(1, len(path) + 1)):
-        return found
-    return found._replace(message=f"in {manifest.body['kind']} {dotted(path)}: {found.message}")
+        origin = _existing_origin(origin)
+    diagnostic = make_diagnostic(code, origin, **words)
+    if origin.path[-1:] == path[-1:] and any(path[:length] in field_origins for length in range(1, len(path) + 1)):
+        return diagnostic
+    return replace(diagnostic, message=f"in {manifest.body['kind']} {dotted(path)}: {diagnostic.message}")
 
 
-def _written(origin: Origin) -> Origin:
-    """The origin without the steps that its source does not have."""
-    while origin.path and origin.place == (above := origin._replace(path=origin.path[:-1])).place:
-        origin = above
+def _existing_origin(origin: Origin) -> Origin:
+    """The origin without the last steps of its path that its source does not have."""
+    while origin.path and origin.place == (parent := replace(origin, path=origin.path[:-1])).place:
+        origin = parent
     return origin

@@ -1,4 +1,4 @@
-"""kubeconform over our files, against our schemas; the program is called only where asked for."""
+"""kubeconform over rendered files, against our schemas; the program is run only on request."""
 
 from __future__ import annotations
 
@@ -10,52 +10,58 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from renderer import schema
-from renderer.check.finding import placed
+from renderer.check.finding import locate_finding
+from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, make_diagnostic
 from renderer.plan import Manifest
-from renderer.problems import Origin, Path, Problem, RenderError, problem
-from renderer.tree import File
+from renderer.source.tree import InputFile
 
 _LAYOUT = '{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json'
 
 
-def kubeconform(program: str, made: Sequence[tuple[Sequence[Manifest], Sequence[tuple[str, str]]]]) -> list[Problem]:
-    """What kubeconform says of our files, at the input's places. `made`: an app's manifests, and the (path, text)
-    that hold them.
+def kubeconform(
+    program: str, outputs: Sequence[tuple[Sequence[Manifest], Sequence[tuple[str, str]]]]
+) -> list[Diagnostic]:
+    """kubeconform's findings about rendered files, as diagnostics at the input's places. `outputs`: for each app its
+    manifests, and path and text of the files that hold them.
     """
-    if not any(texts for _, texts in made):
+    if not any(texts for _, texts in outputs):
         return []
-    inside: dict[str, Sequence[Manifest]] = {}
+    manifests_by_path: dict[str, Sequence[Manifest]] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for manifests, texts in made:
+        for manifests, texts in outputs:
             for i, (path, text) in enumerate(texts):
-                inside[path] = manifests if len(texts) == 1 else manifests[i : i + 1]
+                manifests_by_path[path] = manifests if len(texts) == 1 else manifests[i : i + 1]
                 os.makedirs(os.path.dirname(f"{scratch}/{path}"), exist_ok=True)
                 with open(f"{scratch}/{path}", "w", encoding="utf-8") as file:
                     file.write(text)
-        return [found for resource in _run(program, scratch) for found in _findings(scratch, inside, resource)]
+        return [
+            diagnostic
+            for resource in _run(program, scratch)
+            for diagnostic in _findings(scratch, manifests_by_path, resource)
+        ]
 
 
 def _run(program: str, folder: str) -> list[dict[str, Any]]:
-    """Its findings. Raises RenderError when it cannot be run."""
+    """The resources that kubeconform reports. Raises RenderError when it cannot be run."""
     command = [program, "-strict", "-output", "json", "-schema-location", f"{schema.FOLDER}/output/{_LAYOUT}", folder]
     try:
-        run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)  # noqa: S603 - the user names it
+        run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
         resources = json.loads(run.stdout)["resources"]
     except OSError as error:
-        raise RenderError([problem("E561", Origin(File(program, "", "")), what=error.strerror)]) from None
+        raise RenderError([make_diagnostic("E561", Origin(InputFile(program, "", "")), what=error.strerror)]) from None
     except (ValueError, KeyError):
-        said = (run.stderr or run.stdout).strip()[:300]
-        raise RenderError([problem("E561", Origin(File(program, "", "")), what=said)]) from None
+        output = (run.stderr or run.stdout).strip()[:300]
+        raise RenderError([make_diagnostic("E561", Origin(InputFile(program, "", "")), what=output)]) from None
     return resources or []
 
 
-def _findings(folder: str, inside: Mapping[str, Sequence[Manifest]], resource: Any) -> Iterator[Problem]:
+def _findings(folder: str, manifests_by_path: Mapping[str, Sequence[Manifest]], resource: Any) -> Iterator[Diagnostic]:
     path = os.path.relpath(resource["filename"], folder)
-    for manifest in inside.get(path, ()):
+    for manifest in manifests_by_path.get(path, ()):
         if (manifest.body["kind"], manifest.body["metadata"]["name"]) == (resource["kind"], resource["name"]):
             for error in resource.get("validationErrors") or [{"path": "", "msg": resource["msg"]}]:
                 steps = [step for step in error["path"].split("/") if step]
                 where: Path = tuple(int(step) if step.isdigit() else step for step in steps)
-                yield placed(manifest, "E560", where, {"what": error["msg"]})
+                yield locate_finding(manifest, "E560", where, {"what": error["msg"]})
             return
-    yield problem("E560", Origin(File(path, "", "")), what=resource["msg"])
+    yield make_diagnostic("E560", Origin(InputFile(path, "", "")), what=resource["msg"])

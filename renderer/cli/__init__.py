@@ -10,27 +10,28 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
+import click
+
 from renderer import __version__
-from renderer.cli import streams
-from renderer.cli.answers import INTERRUPT, INTERRUPTED, answering
-from renderer.cli.lightly import click
+from renderer.cli import standard_streams
+from renderer.cli.console import INTERRUPT, INTERRUPTED, report_failures
 
 _EPILOG = (
     "Exit codes: 0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault."
 )
 _COMMANDS = {  # where each stands
     "init": "init.init",
-    "render": "rendering.render",
-    "validate": "rendering.validate",
-    "check": "checking.check",
+    "render": "render.render",
+    "validate": "render.validate",
+    "check": "check.check",
     "diff": "diff.diff",
-    "routes": "routing.routes",
+    "routes": "routes.routes",
     "explain": "explain.explain",
     "argocd": "argocd.argocd",
     "flux": "flux.flux",
     "nodepools": "nodepools.nodepools",
     "presets": "presets.presets",
-    "schema": "schemas.schema_",
+    "schema": "schema.schema_",
     "kustomize": "kustomize.kustomize",
 }
 
@@ -64,34 +65,34 @@ def cli() -> None:
 def main() -> None:
     """The console script. It ends at once: freeing all that was read takes longer than reading it."""
     try:
-        streams.prepare()
+        standard_streams.prepare()
         run()
     except SystemExit as end:  # which holds what the command had, until we are gone
-        streams.leave(end.code)
+        standard_streams.exit_process(end.code)
     except KeyboardInterrupt:
-        streams.tell(INTERRUPT)
-        streams.leave(INTERRUPTED)
+        standard_streams.print_aside(INTERRUPT)
+        standard_streams.exit_process(INTERRUPTED)
 
 
 def run(args: Sequence[str] | None = None) -> NoReturn:
     """Runs the command that the arguments name, by default those of the process. Raises SystemExit, and
     KeyboardInterrupt.
     """
-    with streams.checked(), answering():
+    with standard_streams.checked_output(), report_failures():
         try:
             cli.main(args=args, prog_name="llmaz", standalone_mode=False)
-        except click.ClickException as wrong:
-            _show(wrong)
-            raise SystemExit(wrong.exit_code) from None
+        except click.ClickException as error:
+            _show(error)
+            raise SystemExit(error.exit_code) from None
         except click.Abort:
             raise KeyboardInterrupt from None
     raise SystemExit(0)
 
 
-def _show(wrong: click.ClickException) -> None:
-    """Prints what is wrong with the command line; what stands in there of it is in one line."""
+def _show(error: click.ClickException) -> None:
+    """Prints an error about the command line; each word that it quotes stays in one line."""
     from renderer import escapes
 
-    if not isinstance(wrong, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # all of that is ours
-        wrong.message = escapes.line(wrong.message)  # type: ignore[misc]
-    wrong.show()
+    if not isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # all of that is ours
+        error.message = escapes.line(error.message)  # type: ignore[misc]
+    error.show()

@@ -8,25 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from renderer.cli.answers import INVALID, answering, counted, end, report, run, say
-from renderer.cli.streams import write
+from renderer.cli.console import INVALID, counted, exit_with, print_line, report, report_failures, run
+from renderer.cli.standard_streams import write
 
 if TYPE_CHECKING:
-    from renderer.gitops import Place
-    from renderer.gitops.applications import Ways
+    from renderer.integrations.gitops import EnvironmentSource
+    from renderer.integrations.gitops.applications import SyncOptions
 
 ENV = click.option(
     "--env", "wanted", multiple=True, metavar="NAME", help="Only this environment. May be given again. [default: all]"
 )
 
 
-def reached(default: str, what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options that say where a cluster finds the rendered tree; `default`: the revision, `what`: its help."""
+def location_options(default: str, help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options that say where a cluster finds the rendered tree; `default`: the default revision, `help_text`: its
+    help.
+    """
     options = (
         ENV,
         click.option("--name", default="llmaz", show_default=True, help="How the names of what is made begin."),
         click.option("--repo-url", metavar="URL", help="[default: git remote get-url origin]"),
-        click.option("--revision", metavar="NAME", help=f"{what} [default: {default}; of an artifact: live]"),
+        click.option("--revision", metavar="NAME", help=f"{help_text} [default: {default}; of an artifact: live]"),
         click.option(
             "--path",
             "folder",
@@ -35,12 +37,12 @@ def reached(default: str, what: str) -> Callable[[Callable[..., Any]], Callable[
         ),
     )
 
-    def given(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
         return command
 
-    return given
+    return decorate
 
 
 @click.group(short_help="What Argo CD has to be told.")
@@ -62,16 +64,16 @@ def argocd() -> None:
 )
 def argocd_health(namespace: str, form: str) -> None:
     """Print health checks for LeaderWorkerSets, the AI gateway's kinds and InferencePools."""
-    with answering():
-        from renderer.gitops import asked, health
+    with report_failures():
+        from renderer.integrations.gitops import health, validate_name
 
-        asked("--namespace", namespace)
-        shown([health.values() if form == "values" else health.config_map(namespace)])
+        validate_name("--namespace", namespace)
+        print_bodies([health.values() if form == "values" else health.config_map(namespace)])
 
 
-def _synced(command: Callable[..., Any]) -> Callable[..., Any]:
+def _sync_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
-        reached("HEAD", "Branch, tag or commit."),
+        location_options("HEAD", "Branch, tag or commit."),
         click.option("--project", default="default", show_default=True, help="The AppProject."),
         click.option("--destination-server", metavar="URL", help="[default: the cluster of Argo CD]"),
         click.option("--destination-name", metavar="NAME", help="The cluster as Argo CD calls it."),
@@ -90,28 +92,28 @@ def _synced(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @argocd.command("application")
-@_synced
+@_sync_flags
 def argocd_application(**flags: Any) -> None:
     """Print one Application for each environment, and one for what belongs to no namespace."""
-    _either(flags)
-    with answering():
-        from renderer.gitops.applications import applications
+    _validate_destination(flags)
+    with report_failures():
+        from renderer.integrations.gitops.applications import applications
 
-        found, ways = _asked(flags)
-        shown(applications(found, ways))
+        sources, sync_options = _sync_arguments(flags)
+        print_bodies(applications(sources, sync_options))
 
 
 @argocd.command("applicationset")
-@_synced
+@_sync_flags
 @click.option("--create-namespaces", is_flag=True, help="Argo CD makes namespaces that are missing.")
 def argocd_applicationset(**flags: Any) -> None:
     """Print an ApplicationSet for each environment: an Application for each namespace, or each app (output.layout)."""
-    _either(flags)
-    with answering():
-        from renderer.gitops.applications import application_sets
+    _validate_destination(flags)
+    with report_failures():
+        from renderer.integrations.gitops.applications import application_sets
 
-        found, ways = _asked(flags)
-        shown(application_sets(found, ways))
+        sources, sync_options = _sync_arguments(flags)
+        print_bodies(application_sets(sources, sync_options))
 
 
 @argocd.command("plugin")
@@ -122,84 +124,90 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
     """Print a part of the plugin: plugin.yaml, the patch of argocd-repo-server, or the image's Dockerfile."""
     if part == "patch" and not image:
         raise click.UsageError("patch needs --image")
-    with answering():
-        from renderer.gitops import asked, plugin
+    with report_failures():
+        from renderer.integrations.gitops import plugin, validate_name
 
-        asked("--namespace", namespace)
+        validate_name("--namespace", namespace)
         if part == "dockerfile":
             write(plugin.DOCKERFILE)
         else:
-            shown([plugin.config() if part == "config" else plugin.patch(image or "", namespace)])
+            print_bodies([plugin.config() if part == "config" else plugin.patch(image or "", namespace)])
 
 
 @argocd.command("generate")
 def argocd_generate() -> None:
     """Print the manifests of an Application, as the plugin that Argo CD runs in its folder."""
-    with answering():
-        from renderer.api import Options
-        from renderer.gitops import one, plugin
+    with report_failures():
+        from renderer.api import RenderOptions
+        from renderer.integrations.gitops import only_environment, plugin
 
-        call = plugin.call(os.environ, os.getcwd())
+        call = plugin.parse_call(os.environ, os.getcwd())
         os.chdir(call.root)
-        env = one((call.path,), call.environment, "an Application of the plugin (its parameter environment)")
-        done = run(Options(paths=(call.path,), overrides=call.overrides, texts=True, env=env), "text")
-        if failed := report(done.problems, "text"):
-            say("text", counted(failed, "error"))
-            end(INVALID)
-        text = plugin.joined((each.path, each.text) for each in done.texts)
-    if done.apart:
-        say("text", f"left out, since other apps share them: {', '.join(done.apart)}")
+        env = only_environment(
+            (call.path,), call.environment, "an Application of the plugin (its parameter environment)"
+        )
+        result = run(RenderOptions(paths=(call.path,), overrides=call.overrides, texts=True, env=env), "text")
+        if failed := report(result.problems, "text"):
+            print_line("text", counted(failed, "error"))
+            exit_with(INVALID)
+        text = plugin.join_files((file.path, file.text) for file in result.texts)
+    if result.apart:
+        print_line("text", f"left out, since other apps share them: {', '.join(result.apart)}")
     write(text)
-    end(0)
+    exit_with(0)
 
 
 @argocd.command("parameters")
 def argocd_parameters() -> None:
     """Print the plugin's parameters, for Argo CD's page of an Application."""
-    with answering():
+    with report_failures():
         import json
 
-        from renderer.gitops import plugin, tree
+        from renderer.integrations.gitops import plugin, rendered_tree
 
-        call = plugin.call({**os.environ, "ARGOCD_APP_PARAMETERS": ""}, os.getcwd())
+        call = plugin.parse_call({**os.environ, "ARGOCD_APP_PARAMETERS": ""}, os.getcwd())
         os.chdir(call.root)
-        write(json.dumps(plugin.parameters(tree((call.path,)).environments)) + "\n")
+        write(json.dumps(plugin.parameters(rendered_tree((call.path,)).environments)) + "\n")
 
 
-def shown(bodies: Iterable[dict[str, Any]]) -> None:
-    """Prints objects."""
+def print_bodies(bodies: Iterable[dict[str, Any]]) -> None:
+    """Prints objects as YAML."""
     from renderer import yamlio
 
     write(yamlio.dump(*bodies))
 
 
-def filled(flags: dict[str, Any]) -> None:
-    """Raises UsageError for a flag without a value, as of a variable that is not set: no default may stand for it."""
+def require_values(flags: dict[str, Any]) -> None:
+    """Raises UsageError for a flag with an empty value, as from a variable that is not set: no default may stand in for
+    it.
+    """
     for key, value in flags.items():
-        if any(isinstance(each, str) and not each.strip() for each in (value if isinstance(value, tuple) else [value])):
+        if any(isinstance(text, str) and not text.strip() for text in (value if isinstance(value, tuple) else [value])):
             flag = {"folder": "path", "wanted": "env", "handed": "hand-over"}.get(key, key.replace("_", "-"))
             raise click.UsageError(f"--{flag} has no value")
 
 
-def _either(flags: dict[str, Any]) -> None:
-    filled(flags)
+def _validate_destination(flags: dict[str, Any]) -> None:
+    require_values(flags)
     if flags["destination_server"] and flags["destination_name"]:
         raise click.UsageError("--destination-server and --destination-name exclude each other")
 
 
-def _asked(flags: dict[str, Any]) -> tuple[list[Place], Ways]:
-    from renderer.gitops import asked, places, revision, tree
-    from renderer.gitops.applications import Ways
-    from renderer.gitops.places import known, workload
+def _sync_arguments(flags: dict[str, Any]) -> tuple[list[EnvironmentSource], SyncOptions]:
+    from renderer.integrations.gitops import default_revision, environment_sources, rendered_tree, validate_name
+    from renderer.integrations.gitops.applications import SyncOptions
+    from renderer.integrations.gitops.environments import check_workloads, parse_workload
 
-    given = {"--revision": flags["revision"] or revision("HEAD", flags["repo_url"])}
+    options = {"--revision": flags["revision"] or default_revision("HEAD", flags["repo_url"])}
     if flags["destination_name"]:
-        given["--destination-name"] = flags["destination_name"]
+        options["--destination-name"] = flags["destination_name"]
     else:
-        given["--destination-server"] = flags["destination_server"] or "https://kubernetes.default.svc"
-    asked("--project", flags["project"])
-    asked("--namespace", flags["namespace"])
-    handed = tuple(workload("--hand-over", each) for each in flags["handed"])
-    found = places(tree(), flags["name"], flags["repo_url"], flags["folder"], flags["wanted"], given)
-    known(handed, [place.environment for place in found])
-    return found, Ways(flags["project"], flags["namespace"], flags.get("create_namespaces", False), handed)
+        options["--destination-server"] = flags["destination_server"] or "https://kubernetes.default.svc"
+    validate_name("--project", flags["project"])
+    validate_name("--namespace", flags["namespace"])
+    workloads = tuple(parse_workload("--hand-over", name) for name in flags["handed"])
+    sources = environment_sources(
+        rendered_tree(), flags["name"], flags["repo_url"], flags["folder"], flags["wanted"], options
+    )
+    check_workloads(workloads, [source.environment for source in sources])
+    return sources, SyncOptions(flags["project"], flags["namespace"], flags.get("create_namespaces", False), workloads)

@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
-from renderer.cli.answers import ENV, INVALID, STALE, answering, counted, end, options_of, report, say
-from renderer.cli.streams import write
+from renderer.cli.console import (
+    ENV,
+    INVALID,
+    STALE,
+    counted,
+    exit_with,
+    print_line,
+    render_options,
+    report,
+    report_failures,
+)
+from renderer.cli.standard_streams import write
 
 _PATHS = "llmaz.diff.paths"
 
@@ -64,24 +75,24 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         raise click.UsageError("--env-a and --env-b need each other")
     if older and (flags["env"] or between or flags["base"]):
         raise click.UsageError("--env-a and --env-b compare the work tree with itself: no BASE, --base or --env")
-    with answering():
+    with report_failures():
         from renderer.diff.sides import environments, revisions
 
-        options = options_of(context.meta[_PATHS], flags)
+        options = render_options(context.meta[_PATHS], flags)
         sides = environments(older, newer, options) if older else revisions(between or "", options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
         if form == "markdown":
-            from renderer.diff.markdown import refused
+            from renderer.diff.markdown import markdown_errors
 
-            write(refused(sides.problems, sides.environment, flags["strict"]))
-        say("text", counted(failed, "error"))
-        end(INVALID)
-    with answering():
-        from renderer.diff.comparing import compare
-        from renderer.diff.forms import FORMS
+            write(markdown_errors(sides.problems, sides.environment, flags["strict"]))
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
+    with report_failures():
+        from renderer.diff.comparison import compare
+        from renderer.diff.formats import FORMS
 
-        found = compare(sides.before, sides.after, step=not older, show=flags["show"])
-        found = found._replace(notes=tuple(sides.notes))
-        text = FORMS[form](found, sides.environment)
+        comparison = compare(sides.before, sides.after, step=not older, show=flags["show"])
+        comparison = replace(comparison, notes=tuple(sides.notes))
+        text = FORMS[form](comparison, sides.environment)
     write(text)
-    end(STALE if tells and found.different else 0)
+    exit_with(STALE if tells and comparison.different else 0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.answers import ENV, SET, answering, end
-from renderer.cli.streams import write
+from renderer.cli.console import ENV, SET, exit_with, report_failures
+from renderer.cli.standard_streams import write
 
 
 @click.command(short_help="Show which input line, preset line or rule made a rendered field.")
@@ -29,12 +29,12 @@ def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides:
     it; kinds as kubectl takes them: lws, svc, hpa. FIELD is a path as error messages print it, and items of lists go by
     their names too: spec.containers[model-runner].image. Nothing is written.
     """
-    with answering():
+    with report_failures():
         from renderer import load
-        from renderer.api import Options
-        from renderer.explain import FORMS, answer
+        from renderer.api import RenderOptions
+        from renderer.explain import FORMS, answer_question
 
-        options = load.alone(Options(paths=paths, overrides=overrides, env=env), "llmaz explain")
-        text = FORMS[form](answer(what, options, show))
+        options = load.alone(RenderOptions(paths=paths, overrides=overrides, env=env), "llmaz explain")
+        text = FORMS[form](answer_question(what, options, show))
     write(text)
-    end(0)
+    exit_with(0)

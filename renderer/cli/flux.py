@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from renderer.cli.answers import answering
-from renderer.cli.argocd import filled, reached, shown
+from renderer.cli.argocd import location_options, print_bodies, require_values
+from renderer.cli.console import report_failures
 
 _REVISION = "A branch; or a tag, when it looks like v1.2.3; or a commit, as 40 digits; or refs/NAME."
 
@@ -21,19 +21,28 @@ def flux() -> None:
 
 
 @flux.command("kustomization")
-@reached("main", _REVISION)
+@location_options("main", _REVISION)
 @click.option("--namespace", default="flux-system", show_default=True, help="Where these objects live.")
 @click.option("--secret", metavar="NAME", help="The Secret with what opens the repository.")
 def flux_kustomization(namespace: str, secret: str | None, **flags: Any) -> None:
     """Print a Kustomization for each environment, with health checks, and its source."""
-    filled(flags)
-    with answering():
-        from renderer.gitops import asked, flux, one, places, revision, tree
+    require_values(flags)
+    with report_failures():
+        from renderer.integrations.gitops import (
+            default_revision,
+            environment_sources,
+            flux,
+            only_environment,
+            rendered_tree,
+            validate_name,
+        )
 
-        asked("--namespace", namespace)
+        validate_name("--namespace", namespace)
         if secret is not None:
-            asked("--secret", secret)
-        given = {"--revision": flags["revision"] or revision("main", flags["repo_url"])}
-        named = flags["wanted"] or tuple(filter(None, [one((), "", "a cluster")]))
-        found = places(tree(), flags["name"], flags["repo_url"], flags["folder"], named, given)
-        shown(flux.kustomizations(flags["name"], found, namespace, secret))
+            validate_name("--secret", secret)
+        options = {"--revision": flags["revision"] or default_revision("main", flags["repo_url"])}
+        environments = flags["wanted"] or tuple(filter(None, [only_environment((), "", "a cluster")]))
+        sources = environment_sources(
+            rendered_tree(), flags["name"], flags["repo_url"], flags["folder"], environments, options
+        )
+        print_bodies(flux.kustomizations(flags["name"], sources, namespace, secret))

@@ -7,9 +7,9 @@ import os
 import click
 
 from renderer import escapes
-from renderer.cli.answers import answering, end, say
-from renderer.cli.argocd import filled
-from renderer.cli.streams import write
+from renderer.cli.argocd import require_values
+from renderer.cli.console import exit_with, print_line, report_failures
+from renderer.cli.standard_streams import write
 
 # Flags that mean something to one engine or one CI only.
 _OF = {"project": ("--engine", "argocd"), "destination": ("--engine", "argocd"), "secret": ("--engine", "flux")}
@@ -50,24 +50,24 @@ def init(folder: str, engine: str, ci: str | None, demo: bool, **flags: str | No
     Nothing is asked, and nothing is overwritten: when any file is there already, none is written. The rendered files
     are made by the next command, llmaz render.
     """
-    filled(flags)
+    require_values(flags)
     if not folder.strip():
         raise click.UsageError("DIR has no value")
     for flag, (by, only) in _OF.items():
         if flags[flag] is not None and engine != only:
             raise click.UsageError(f"--{flag} goes with {by} {only}")
-    with answering():
+    with report_failures():
         from renderer import scaffold
 
-        given = {f"--{key.replace('_', '-')}": value for key, value in flags.items()}
-        made = scaffold.wishes(folder, given, engine, ci, demo)
-    if flags["action"] is not None and made.ci != "github":
+        values = {f"--{key.replace('_', '-')}": value for key, value in flags.items()}
+        options = scaffold.scaffold_options(folder, values, engine, ci, demo)
+    if flags["action"] is not None and options.ci != "github":
         raise click.UsageError("--action goes with --ci github")
-    with answering():
-        texts = scaffold.contents(made)
+    with report_failures():
+        texts = scaffold.contents(options)
         scaffold.write(folder, texts)
-    say("text", f"{os.path.normpath(folder)}/: {', '.join(scaffold.tops(texts))}")
-    for word in scaffold.missing(made):
-        say("text", word)
-    write("Next:\n" + "".join(f"  {escapes.line(command)}\n" for command in scaffold.commands(folder, made)))
-    end(0)
+    print_line("text", f"{os.path.normpath(folder)}/: {', '.join(scaffold.top_level_entries(texts))}")
+    for word in scaffold.missing(options):
+        print_line("text", word)
+    write("Next:\n" + "".join(f"  {escapes.line(command)}\n" for command in scaffold.commands(folder, options)))
+    exit_with(0)

@@ -6,8 +6,8 @@ from typing import IO, Any
 
 import click
 
-from renderer.cli.answers import INVALID, SET, answering, counted, end, report, say
-from renderer.cli.streams import write
+from renderer.cli.console import INVALID, SET, counted, exit_with, print_line, report, report_failures
+from renderer.cli.standard_streams import write
 
 
 @click.command(short_help="Render as a function of Kustomize: a ResourceList in, one out.")
@@ -24,16 +24,16 @@ def kustomize(file: IO[bytes], **flags: Any) -> None:
     """
     if file.isatty():
         raise click.UsageError("a ResourceList is wanted on standard input: it is kustomize that runs this command")
-    with answering():
-        from renderer.api import Options
-        from renderer.krm import answer
+    with report_failures():
+        from renderer.api import RenderOptions
+        from renderer.integrations.kustomize import run_function
         from renderer.yamlio import MAX_BYTES
 
         name = str(getattr(file, "name", "stdin")).strip("<>")
-        options = Options(overrides=flags["overrides"], strict=flags["strict"], env=flags["env"])
-        told = answer(name, file.read(MAX_BYTES + 1), options)
-    write(told.text)
-    if failed := report(told.problems, "text", flags["strict"]):
-        say("text", counted(failed, "error"))
-        end(INVALID)
-    end(0)
+        options = RenderOptions(overrides=flags["overrides"], strict=flags["strict"], env=flags["env"])
+        answer = run_function(name, file.read(MAX_BYTES + 1), options)
+    write(answer.text)
+    if failed := report(answer.problems, "text", flags["strict"]):
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
+    exit_with(0)

@@ -6,8 +6,19 @@ from typing import Any
 
 import click
 
-from renderer.cli.answers import ENV, INVALID, SET, STALE, answering, counted, end, options_of, report, say
-from renderer.cli.streams import write
+from renderer.cli.console import (
+    ENV,
+    INVALID,
+    SET,
+    STALE,
+    counted,
+    exit_with,
+    print_line,
+    render_options,
+    report,
+    report_failures,
+)
+from renderer.cli.standard_streams import write
 
 
 @click.command(short_help="Print Karpenter's node pools for the flavors in use.")
@@ -27,27 +38,29 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
         raise click.UsageError("-o has no value")
     if check and not output:
         raise click.UsageError("--check compares with a file: name it with -o")
-    with answering():
+    with report_failures():
         from renderer import load
-        from renderer.nodes import nodepools as made_of
-        from renderer.nodes import settled
+        from renderer.nodes import nodepools as make_nodepools
+        from renderer.nodes import update_file
 
-        made, problems = made_of(load.alone(options_of(paths, flags), "llmaz nodepools"))
+        pools, problems = make_nodepools(load.alone(render_options(paths, flags), "llmaz nodepools"))
         if failed := report(problems, "text", flags["strict"]):
-            say("text", f"{counted(failed, 'error')}; nothing was written" if output else counted(failed, "error"))
-            end(INVALID)
-        state = settled(made.fleet.scope, output, made.text, write=not check) if output else ""
-    what = f"{counted(made.pools, 'node pool')} for {counted(made.workloads, 'workload')}"
+            print_line(
+                "text", f"{counted(failed, 'error')}; nothing was written" if output else counted(failed, "error")
+            )
+            exit_with(INVALID)
+        state = update_file(pools.fleet.scope, output, pools.text, write=not check) if output else ""
+    message = f"{counted(pools.pools, 'node pool')} for {counted(pools.workloads, 'workload')}"
     if not output:
-        write(made.text)
+        write(pools.text)
     if check and state != "same":
-        say("text", f"{output} is {state}; run llmaz nodepools -o {output}")
-        end(STALE)
+        print_line("text", f"{output} is {state}; run llmaz nodepools -o {output}")
+        exit_with(STALE)
     if check:
-        what += f": {output} is up to date"
+        message += f": {output} is up to date"
     elif output:
-        what += f" → {output}{': unchanged' if state == 'same' else ''}"
-    say("text", what)
-    if made.apart:
-        say("text", f"{counted(made.apart, 'workload')} without a flavor: other nodes take these pods")
-    end(0)
+        message += f" → {output}{': unchanged' if state == 'same' else ''}"
+    print_line("text", message)
+    if pools.apart:
+        print_line("text", f"{counted(pools.apart, 'workload')} without a flavor: other nodes take these pods")
+    exit_with(0)

@@ -6,8 +6,8 @@ import os
 
 import click
 
-from renderer.cli.answers import INVALID, STALE, answering, counted, end, report, say
-from renderer.cli.streams import write
+from renderer.cli.console import INVALID, STALE, counted, exit_with, print_line, report, report_failures
+from renderer.cli.standard_streams import write
 
 
 @click.group()
@@ -20,9 +20,9 @@ def presets_list() -> None:
     """List the presets by name, and the versions whose options are known."""
     from renderer.api import BackendRuntime
     from renderer.load import preset, preset_names
-    from renderer.load.lists import Lists
-    from renderer.resolve.options import counted as versions_counted
-    from renderer.resolve.options import known_versions
+    from renderer.load.option_lists import OptionListReader
+    from renderer.resolve.engine.dialect import counted as versions_counted
+    from renderer.resolve.engine.dialect import known_versions
 
     for folder in ("backends", "models", "loaders", "pickers"):
         write(f"{folder}:\n")
@@ -33,15 +33,15 @@ def presets_list() -> None:
             spec = document.value["spec"]
             if folder == "models":
                 source = spec["source"].get("modelHub") or {}
-                what = spec["source"].get("uri") or "/".join(
+                description = spec["source"].get("uri") or "/".join(
                     filter(None, [source.get("modelID"), source.get("filename")])
                 )
             else:
-                what = f"{spec['image']}:{spec['version']}"
+                description = f"{spec['image']}:{spec['version']}"
             if folder == "backends":
-                versions = known_versions(Lists(), BackendRuntime(name, spec, document, ours=True))
-                what += f" (options of {versions_counted(versions)})" if versions else ""
-            write(f"  {name:<{width}}  {what}\n")
+                versions = known_versions(OptionListReader(), BackendRuntime(name, spec, document, ours=True))
+                description += f" (options of {versions_counted(versions)})" if versions else ""
+            write(f"  {name:<{width}}  {description}\n")
 
 
 @presets.command("show")
@@ -78,28 +78,28 @@ def presets_show(
         from renderer import load
 
         if version:
-            with answering():
-                from renderer.resolved import of_version
+            with report_failures():
+                from renderer.preset_preview import of_version
 
                 text = of_version(name, version)
             write(text)
             return
 
-        with answering():
+        with report_failures():
             path = os.path.join(load.PRESETS, load.named(name, load.shipped()) + ".yaml")
             with open(path, encoding="utf-8") as file:
                 write(file.read())
         return
-    with answering():
-        from renderer.resolved import resolved as made_of
+    with report_failures():
+        from renderer.preset_preview import backend_preview as make_preview
 
-        made = made_of(name, model or "", backend or "", overrides, version or "")
-    if failed := report(made.problems, "text"):
-        say("text", counted(failed, "error"))
-        end(INVALID)
-    if made.chosen:
-        say("text", f"for the model {made.chosen}; --model names another")
-    write(made.text)
+        preview = make_preview(name, model or "", backend or "", overrides, version or "")
+    if failed := report(preview.problems, "text"):
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
+    if preview.chosen:
+        print_line("text", f"for the model {preview.chosen}; --model names another")
+    write(preview.text)
 
 
 @presets.command("vendor", short_help="Copy a preset into your repository, where the copy wins.")
@@ -111,14 +111,14 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
 
     The copy wins over the preset, so an upgrade of llmaz changes nothing about it: what is rendered stays the same.
     """
-    with answering():
-        from renderer.vendoring import vendor
+    with report_failures():
+        from renderer.preset_vendoring import vendor
 
-        made = vendor(name, to, force)
-    say("text", f"{made.path} is yours now, and wins over the preset; llmaz presets diff {name} compares them")
-    if not made.read:
-        say("text", "llmaz render does not read it there by itself: name it among PATHS, or choose another --to")
-    end(0)
+        copy = vendor(name, to, force)
+    print_line("text", f"{copy.path} is yours now, and wins over the preset; llmaz presets diff {name} compares them")
+    if not copy.read:
+        print_line("text", "llmaz render does not read it there by itself: name it among PATHS, or choose another --to")
+    exit_with(0)
 
 
 @presets.command("diff", short_help="Compare a backend or model of yours with the preset of its name.")
@@ -130,14 +130,14 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
 
     Documents are compared, not texts: comments, style and the order of keys make no difference.
     """
-    with answering():
-        from renderer.vendoring import difference
+    with report_failures():
+        from renderer.preset_vendoring import preset_difference
 
-        found = difference(name, paths)
-    write(found.lines)
-    if not found.lines:
-        say("text", f"{found.file}: the same as ours")
-    end(STALE if exit_code and found.lines else 0)
+        difference = preset_difference(name, paths)
+    write(difference.lines)
+    if not difference.lines:
+        print_line("text", f"{difference.file}: the same as ours")
+    exit_with(STALE if exit_code and difference.lines else 0)
 
 
 @presets.command("adapter-rules", short_help="Print the rules that feed autoscalers with engines' metrics.")
@@ -147,11 +147,11 @@ def presets_adapter_rules(paths: tuple[str, ...]) -> None:
 
     With PATHS the BackendRuntimes there count too. Nothing is written: the file is for the platform, not for rendered/.
     """
-    with answering():
-        from renderer.adapter import rules
+    with report_failures():
+        from renderer.integrations.prometheus_adapter import rules
 
         values, problems = rules(paths)
     if failed := report(problems, "text"):
-        say("text", counted(failed, "error"))
-        end(INVALID)
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
     write(values)

@@ -1,1 +1,1 @@
-"""What a change of the input does to the cluster: two sides of rendered files, compared object by object."""
+"""The differences between two sides of rendered files, object by object, and their effect on the cluster."""

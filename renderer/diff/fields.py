@@ -1,4 +1,4 @@
-"""Two bodies → the fields in which they differ, path by path."""
+"""The fields in which two bodies differ."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from renderer import escapes
-from renderer.differences import opcodes
-from renderer.problems import Path
-from renderer.records import NamedTuple
+from renderer.diagnostics import Path
+from renderer.sequence_diff import opcodes
 
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
 
 class _Absent:
-    """What stands on the side that has no such field."""
+    """The type of ABSENT, the value on a side that has no such field."""
 
     def __repr__(self) -> str:
         return "(absent)"
@@ -25,8 +26,8 @@ class _Absent:
 ABSENT: Final[Any] = _Absent()
 
 
-class Change(NamedTuple):
-    """A field that differs. Of a list whose items have names, a part of the path is the name in brackets."""
+class FieldChange(Struct, frozen=True):
+    """A field that differs. Items of a list are addressed by their name in brackets where they have one."""
 
     path: Path
     before: Any
@@ -34,12 +35,12 @@ class Change(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The path in one word: `spec.template.containers[main].args[2]`."""
-        return written(self.path)
+        """The path as text: `spec.template.containers[main].args[2]`."""
+        return format_path(self.path)
 
 
-def written(path: Path) -> str:
-    """A path in one word."""
+def format_path(path: Path) -> str:
+    """A path as text: `spec.containers[main].args[2]`."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -53,22 +54,22 @@ def written(path: Path) -> str:
     return text
 
 
-def differing(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
-    """Every difference, in reading order; at least one where the two are not the same."""
+def diff_values(before: Any, after: Any, path: Path = ()) -> Iterator[FieldChange]:
+    """All differences in the order of the fields; at least one unless the values are the same."""
     if same(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
-            yield from differing(before.get(key, ABSENT), after.get(key, ABSENT), (*path, str(key)))
+            yield from diff_values(before.get(key, ABSENT), after.get(key, ABSENT), (*path, str(key)))
     elif isinstance(before, list) and isinstance(after, list):
-        key = _named(before, after)
+        key = _identifying_key(before, after)
         yield from _by_name(before, after, path, key) if key else _in_order(before, after, path)
     else:
-        yield Change(path, before, after)
+        yield FieldChange(path, before, after)
 
 
 def same(before: Any, after: Any) -> bool:
-    """Whether the two are one value in JSON: `True` is not 1 there."""
+    """Whether two values are equal as JSON, where `true` is not 1."""
     if before != after:
         return False
     if repr(before) == repr(after):  # this is quick, and nearly always enough
@@ -82,42 +83,42 @@ def same(before: Any, after: Any) -> bool:
     return bool(before == after)
 
 
-def _named(*lists: Sequence[Any]) -> str:
-    """The key that tells the items of these lists apart; '' where none does."""
+def _identifying_key(*lists: Sequence[Any]) -> str:
+    """The key whose values identify the items in each of these lists; '' if there is none."""
     for key in ("name", "mountPath", "containerPort"):
-        if any(lists) and all(_tells(key, each) for each in lists):
+        if any(lists) and all(_identifies(key, items) for items in lists):
             return key
     return ""
 
 
-def _tells(key: str, items: Sequence[Any]) -> bool:
-    names = [each.get(key) if isinstance(each, dict) else None for each in items]
+def _identifies(key: str, items: Sequence[Any]) -> bool:
+    names = [item.get(key) if isinstance(item, dict) else None for item in items]
     return all(isinstance(name, (str, int)) for name in names) and len(set(names)) == len(names)
 
 
-def _by_name(before: Sequence[Any], after: Sequence[Any], path: Path, key: str) -> Iterator[Change]:
-    old, new = {each[key]: each for each in before}, {each[key]: each for each in after}
+def _by_name(before: Sequence[Any], after: Sequence[Any], path: Path, key: str) -> Iterator[FieldChange]:
+    old, new = {item[key]: item for item in before}, {item[key]: item for item in after}
     for name in [*old, *(name for name in new if name not in old)]:
-        yield from differing(old.get(name, ABSENT), new.get(name, ABSENT), (*path, f"[{name}]"))
+        yield from diff_values(old.get(name, ABSENT), new.get(name, ABSENT), (*path, f"[{name}]"))
     kept, now = [name for name in old if name in new], [name for name in new if name in old]
     if kept != now:
-        yield Change((*path, "[*]"), kept, now)
+        yield FieldChange((*path, "[*]"), kept, now)
 
 
-def _in_order(before: Sequence[Any], after: Sequence[Any], path: Path) -> Iterator[Change]:
-    """An item more or less in the middle leaves the others alone."""
-    old, new = [_word(each) for each in before], [_word(each) for each in after]
+def _in_order(before: Sequence[Any], after: Sequence[Any], path: Path) -> Iterator[FieldChange]:
+    """Differences between lists without names: an inserted or removed item does not shift the others."""
+    old, new = [_sorted_json(item) for item in before], [_sorted_json(item) for item in after]
     for what, i, till, j, to in opcodes(old, new):
         if what == "equal":
             continue
         both = min(till - i, to - j)
         for step in range(both):
-            yield from differing(before[i + step], after[j + step], (*path, j + step))
+            yield from diff_values(before[i + step], after[j + step], (*path, j + step))
         for place in range(i + both, till):
-            yield Change((*path, place), before[place], ABSENT)
+            yield FieldChange((*path, place), before[place], ABSENT)
         for place in range(j + both, to):
-            yield Change((*path, place), ABSENT, after[place])
+            yield FieldChange((*path, place), ABSENT, after[place])
 
 
-def _word(value: Any) -> str:
+def _sorted_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)

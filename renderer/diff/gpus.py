@@ -1,20 +1,22 @@
-"""Accelerators of a replica by their kind: what a flavor is called, else the nodes that the pods ask for."""
+"""Accelerators of a replica by kind: the flavor, else the node labels that the pods select."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from renderer import quantity
-from renderer.diff.objects import Body, items_of, maps, table
-from renderer.records import NamedTuple
+from renderer.diff.objects import Body, list_at, map_at, maps_at
 
 _FLAVORS = "llmaz.io/inference-service-flavors"
 _REQUIRED = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _OF_NO_KIND = ("kubernetes.io/", "topology.kubernetes.io/")  # system, processor, zone
 
 
-class Kind(NamedTuple):
-    """An accelerator. `of`: the flavor that the pods name, else the labels of the nodes; '' where nobody says."""
+class AcceleratorKind(Struct, frozen=True):
+    """A kind of accelerator. `of`: the flavor that the pods claim, else the selected node labels, else ''."""
 
     resource: str
     of: str
@@ -23,25 +25,28 @@ class Kind(NamedTuple):
         return f"{self.resource} ({self.of})" if self.of else self.resource
 
 
-class Gpus(NamedTuple):
-    """Accelerators of one kind, before and after: of one replica, and of as many as there may be."""
+class GpuChange(Struct, frozen=True):
+    """The number of accelerators of one kind, before and after: of one replica, and at the most replicas."""
 
     name: str
     replica: tuple[int, int]
     most: tuple[int, int]
 
 
-def flavor(pod: Body) -> str:
-    """The flavors that a Playground has claimed, with commas between them; '' for all of its model's."""
-    return str(table(pod, "metadata", "annotations").get(_FLAVORS, ""))
+def claimed_flavors(pod: Body) -> str:
+    """The flavors that the app claims, separated by commas; '' if it claims none and may use all of the model's."""
+    return str(map_at(pod, "metadata", "annotations").get(_FLAVORS, ""))
 
 
-def nodes(pod: Body) -> str:
-    """The labels of the nodes that a pod may run on, as somebody reads them: `gpu=a100 or gpu=h100`."""
-    chosen = _labels((key, [value]) for key, value in table(pod, "spec", "nodeSelector").items())
+def describe_nodes(pod: Body) -> str:
+    """The node labels that a pod selects, for people: `gpu=a100 or gpu=h100`."""
+    chosen = _labels((key, [value]) for key, value in map_at(pod, "spec", "nodeSelector").items())
     terms = [
-        _labels((str(each.get("key")), items_of(each, "values")) for each in maps(term, "matchExpressions"))
-        for term in maps(pod, *_REQUIRED)
+        _labels(
+            (str(expression.get("key")), list_at(expression, "values"))
+            for expression in maps_at(term, "matchExpressions")
+        )
+        for term in maps_at(pod, *_REQUIRED)
     ]
     return ", ".join(filter(None, [chosen, " or ".join(dict.fromkeys(filter(None, terms)))]))
 
@@ -54,40 +59,42 @@ def _labels(pairs: Iterable[tuple[str, list[object]]]) -> str:
     )
 
 
-def accelerators(pods: Iterable[tuple[Body, int]], accelerates: Callable[[str], bool]) -> Mapping[Kind, int]:
-    """leader + (size - 1) × worker, by kind."""
-    found: dict[Kind, int] = {}
+def accelerators(pods: Iterable[tuple[Body, int]], accelerates: Callable[[str], bool]) -> Mapping[AcceleratorKind, int]:
+    """The accelerators of one replica, by kind. `pods`: pod templates, each with its number of pods in a replica."""
+    counts: dict[AcceleratorKind, int] = {}
     for pod, times in pods:
         of = ""
-        for container in maps(pod, "spec", "containers"):
-            resources = table(container, "resources")
-            for name, value in {**table(resources, "requests"), **table(resources, "limits")}.items():
+        for container in maps_at(pod, "spec", "containers"):
+            resources = map_at(container, "resources")
+            for name, value in {**map_at(resources, "requests"), **map_at(resources, "limits")}.items():
                 if accelerates(name) and (count := _amount(value) * times):
-                    of = of or " or ".join(_acting(pod)) or nodes(pod)
-                    found[Kind(name, of)] = found.get(Kind(name, of), 0) + count
-    return found
+                    of = of or " or ".join(_active_flavors(pod)) or describe_nodes(pod)
+                    counts[AcceleratorKind(name, of)] = counts.get(AcceleratorKind(name, of), 0) + count
+    return counts
 
 
-def _acting(pod: Body) -> list[str]:
-    """The claimed flavors that the pod may run on: the first one alone where its nodes are selected. Several have a
-    node affinity, or a scheduler of their own that chooses.
+def _active_flavors(pod: Body) -> list[str]:
+    """The claimed flavors that the pod may run on: only the first one if a node selector fixes it, all of them with a
+    node affinity or with llmaz's scheduler.
     """
-    names = list(filter(None, flavor(pod).split(",")))
-    spec = table(pod, "spec")
-    own = str(spec.get("schedulerName", "")).startswith("inftyai")
-    return names[:1] if spec.get("nodeSelector") and not maps(pod, *_REQUIRED) and not own else names
+    names = list(filter(None, claimed_flavors(pod).split(",")))
+    spec = map_at(pod, "spec")
+    llmaz_scheduler = str(spec.get("schedulerName", "")).startswith("inftyai")
+    return names[:1] if spec.get("nodeSelector") and not maps_at(pod, *_REQUIRED) and not llmaz_scheduler else names
 
 
-def compared(old: Mapping[Kind, int], new: Mapping[Kind, int], most: tuple[int, int], alike: bool) -> Iterator[Gpus]:
-    """How the accelerators of two replicas differ, of which there may be so many. `alike`: they are of one kind, and
-    one side alone says what it is called.
+def compare_gpus(
+    old: Mapping[AcceleratorKind, int], new: Mapping[AcceleratorKind, int], most: tuple[int, int], alike: bool
+) -> Iterator[GpuChange]:
+    """The change for each kind of accelerator. `old`, `new`: of one replica; `most`: the most replicas on each side;
+    `alike`: both sides select the same nodes and only one claims a flavor, so its name counts for both.
     """
     if alike and len(called := {kind.of for kind in new}) == 1:
         (of,) = called
-        old = {kind._replace(of=of): count for kind, count in old.items()}
+        old = {replace(kind, of=of): count for kind, count in old.items()}
     for kind in sorted({*old, *new}, key=str):
         a, b = old.get(kind, 0), new.get(kind, 0)
-        yield Gpus(str(kind), (a, b), (a * most[0], b * most[1]))
+        yield GpuChange(str(kind), (a, b), (a * most[0], b * most[1]))
 
 
 def _amount(value: object) -> int:

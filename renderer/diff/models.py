@@ -1,18 +1,19 @@
-"""What a LeaderWorkerSet says of the model that it runs, and how two of them differ."""
+"""The model that a LeaderWorkerSet runs, read from the object, and the differences between two of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from renderer.diff import gpus
-from renderer.diff.gpus import Gpus, Kind
-from renderer.diff.objects import WORKLOAD, Body, Item, Items, Key, at, maps, table
-from renderer.diff.options import Flag, flags
-from renderer.records import NamedTuple
+from msgspec import Struct
 
-# What the renderer notes on a workload, and how people call it.
-_SAID = {
+from renderer.diff import gpus
+from renderer.diff.gpus import AcceleratorKind, GpuChange
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, map_at, maps_at, value_at
+from renderer.diff.options import OptionChange, compare_options
+
+# Annotations that the renderer puts on a workload, and the word that people use for each.
+_ANNOTATIONS = {
     "renderer.llmaz.io/backend": "backend",
     "renderer.llmaz.io/engine-version": "engine version",
     "renderer.llmaz.io/model-revision": "model revision",
@@ -22,50 +23,52 @@ _MODEL = "llmaz.io/model-name"
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
-class Other(NamedTuple):
-    """A container beside the engine's, as that which loads the weights."""
+class SideContainer(Struct, frozen=True):
+    """A container other than the engine's, such as the loader."""
 
     image: str
     args: tuple[str, ...]
     env: Mapping[str, str]
 
 
-_NOBODY = Other("", (), {})
+_NOBODY = SideContainer("", (), {})
 
 
-class Pod(NamedTuple):
-    """What one of the two templates says. `image`, `command` and `args`: those of the engine's container; `others`: the
-    containers besides; `volumes`: where those lie that are not empty at first; `asks`: what that container asks for,
-    accelerators aside.
+class PodSummary(Struct, frozen=True):
+    """One of the two pod templates. `image`, `command`, `args` and `env`: those of the engine's container; `others`:
+    all other containers by name; `volumes`: the sources of volumes that are not empty at first, by name; `asks`:
+    requests and limits of the engine's container without accelerators, by `<resource> requests` or `… limits`.
     """
 
     image: str
     command: tuple[str, ...]
     args: tuple[str, ...]
     env: Mapping[str, str]
-    others: Mapping[str, Other]
+    others: Mapping[str, SideContainer]
     volumes: Mapping[str, str]
     asks: Mapping[str, str]
 
 
-class Model(NamedTuple):
-    """What runs. `said`: what annotations of ours say, by what people call it; `low` to `high` replicas, alike where
-    nothing scales them; `scaled`: an autoscaler does; `fixed`: the replicas that are written in the workload, None
-    where it leaves them to somebody; `nodes`: the labels of those that the pods ask for; `gpus`: accelerators of one
-    replica.
+class ModelSummary(Struct, frozen=True):
+    """The model that a workload runs.
+
+    `annotations`: the values of the renderer's own annotations, by the word that people use for each; `low` and `high`:
+    bounds of the replicas, equal without an autoscaler; `scaled`: whether an autoscaler sets them; `fixed`:
+    `spec.replicas` of the workload, None where it is left out; `nodes`: the node labels that the pods select; `gpus`:
+    accelerators of one replica, by kind.
     """
 
     name: str
-    said: Mapping[str, str]
+    annotations: Mapping[str, str]
     size: int
     low: int
     high: int
     scaled: bool
     fixed: int | None
     nodes: str
-    gpus: Mapping[Kind, int]
-    leader: Pod
-    worker: Pod
+    gpus: Mapping[AcceleratorKind, int]
+    leader: PodSummary
+    worker: PodSummary
 
     @property
     def replicas(self) -> str:
@@ -73,183 +76,207 @@ class Model(NamedTuple):
         return f"{self.low}–{self.high}" if self.scaled else str(self.high)
 
 
-class Fact(NamedTuple):
-    """A word about a model that differs; '' on a side that says nothing."""
+class ModelFact(Struct, frozen=True):
+    """A property of a model, `what`, that differs; '' on a side that does not have it."""
 
     what: str
     before: str
     after: str
 
 
-class ModelChange(NamedTuple):
-    """A model that was added, removed, changed or renamed (the key is the new one's, `was` the old one's)."""
+class ModelChange(Struct, frozen=True):
+    """A model that was added, removed, changed or renamed. `key`: of the new workload; `was`: the old key."""
 
     state: str
-    key: Key
-    was: Key | None
-    before: Model | None
-    after: Model | None
-    facts: tuple[Fact, ...]
-    flags: tuple[Flag, ...]
-    gpus: tuple[Gpus, ...]
+    key: ObjectKey
+    was: ObjectKey | None
+    before: ModelSummary | None
+    after: ModelSummary | None
+    facts: tuple[ModelFact, ...]
+    flags: tuple[OptionChange, ...]
+    gpus: tuple[GpuChange, ...]
 
 
-def model(item: Item, scalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]) -> Model:
-    """The model of a LeaderWorkerSet; `scalers` are the autoscalers, by namespace and the name of what they scale."""
-    body, template = item.body, table(item.body, "spec", "leaderWorkerTemplate")
-    said = table(body, "metadata", "annotations")
-    worker = table(template, "workerTemplate")
-    leader = table(template, "leaderTemplate") or worker
+def summarize_model(
+    item: ObjectItem, autoscalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]
+) -> ModelSummary:
+    """The model of a LeaderWorkerSet. `autoscalers`: HorizontalPodAutoscalers by namespace and name of their target."""
+    body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
+    annotations = map_at(body, "metadata", "annotations")
+    worker = map_at(template, "workerTemplate")
+    leader = map_at(template, "leaderTemplate") or worker
     size = _number(template.get("size"), 1)
-    fixed = at(body, "spec", "replicas")
-    scaler = scalers.get((item.key.namespace, item.key.name))
-    least = _number(at(scaler, "spec", "minReplicas"), 1) if scaler else _number(fixed, 1)
-    most = _number(at(scaler, "spec", "maxReplicas"), least) if scaler else least
-    labels = table(worker, "metadata", "labels") or table(leader, "metadata", "labels")
-    return Model(
-        str(labels.get(_MODEL, "")),
-        {what: str(said[key]) for key, what in _SAID.items() if key in said} | _flavor(worker),
-        size,
-        least,
-        most,
-        scaler is not None,
-        None if fixed is None else _number(fixed, 1),
-        gpus.nodes(worker),
-        gpus.accelerators(((leader, 1), (worker, size - 1)), accelerates),
-        _pod(leader, accelerates),
-        _pod(worker, accelerates),
+    fixed = value_at(body, "spec", "replicas")
+    scaler = autoscalers.get((item.key.namespace, item.key.name))
+    least = _number(value_at(scaler, "spec", "minReplicas"), 1) if scaler else _number(fixed, 1)
+    most = _number(value_at(scaler, "spec", "maxReplicas"), least) if scaler else least
+    labels = map_at(worker, "metadata", "labels") or map_at(leader, "metadata", "labels")
+    return ModelSummary(
+        name=str(labels.get(_MODEL, "")),
+        annotations={what: str(annotations[key]) for key, what in _ANNOTATIONS.items() if key in annotations}
+        | _flavor(worker),
+        size=size,
+        low=least,
+        high=most,
+        scaled=scaler is not None,
+        fixed=None if fixed is None else _number(fixed, 1),
+        nodes=gpus.describe_nodes(worker),
+        gpus=gpus.accelerators(((leader, 1), (worker, size - 1)), accelerates),
+        leader=_pod(leader, accelerates),
+        worker=_pod(worker, accelerates),
     )
 
 
 def _flavor(pod: Body) -> dict[str, str]:
-    return {"flavor": said} if (said := gpus.flavor(pod)) else {}
+    return {"flavor": claimed} if (claimed := gpus.claimed_flavors(pod)) else {}
 
 
 def _number(value: Any, otherwise: int) -> int:
     return value if value.__class__ is int else otherwise
 
 
-def _pod(pod: Body, accelerates: Callable[[str], bool]) -> Pod:
-    containers = maps(pod, "spec", "containers")
-    runner = next((each for each in containers if each.get("name") == _RUNNER), containers[0] if containers else {})
-    others = [*maps(pod, "spec", "initContainers"), *(each for each in containers if each is not runner)]
+def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
+    containers = maps_at(pod, "spec", "containers")
+    runner = next(
+        (container for container in containers if container.get("name") == _RUNNER), containers[0] if containers else {}
+    )
+    others = [
+        *maps_at(pod, "spec", "initContainers"),
+        *(container for container in containers if container is not runner),
+    ]
     asks = {
         f"{name} {kind}": str(value)
         for kind in ("requests", "limits")
-        for name, value in table(runner, "resources", kind).items()
+        for name, value in map_at(runner, "resources", kind).items()
         if not accelerates(name)
     }
-    return Pod(
+    return PodSummary(
         str(runner.get("image", "")),
-        _words(runner.get("command")),
-        _words(runner.get("args")),
+        _strings(runner.get("command")),
+        _strings(runner.get("args")),
         _environment(runner),
         {
-            str(each.get("name")): Other(str(each.get("image", "")), _words(each.get("args")), _environment(each))
-            for each in others
+            str(other.get("name")): SideContainer(
+                str(other.get("image", "")), _strings(other.get("args")), _environment(other)
+            )
+            for other in others
         },
-        {str(each.get("name")): str(path) for each in maps(pod, "spec", "volumes") if (path := _lies(each))},
+        {
+            str(volume.get("name")): str(path)
+            for volume in maps_at(pod, "spec", "volumes")
+            if (path := _volume_source(volume))
+        },
         asks,
     )
 
 
 def _environment(container: Body) -> Mapping[str, str]:
-    return {str(each.get("name")): _variable(each) for each in maps(container, "env")}
+    return {str(entry.get("name")): _variable(entry) for entry in maps_at(container, "env")}
 
 
-def _lies(volume: Body) -> Any:
-    """Where the contents of a volume lie, as those of weights; None for others."""
+def _volume_source(volume: Body) -> Any:
+    """The image, host path or claim that a volume takes its contents from; None for other volumes."""
     return (
-        at(volume, "image", "reference")
-        or at(volume, "hostPath", "path")
-        or at(volume, "persistentVolumeClaim", "claimName")
+        value_at(volume, "image", "reference")
+        or value_at(volume, "hostPath", "path")
+        or value_at(volume, "persistentVolumeClaim", "claimName")
     )
 
 
-def _words(value: Any) -> tuple[str, ...]:
-    return tuple(str(each) for each in value) if isinstance(value, list) else ()
+def _strings(value: Any) -> tuple[str, ...]:
+    return tuple(str(word) for word in value) if isinstance(value, list) else ()
 
 
 def _variable(entry: Body) -> str:
-    """The value; where it comes from when it does not stand there."""
+    """The value of an environment variable, or a description of its `valueFrom`."""
     if "valueFrom" not in entry:
         return str(entry.get("value", ""))
-    for kind, place in table(entry, "valueFrom").items():
-        words = [str(each) for each in place.values() if isinstance(each, str)] if isinstance(place, dict) else []
+    for kind, place in map_at(entry, "valueFrom").items():
+        words = [str(word) for word in place.values() if isinstance(word, str)] if isinstance(place, dict) else []
         return f"{kind} {' '.join(words)}".strip()
     return "elsewhere"
 
 
-def compared(before: Model | None, after: Model | None) -> tuple[list[Fact], list[Flag], list[Gpus]]:
-    """How two differ."""
+def compare_models(
+    before: ModelSummary | None, after: ModelSummary | None
+) -> tuple[list[ModelFact], list[OptionChange], list[GpuChange]]:
+    """Facts, options and accelerators that differ between two models; None is a side without the model."""
     facts = list(_facts(before, after)) if before and after else []
-    options: list[Flag] = []
+    options: list[OptionChange] = []
     if before and after:
-        leaders = flags(before.leader.args, after.leader.args)
-        workers = flags(before.worker.args, after.worker.args) if after.size > 1 else []
-        options = leaders + [each for each in workers if each not in leaders]
+        leaders = compare_options(before.leader.args, after.leader.args)
+        workers = compare_options(before.worker.args, after.worker.args) if after.size > 1 else []
+        options = leaders + [worker for worker in workers if worker not in leaders]
     old, new = before.gpus if before else {}, after.gpus if after else {}
     most = before.high if before else 0, after.high if after else 0
-    return facts, options, list(gpus.compared(old, new, most, bool(before and after and _alike(before, after))))
+    return (
+        facts,
+        options,
+        list(gpus.compare_gpus(old, new, most, bool(before and after and _same_nodes(before, after)))),
+    )
 
 
-def _alike(before: Model, after: Model) -> bool:
-    """Whether both run on the same nodes, of which one side alone claims the flavor."""
-    return before.nodes == after.nodes and ("flavor" in before.said) != ("flavor" in after.said)
+def _same_nodes(before: ModelSummary, after: ModelSummary) -> bool:
+    """Whether both select the same nodes, and only one side claims a flavor."""
+    return before.nodes == after.nodes and ("flavor" in before.annotations) != ("flavor" in after.annotations)
 
 
-def _facts(before: Model, after: Model) -> Iterator[Fact]:
+def _facts(before: ModelSummary, after: ModelSummary) -> Iterator[ModelFact]:
     yield from _fact("model", before.name, after.name)
-    told = [
+    annotated = [
         fact
-        for what in (*_SAID.values(), "flavor")
-        for fact in _fact(what, before.said.get(what, ""), after.said.get(what, ""))
+        for what in (*_ANNOTATIONS.values(), "flavor")
+        for fact in _fact(what, before.annotations.get(what, ""), after.annotations.get(what, ""))
     ]
-    yield from told
-    if before.said.get("flavor") == after.said.get("flavor"):
+    yield from annotated
+    if before.annotations.get("flavor") == after.annotations.get("flavor"):
         yield from _fact("nodes", before.nodes, after.nodes)
-    yield from _fact("replicas", _counted(before), _counted(after))
+    yield from _fact("replicas", _describe_replicas(before), _describe_replicas(after))
     yield from _fact("pods a replica", str(before.size), str(after.size))
-    steps = {(fact.before, fact.after) for fact in told}
+    steps = {(fact.before, fact.after) for fact in annotated}
     yield from _pods("", before.leader, after.leader, steps)
     if (before.worker, after.worker) != (before.leader, after.leader):
         yield from _pods("worker: ", before.worker, after.worker, steps)
 
 
-def _counted(model: Model) -> str:
+def _describe_replicas(model: ModelSummary) -> str:
     return f"{model.low} to {model.high} by an autoscaler" if model.scaled else str(model.high)
 
 
-def _pods(of: str, before: Pod, after: Pod, told: Collection[tuple[str, str]]) -> Iterator[Fact]:
-    """`told`: what the annotations say already, as of a revision, which a loader has as a variable."""
+def _pods(
+    of: str, before: PodSummary, after: PodSummary, annotated: Collection[tuple[str, str]]
+) -> Iterator[ModelFact]:
+    """The facts of one pod template that differ, `of` before each. `annotated`: old and new values that the annotations
+    already show, such as a revision that a loader also has as a variable.
+    """
     yield from _fact(f"{of}image", before.image, after.image)
-    for name in _either(before.others, after.others):
+    for name in _all_keys(before.others, after.others):
         old, new = before.others.get(name, _NOBODY), after.others.get(name, _NOBODY)
         yield from _fact(f"{of}image of {name}", old.image, new.image)
     yield from _fact(f"{of}command", " ".join(before.command), " ".join(after.command))
-    for name in _either(before.asks, after.asks):
+    for name in _all_keys(before.asks, after.asks):
         yield from _fact(f"{of}{name}", before.asks.get(name, ""), after.asks.get(name, ""))
-    for name in _either(before.volumes, after.volumes):
+    for name in _all_keys(before.volumes, after.volumes):
         yield from _fact(f"{of}volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
     known = list(_variables(before.env, after.env))
     for fact in known:
-        yield Fact(f"{of}{fact.what}", fact.before, fact.after)
+        yield ModelFact(f"{of}{fact.what}", fact.before, fact.after)
     for name in before.others:
         old, new = before.others[name], after.others.get(name, _NOBODY)
         if _repository(old.image) != _repository(new.image):
-            continue  # another program, which is told another way
-        for flag in flags(old.args, new.args):
-            yield Fact(f"{of}{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
+            continue  # another program: its new image is the fact to show
+        for flag in compare_options(old.args, new.args):
+            yield ModelFact(f"{of}{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
         for fact in _variables(old.env, new.env):
-            if fact not in known and (fact.before, fact.after) not in told:  # a loader has the engine's too
-                yield Fact(f"{of}{fact.what} of {name}", fact.before, fact.after)
+            if fact not in known and (fact.before, fact.after) not in annotated:  # a loader has the engine's too
+                yield ModelFact(f"{of}{fact.what} of {name}", fact.before, fact.after)
 
 
-def _variables(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
-    for name in _either(before, after):
-        old, new = (each.get(name) for each in (before, after))
+def _variables(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[ModelFact]:
+    for name in _all_keys(before, after):
+        old, new = (env.get(name) for env in (before, after))
         if old != new:
-            yield Fact(f"env {name}", "" if old is None else old or "''", "" if new is None else new or "''")
+            yield ModelFact(f"env {name}", "" if old is None else old or "''", "" if new is None else new or "''")
 
 
 def _repository(image: str) -> str:
@@ -258,19 +285,19 @@ def _repository(image: str) -> str:
     return path + slash + name.partition(":")[0]
 
 
-def _fact(what: str, before: str, after: str) -> Iterator[Fact]:
+def _fact(what: str, before: str, after: str) -> Iterator[ModelFact]:
     if before != after:
-        yield Fact(what, before, after)
+        yield ModelFact(what, before, after)
 
 
-def _either(*maps: Mapping[str, Any]) -> list[str]:
-    return list(dict.fromkeys(name for each in maps for name in each))
+def _all_keys(*mappings: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 
-def scalers(found: Items, kind: str) -> Mapping[tuple[str, str], Body]:
-    """The autoscalers, by namespace and the name of the workload that they scale."""
+def autoscalers(objects: Items, kind: str) -> Mapping[tuple[str, str], Body]:
+    """The autoscalers of this kind, by namespace and name of the workload that they scale."""
     return {
-        (key.namespace, str(at(item.body, "spec", "scaleTargetRef", "name"))): item.body
-        for key, item in found.items()
-        if key.kind == kind and at(item.body, "spec", "scaleTargetRef", "kind") == WORKLOAD
+        (key.namespace, str(value_at(item.body, "spec", "scaleTargetRef", "name"))): item.body
+        for key, item in objects.items()
+        if key.kind == kind and value_at(item.body, "spec", "scaleTargetRef", "kind") == WORKLOAD
     }

@@ -1,20 +1,22 @@
-"""Rendered files → the objects that they hold, each known by API group, kind, namespace and name."""
+"""Objects of rendered files, keyed by API group, kind, namespace and name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from renderer import yamlio
-from renderer.emit import Text
-from renderer.records import NamedTuple
+from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, Any]
 WORKLOAD, SCALER = "LeaderWorkerSet", "HorizontalPodAutoscaler"
 
 
-class Key(NamedTuple):
-    """What an object is known by. `twin`: 0, or which one it is where a side holds several of them."""
+class ObjectKey(Struct, frozen=True, order=True):
+    """The identity of an object. `twin`: 0, or a counter where a side has the same object several times."""
 
     group: str
     kind: str
@@ -32,73 +34,75 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
-class Item(NamedTuple):
-    """An object, and the file that it stands in, below the output folder. `place`: its number there."""
+class ObjectItem(Struct, frozen=True):
+    """An object, its file relative to the output folder, and its position in that file, `place`."""
 
-    key: Key
+    key: ObjectKey
     file: str
     body: Body
     place: int = 0
 
 
-Items: TypeAlias = dict[Key, Item]
+Items: TypeAlias = dict[ObjectKey, ObjectItem]
 
 
-def changed(before: Iterable[Text], after: Iterable[Text]) -> tuple[list[Text], list[Text], list[Text]]:
-    """The files that one side alone holds so, of each side; and those that both hold alike, which nobody parses."""
+def changed_files(
+    before: Iterable[OutputFile], after: Iterable[OutputFile]
+) -> tuple[list[OutputFile], list[OutputFile], list[OutputFile]]:
+    """The files that differ, of each side, and the files that are the same on both, which are not parsed."""
     old, new = dict(before), dict(after)
-    left = [Text(path, text) for path, text in old.items() if new.get(path) != text]
-    right = [Text(path, text) for path, text in new.items() if old.get(path) != text]
-    return left, right, [Text(path, text) for path, text in new.items() if old.get(path) == text]
+    left = [OutputFile(path, text) for path, text in old.items() if new.get(path) != text]
+    right = [OutputFile(path, text) for path, text in new.items() if old.get(path) != text]
+    return left, right, [OutputFile(path, text) for path, text in new.items() if old.get(path) == text]
 
 
-def items(texts: Iterable[Text]) -> Items:
-    """The objects of these files. A file that is no YAML is one object, of its text."""
-    found: Items = {}
+def items(texts: Iterable[OutputFile]) -> Items:
+    """The objects of these files by key. An invalid file becomes one object of kind File with its text."""
+    objects: Items = {}
     for path, text in texts:
         documents, problems = yamlio.parse(path, text.encode("utf-8", "surrogateescape"))
         bodies = [{"text": text}] if problems else [document.value for document in documents]
-        listed = (pair for each in bodies for pair in _objects(path, each))
+        listed = (pair for body in bodies for pair in _objects(path, body))
         for place, (key, body) in enumerate(listed):
-            while key in found:
-                key = key._replace(twin=key.twin + 1)
-            found[key] = Item(key, path, body, place)
-    return found
+            while key in objects:
+                key = replace(key, twin=key.twin + 1)
+            objects[key] = ObjectItem(key, path, body, place)
+    return objects
 
 
-def _objects(path: str, value: Any) -> Iterator[tuple[Key, Body]]:
-    """The object, or those of a List. What is no object goes by its file."""
+def _objects(path: str, value: Any) -> Iterator[tuple[ObjectKey, Body]]:
+    """Key and body of the object, or of each item of a List. A value that is no object gets kind File."""
     if not isinstance(value, dict):
         value = {"text": value}
     kind, metadata = value.get("kind"), value.get("metadata")
     if kind == "List" and isinstance(value.get("items"), list):
-        for each in value["items"]:
-            yield from _objects(path, each)
+        for item in value["items"]:
+            yield from _objects(path, item)
         return
     metadata = metadata if isinstance(metadata, dict) else {}
     named = isinstance(kind, str) and bool(kind)
     group = str(value.get("apiVersion") or "").rpartition("/")[0]
     name = metadata.get("name") or path
-    yield Key(group, kind if named else "File", str(metadata.get("namespace") or ""), str(name)), value
+    yield ObjectKey(group, kind if named else "File", str(metadata.get("namespace") or ""), str(name)), value
 
 
-def beside(texts: Iterable[Text], folders: Iterable[str], kind: str, names: Iterable[str]) -> Items:
-    """Objects of a kind in files that did not change, in the same folders as what did: where each object has a file of
-    its own, an autoscaler and its workload stand apart. Only files that name one of the names are parsed.
+def unchanged_objects(texts: Iterable[OutputFile], folders: Iterable[str], kind: str, names: Iterable[str]) -> Items:
+    """Objects of a kind in unchanged files of these folders. Where each object has its own file, an autoscaler and its
+    workload are in different files. Only files that contain one of the names are parsed.
     """
-    wanted, marks = set(folders), [f"name: {name}\n" for name in names]
+    folder_set, marks = set(folders), [f"name: {name}\n" for name in names]
     near = [
-        each
-        for each in texts
-        if each.path.rpartition("/")[0] in wanted
-        and f"kind: {kind}\n" in each.text
-        and any(mark in each.text for mark in marks)
+        text
+        for text in texts
+        if text.path.rpartition("/")[0] in folder_set
+        and f"kind: {kind}\n" in text.text
+        and any(mark in text.text for mark in marks)
     ]
     return {key: item for key, item in items(near).items() if key.kind == kind}
 
 
-def at(value: Any, *path: str | int) -> Any:
-    """What stands at a path of a body; None where nothing does, or something else than one expects."""
+def value_at(value: Any, *path: str | int) -> Any:
+    """The value at a path of a body; None where it is missing or a part of the path has another type."""
     for part in path:
         if isinstance(part, int):
             value = value[part] if isinstance(value, list) and part < len(value) else None
@@ -109,18 +113,18 @@ def at(value: Any, *path: str | int) -> Any:
     return value
 
 
-def table(value: Any, *path: str | int) -> Body:
-    """The map at a path; an empty one where none is."""
-    found = at(value, *path)
-    return found if isinstance(found, dict) else {}
+def map_at(value: Any, *path: str | int) -> Body:
+    """The map at a path; an empty one if it is missing or no map."""
+    mapping = value_at(value, *path)
+    return mapping if isinstance(mapping, dict) else {}
 
 
-def items_of(value: Any, *path: str | int) -> list[Any]:
-    """The items of the list at a path; none where no list is."""
-    found = at(value, *path)
-    return found if isinstance(found, list) else []
+def list_at(value: Any, *path: str | int) -> list[Any]:
+    """The list at a path; an empty one if it is missing or no list."""
+    items = value_at(value, *path)
+    return items if isinstance(items, list) else []
 
 
-def maps(value: Any, *path: str | int) -> list[Body]:
+def maps_at(value: Any, *path: str | int) -> list[Body]:
     """The maps of the list at a path."""
-    return [each for each in items_of(value, *path) if isinstance(each, dict)]
+    return [item for item in list_at(value, *path) if isinstance(item, dict)]

@@ -1,4 +1,4 @@
-"""Which object that is gone is one that is new, under another name."""
+"""Renamed objects: pairs of a removed and an added object that are nearly the same."""
 
 from __future__ import annotations
 
@@ -6,90 +6,96 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from renderer.diff.objects import WORKLOAD, Body, Items, Key, at
+from msgspec.structs import replace
+
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, value_at
 
 _LABELS = ("spec", "leaderWorkerTemplate", "workerTemplate", "metadata", "labels")
 _APP = "app.kubernetes.io/name"
-_ALIKE = 0.85  # part of the fields that both have, names aside
+_ALIKE = 0.85  # least share of common fields, names not counted
 _ALIKE_OF_ANOTHER_MODEL = 0.95
 _MOST = 900  # pairs of one namespace and kind that are compared: beyond it nobody reads names one by one
 _MOVES = 4_000  # pairs of one name and kind
 _FIELDS = 1_000_000  # of all objects in these pairs
 
 
-def renamed(gone: Items, new: Items) -> dict[Key, Key]:
-    """By new key, the old one: workloads that are nearly alike, what belongs to them, then what belongs to nobody."""
-    found = _pairs(
-        {key: item.body for key, item in gone.items() if key.kind == WORKLOAD},
-        {key: item.body for key, item in new.items() if key.kind == WORKLOAD},
+def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
+    """By new key, the old key of renamed objects: similar workloads, their objects, then objects without a workload."""
+    old_keys = _pairs(
+        {key: item.body for key, item in removed.items() if key.kind == WORKLOAD},
+        {key: item.body for key, item in added.items() if key.kind == WORKLOAD},
     )
-    owners = {(was.namespace, was.name): key for key, was in found.items()}
-    taken = {(key.namespace, key.name) for key in new if key.kind == WORKLOAD} | set(owners)
-    for key, item in gone.items():
-        label = at(item.body, "metadata", "labels", _APP)
+    owners = {(was.namespace, was.name): key for key, was in old_keys.items()}
+    taken = {(key.namespace, key.name) for key in added if key.kind == WORKLOAD} | set(owners)
+    for key, item in removed.items():
+        label = value_at(item.body, "metadata", "labels", _APP)
         owner = owners.get((key.namespace, str(label)))
         if owner and key.kind != WORKLOAD:
-            name = _under(str(label), owner.name, key.name)
-            heir = key._replace(namespace=owner.namespace, name=name)
-            if heir in new:
-                found[heir] = key
-    taken |= {(key.namespace, key.name) for key in gone if key.kind == WORKLOAD}
-    for kind in sorted({key.kind for key in gone} - {WORKLOAD, "File"}):
+            name = _replace_name(str(label), owner.name, key.name)
+            heir = replace(key, namespace=owner.namespace, name=name)
+            if heir in added:
+                old_keys[heir] = key
+    taken |= {(key.namespace, key.name) for key in removed if key.kind == WORKLOAD}
+    for kind in sorted({key.kind for key in removed} - {WORKLOAD, "File"}):
         rest = [
             {
                 key: item.body
                 for key, item in side.items()
                 if key.kind == kind
-                and key not in found
-                and key not in found.values()
-                and (key.namespace, str(at(item.body, "metadata", "labels", _APP))) not in taken
+                and key not in old_keys
+                and key not in old_keys.values()
+                and (key.namespace, str(value_at(item.body, "metadata", "labels", _APP))) not in taken
             }
-            for side in (gone, new)
+            for side in (removed, added)
         ]
-        found |= _pairs(rest[0], rest[1])
-    return found
+        old_keys |= _pairs(rest[0], rest[1])
+    return old_keys
 
 
-def _under(old: str, new: str, text: str) -> str:
-    """The text with one name in the place of another, where that stands as a word."""
+def _replace_name(old: str, new: str, text: str) -> str:
+    """The text with the old name replaced by the new one, as a whole word only."""
     return re.sub(rf"(?<![a-z0-9]){re.escape(old)}(?![a-z0-9])", lambda _: new, text)
 
 
-def _pairs(gone: Mapping[Key, Body], new: Mapping[Key, Body]) -> dict[Key, Key]:
-    """The pairs that are most alike, each object in one of them. They have the name in common, or the namespace."""
-    pairs = _sharing(gone, new, lambda key: key.name, _MOVES) + _sharing(gone, new, lambda key: key.namespace, _MOST)
-    sizes = {id(body): sum(1 for _ in _leaves(body, [])) for side in (gone, new) for body in side.values()}
-    if sum(sizes[id(gone[was])] + sizes[id(new[key])] for was, key in pairs) > _FIELDS:
+def _pairs(removed: Mapping[ObjectKey, Body], added: Mapping[ObjectKey, Body]) -> dict[ObjectKey, ObjectKey]:
+    """By new key, the old key of the most similar pairs, each object in one. Pairs share the name or the namespace."""
+    pairs = _pairs_sharing(removed, added, lambda key: key.name, _MOVES) + _pairs_sharing(
+        removed, added, lambda key: key.namespace, _MOST
+    )
+    sizes = {id(body): sum(1 for _ in _leaves(body, [])) for side in (removed, added) for body in side.values()}
+    if sum(sizes[id(removed[was])] + sizes[id(added[key])] for was, key in pairs) > _FIELDS:
         return {}
     scores = []
     for was, key in pairs:
-        score, least = _alike(was, gone[was], key, new[key])
+        score, least = _similarity(was, removed[was], key, added[key])
         if score >= least:
             scores.append((-score, was, key))
-    found: dict[Key, Key] = {}
-    taken: set[Key] = set()
+    old_keys: dict[ObjectKey, ObjectKey] = {}
+    taken: set[ObjectKey] = set()
     for _, was, key in sorted(scores):
-        if key not in found and was not in taken:
-            found[key] = was
+        if key not in old_keys and was not in taken:
+            old_keys[key] = was
             taken.add(was)
-    return found
+    return old_keys
 
 
-def _sharing(gone: Iterable[Key], new: Iterable[Key], part: Callable[[Key], str], most: int) -> list[tuple[Key, Key]]:
-    """The pairs that have a part in common; none where there are too many."""
-    found: dict[str, list[Key]] = {}
-    for key in new:
-        found.setdefault(part(key), []).append(key)
-    if sum(len(found.get(part(was), ())) for was in gone) > most:
+def _pairs_sharing(
+    removed: Iterable[ObjectKey], added: Iterable[ObjectKey], part: Callable[[ObjectKey], str], most: int
+) -> list[tuple[ObjectKey, ObjectKey]]:
+    """Pairs of old and new key with the same `part`; none if there are more than `most`."""
+    keys_by_part: dict[str, list[ObjectKey]] = {}
+    for key in added:
+        keys_by_part.setdefault(part(key), []).append(key)
+    if sum(len(keys_by_part.get(part(was), ())) for was in removed) > most:
         return []
-    return [(was, key) for was in gone for key in found.get(part(was), ())]
+    return [(was, key) for was in removed for key in keys_by_part.get(part(was), ())]
 
 
-def _alike(was: Key, old: Body, key: Key, body: Body) -> tuple[float, float]:
-    """How much of two objects is one, and how much has to be."""
+def _similarity(was: ObjectKey, old: Body, key: ObjectKey, body: Body) -> tuple[float, float]:
+    """The share of fields that two objects have in common (0 to 1), and the least share that a rename needs."""
     swaps = [(was.name, key.name), (was.namespace, key.namespace)]
-    models = at(old, *_LABELS, "llmaz.io/model-name"), at(body, *_LABELS, "llmaz.io/model-name")
-    if models[0] != models[1] and all(isinstance(each, str) for each in models):
+    models = value_at(old, *_LABELS, "llmaz.io/model-name"), value_at(body, *_LABELS, "llmaz.io/model-name")
+    if models[0] != models[1] and all(isinstance(model, str) for model in models):
         swaps.append((str(models[0]), str(models[1])))
     theirs = set(_leaves(body, []))
     # What stays as it is says the most: a public name may hold the old name by chance.
@@ -100,17 +106,17 @@ def _alike(was: Key, old: Body, key: Key, body: Body) -> tuple[float, float]:
 
 
 def _leaves(value: Any, swaps: list[tuple[str, str]], path: str = "") -> Iterator[tuple[str, str]]:
-    """Every single value with its path, under the new names. Where an item of a list stands does not count."""
+    """Path and text of every scalar, with old names replaced as `swaps` say. Positions in lists do not count."""
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _leaves(each, swaps, f"{path}/{key}")
+        for key, item in value.items():
+            yield from _leaves(item, swaps, f"{path}/{key}")
     elif isinstance(value, list):
-        for each in value:
-            named = each.get("name", "") if isinstance(each, dict) else ""
-            yield from _leaves(each, swaps, f"{path}/-{named if isinstance(named, str) else ''}")
+        for item in value:
+            named = item.get("name", "") if isinstance(item, dict) else ""
+            yield from _leaves(item, swaps, f"{path}/-{named if isinstance(named, str) else ''}")
     else:
         text = str(value)
         for old, new in swaps:
             if old and old != new and old in text:
-                text = _under(old, new, text)
+                text = _replace_name(old, new, text)
         yield path, text

@@ -1,4 +1,4 @@
-"""What a change does that somebody should know before it is merged."""
+"""The risks of a change: effects that a reviewer should know before it is merged."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from renderer import quantity
-from renderer.diff.fields import ABSENT, Change, same
-from renderer.diff.models import ModelChange
-from renderer.diff.objects import WORKLOAD, Body, Items, Key, at, items_of, maps, table
-from renderer.diff.traffic import RIGHTS, ROUTE, Public, names
-from renderer.problems import Path
-from renderer.records import NamedTuple
-from renderer.secrets import hidden_in_text, literal, secrets_in, url_secrets, veiled
+from msgspec import Struct
 
-# In the order in which they are said: what cannot be taken back, or is not seen, first.
+from renderer import quantity
+from renderer.diagnostics import Path
+from renderer.diff.fields import ABSENT, FieldChange, same
+from renderer.diff.models import ModelChange
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, list_at, map_at, maps_at, value_at
+from renderer.diff.traffic import RIGHTS, ROUTE, PublicName, public_names
+from renderer.secret_detection import hide_in_text, hide_secrets, is_literal_secret, secrets_in, url_secrets
+
+# In the order of output: first what cannot be undone, or is easily overlooked.
 KINDS = {
     "model-deleted": "model deleted",
     "no-backend": "a route loses its last backend",
@@ -31,7 +32,12 @@ KINDS = {
     "floating-tag": "floating tag",
     "restart": "restarts pods",
 }
-STANDING = ("rights", "plaintext-secret", "host-path", "floating-tag")  # they hold of a side, and not of a step to it
+STANDING = (
+    "rights",
+    "plaintext-secret",
+    "host-path",
+    "floating-tag",
+)  # risks of the new state itself, not of the transition to it
 NAME = "\0"  # no YAML holds it
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"))
@@ -41,102 +47,107 @@ _SIZES = {"limits", "requests", "sizeLimit"}
 _AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
 
 
-class Risk(NamedTuple):
-    """A risk: its kind (a key of KINDS), the object, and what there is to say. In `said` a name of the input's stands
-    between two NAMEs.
+class Risk(Struct, frozen=True, order=True):
+    """A risk: its kind (a key of KINDS), the object, and the message. In `marked_text` each name from the input stands
+    between two NAME characters, so that a format can quote it.
     """
 
     kind: str
-    key: Key
-    said: str
+    key: ObjectKey
+    marked_text: str
 
     @property
     def what(self) -> str:
-        """The words alone."""
-        return self.said.replace(NAME, "")
+        """The message without the marks."""
+        return self.marked_text.replace(NAME, "")
 
 
-class Pair(NamedTuple):
-    """An object on both sides, {} where it is not, and the fields in which a workload differs, with its secrets."""
+class ObjectPair(Struct, frozen=True):
+    """An object on both sides, {} where it is absent; for a workload also changed fields. Secrets are not hidden."""
 
-    key: Key
-    was: Key | None
+    key: ObjectKey
+    was: ObjectKey | None
     before: Body
     after: Body
-    changes: Sequence[Change]
+    changes: Sequence[FieldChange]
 
 
-def risks(pairs: Iterable[Pair], models: Iterable[ModelChange], before: Items, after: Items) -> list[Risk]:
-    """Every risk, by kind and object, each once."""
+def find_risks(pairs: Iterable[ObjectPair], models: Iterable[ModelChange], before: Items, after: Items) -> list[Risk]:
+    """All risks without duplicates, sorted by the order of KINDS and by object."""
     listed = list(pairs)
-    gone = {pair.key for pair in listed if not pair.after}
-    found = [risk for pair in listed for risk in _of_object(pair, gone)]
-    found += [risk for each in models for risk in _of_model(each)]
-    found += _nobody_left(before, after)
+    removed = {pair.key for pair in listed if not pair.after}
+    all_risks = [risk for pair in listed for risk in _object_risks(pair, removed)]
+    all_risks += [risk for model in models for risk in _model_risks(model)]
+    all_risks += _unanswered_names(before, after)
     order = list(KINDS)
-    return sorted(set(found), key=lambda risk: (order.index(risk.kind), risk))
+    return sorted(set(all_risks), key=lambda risk: (order.index(risk.kind), risk))
 
 
-def _of_object(pair: Pair, gone: set[Key]) -> Iterator[Risk]:
+def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     key = pair.key
     if key.kind == WORKLOAD and pair.before and pair.after and not pair.was:
-        if fields := restarting(pair.changes):
+        if fields := restarting_fields(pair.changes):
             most = ", ".join(map(_name, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
-            if at(pair.before, "spec", "replicas") != 0:
+            if value_at(pair.before, "spec", "replicas") != 0:
                 yield Risk("restart", key, most)
         path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
-        old, new = at(pair.before, *path), at(pair.after, *path)
+        old, new = value_at(pair.before, *path), value_at(pair.after, *path)
         if old != new:
             yield Risk(
-                "immutable", key, f"subGroupSize {_name(_word(old))} → {_name(_word(new))}: the API server refuses it"
+                "immutable",
+                key,
+                f"subGroupSize {_name(_format_value(old))} → {_name(_format_value(new))}: the API server refuses it",
             )
-    for kind, what in _pods(pair):
+    for kind, what in _new_pod_findings(pair):
         yield Risk(kind, key, what)
-    if key.kind == RIGHTS and not (_targets(pair.before) and _targets(pair.before) <= gone):
-        for what in _opened(pair.before, pair.after):
+    if key.kind == RIGHTS and not (_targets(pair.before) and _targets(pair.before) <= removed):
+        for what in _access_gains(pair.before, pair.after):
             yield Risk("rights", key, what)
     elif key.kind == "ReferenceGrant":
-        for what in _granted(pair.before, pair.after):
+        for what in _new_grants(pair.before, pair.after):
             yield Risk("rights", key, what)
     elif key.kind == "ClientTrafficPolicy":
         path = ("spec", "headers", "earlyRequestHeaders", "remove")
-        left = [each for each in items_of(pair.before, *path) if each not in items_of(pair.after, *path)]
-        if left and key not in gone:
+        left = [header for header in list_at(pair.before, *path) if header not in list_at(pair.after, *path)]
+        if left and key not in removed:
             yield Risk("rights", key, f"clients may send {', '.join(map(_name, left))} themselves")
     elif key.kind == "Gateway":
-        for what in _listeners(pair.before, pair.after):
+        for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)
 
 
 def _name(text: object) -> str:
-    """A word of the input's, marked, without secrets."""
-    return f"{NAME}{hidden_in_text(str(text)).replace(NAME, '')}{NAME}"
+    """A name from the input between NAME marks, its secrets hidden."""
+    return f"{NAME}{hide_in_text(str(text)).replace(NAME, '')}{NAME}"
 
 
-def _word(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def restarting(changes: Iterable[Change]) -> list[str]:
-    """The fields of a LeaderWorkerSet whose change replaces its pods; shortened, since all lie in its template."""
-    found = []
+def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
+    """Short names of the changed fields of a LeaderWorkerSet that cause its pods to be replaced.
+
+    docs/design/delivery.md#comparing-two-states
+    """
+    fields = []
     for change in changes:
         path = change.path
         copied = path[:2] == ("metadata", "annotations") and (path[2:] == () or path[2] in _COPIED)
         if path[:2] in _RESTARTS or path == ("spec",) or copied:
-            if not (copied and path[2:] == ()) and not _respelt(change):
-                found.append(_short(path))
+            if not (copied and path[2:] == ()) and not _is_same_quantity(change):
+                fields.append(_shorten_path(path))
             elif copied and any(name in _keys(change) for name in _COPIED):
-                found.append("annotations")
-    return list(dict.fromkeys(found))
+                fields.append("annotations")
+    return list(dict.fromkeys(fields))
 
 
-def _keys(change: Change) -> set[str]:
+def _keys(change: FieldChange) -> set[str]:
     return {key for side in (change.before, change.after) if isinstance(side, dict) for key in side}
 
 
-def _respelt(change: Change) -> bool:
-    """Whether both sides are one quantity, which LeaderWorkerSet's webhook spells the same."""
+def _is_same_quantity(change: FieldChange) -> bool:
+    """Whether both sides are the same quantity in two spellings, which LeaderWorkerSet's webhook makes equal."""
     if not _SIZES & set(change.path) or ABSENT in (change.before, change.after):
         return False
     try:
@@ -145,8 +156,8 @@ def _respelt(change: Change) -> bool:
         return False
 
 
-def _short(path: Path) -> str:
-    """The part of a path that tells: `args of model-runner`, `size`."""
+def _shorten_path(path: Path) -> str:
+    """A path of the pod template in short: `args of model-runner`, `size`."""
     rest = (
         [str(part) for part in path[2:] if part not in ("spec", "metadata")]
         if path[:2] == _TEMPLATE
@@ -162,21 +173,21 @@ def _short(path: Path) -> str:
     return role + (" ".join(str(part).strip("[]") for part in rest[:2] if part != "[*]") or "the whole template")
 
 
-def _pods(pair: Pair) -> Iterator[tuple[str, str]]:
-    """hostPath volumes, secrets and floating tags that were not there before."""
-    if now := dict.fromkeys(_found(pair.after)):
-        old = {(kind, word) for kind, word, _ in _found(pair.before)}
+def _new_pod_findings(pair: ObjectPair) -> Iterator[tuple[str, str]]:
+    """Kind and message of new hostPath volumes, plaintext secrets and floating tags."""
+    if now := dict.fromkeys(_pod_findings(pair.after)):
+        old = {(kind, word) for kind, word, _ in _pod_findings(pair.before)}
         yield from ((kind, what) for kind, word, what in now if (kind, word) not in old)
 
 
-def _found(value: Any) -> Iterator[tuple[str, str, str]]:
-    """Kind, what tells it apart, and what to say, of everything below. A secret is told apart by its value, and never
-    said.
+def _pod_findings(value: Any) -> Iterator[tuple[str, str, str]]:
+    """Kind, identity and message of every hostPath, plaintext secret and floating tag in a value, at any depth. The
+    identity of a secret is its value, which never appears in the message.
     """
     if isinstance(value, dict):
-        if isinstance(path := at(value, "hostPath", "path"), str):
+        if isinstance(path := value_at(value, "hostPath", "path"), str):
             yield "host-path", path, f"volume {_name(value.get('name', ''))} is {_name(path)} of the node"
-        if literal(value.get("name"), value.get("value")):
+        if is_literal_secret(value.get("name"), value.get("value")):
             name = value["name"]
             yield (
                 "plaintext-secret",
@@ -184,100 +195,105 @@ def _found(value: Any) -> Iterator[tuple[str, str, str]]:
                 f"env {_name(name)} is written out; use a secretKeyRef",
             )
         elif isinstance(name := value.get("name"), str):
-            for each in url_secrets(value.get("value")):
-                yield "plaintext-secret", f"{name}={each}", f"env {_name(name)} holds a URL with a password"
+            for userinfo in url_secrets(value.get("value")):
+                yield "plaintext-secret", f"{name}={userinfo}", f"env {_name(name)} holds a URL with a password"
         for field in ("image", "reference"):
             image = value.get(field)
-            if isinstance(image, str) and "name" in value and floating(image):
+            if isinstance(image, str) and "name" in value and is_floating(image):
                 yield "floating-tag", image, f"{_name(image)} names no fixed image"
-            elif field == "image" and isinstance(image, dict) and floating(str(image.get("reference", "1:1"))):
+            elif field == "image" and isinstance(image, dict) and is_floating(str(image.get("reference", "1:1"))):
                 yield "floating-tag", str(image["reference"]), f"{_name(image['reference'])} names no fixed image"
-        for each in value.values():
-            yield from _found(each)
+        for item in value.values():
+            yield from _pod_findings(item)
     elif isinstance(value, list):
         for _, option, secret in secrets_in(value):
             what = f"option {_name(option)} is written out; use an env of a Secret"
             yield "plaintext-secret", f"{option}={secret}", what
         option = ""
-        for each in value:
-            if isinstance(each, str) and each.startswith("-"):
-                option = each.partition("=")[0]
-            for userinfo in url_secrets(each):
+        for item in value:
+            if isinstance(item, str) and item.startswith("-"):
+                option = item.partition("=")[0]
+            for userinfo in url_secrets(item):
                 what = f"option {_name(option)}" if option else "an argument"
                 yield "plaintext-secret", f"{option}={userinfo}", f"{what} holds a URL with a password"
-            yield from _found(each)
+            yield from _pod_findings(item)
 
 
-def floating(image: str) -> bool:
-    """Whether somebody may put another image behind this reference."""
+def is_floating(image: str) -> bool:
+    """Whether the image reference can point to another image later: no digest, and a tag such as `latest` or none."""
     if "@" in image or not image:
         return False
     _, colon, tag = image.rpartition("/")[2].partition(":")
     return not colon or bool(_MOVING.match(tag))
 
 
-def _targets(policy: Body) -> set[Key]:
-    """The routes and Gateways that a policy acts on; an HTTPRoute is that of its AIGatewayRoute."""
-    namespace = str(at(policy, "metadata", "namespace") or "")
-    found = set()
-    for each in maps(policy, "spec", "targetRefs"):
-        kind, group = str(each.get("kind")), str(each.get("group"))
+def _targets(policy: Body) -> set[ObjectKey]:
+    """The keys of the routes and Gateways that a policy targets; an HTTPRoute counts as its AIGatewayRoute."""
+    namespace = str(value_at(policy, "metadata", "namespace") or "")
+    targets = set()
+    for reference in maps_at(policy, "spec", "targetRefs"):
+        kind, group = str(reference.get("kind")), str(reference.get("group"))
         if kind == "HTTPRoute":
             kind, group = ROUTE, "aigateway.envoyproxy.io"
-        found.add(Key(group, kind, namespace, str(each.get("name"))))
-    return found
+        targets.add(ObjectKey(group, kind, namespace, str(reference.get("name"))))
+    return targets
 
 
-def _opened(before: Body, after: Body) -> Iterator[str]:
-    """How a SecurityPolicy lets in more than before."""
+def _access_gains(before: Body, after: Body) -> Iterator[str]:
+    """Messages about what a SecurityPolicy allows now and did not before."""
     if not before:
         return
     if not after:
         yield "the policy is gone: whoever the Gateway lets in may call"
         return
-    old, new = table(before, "spec"), table(after, "spec")
+    old, new = map_at(before, "spec"), map_at(after, "spec")
     for key in sorted(_targets(before) - _targets(after)):
         yield f"it no longer acts on {_name(key)}"
     for field in _AUTHENTICATION:
         if field in old and field not in new:
             yield f"{field} is gone"
-    was, now = table(old, "authorization"), table(new, "authorization")
+    was, now = map_at(old, "authorization"), map_at(new, "authorization")
     if was and not now:
         yield "authorization is gone: everybody who is known may call"
     elif was.get("defaultAction", "Deny") == "Deny" and now.get("defaultAction", "Deny") == "Allow" and was:
         yield "defaultAction Deny → Allow"
-    elif was and (more := [shown for each, shown in _principals(now).items() if each not in _principals(was)]):
+    elif was and (
+        more := [shown for principal, shown in _principals(now).items() if principal not in _principals(was)]
+    ):
         yield f"also for {', '.join(map(_name, more))}"
 
 
 def _principals(authorization: Body) -> dict[str, str]:
-    """Who may call, and how that is shown: values of headers, JWT claims, networks."""
-    found: dict[str, str] = {}
-    for rule in maps(authorization, "rules"):
+    """The principals that may call (header values, JWT claims, networks), each with its form without secrets."""
+    principals: dict[str, str] = {}
+    for rule in maps_at(authorization, "rules"):
         if rule.get("action", "Allow") == "Allow":
             principal = rule.get("principal")
-            found |= zip(_texts(principal), _texts(veiled(principal)), strict=True)
-    return found
+            principals |= zip(_texts(principal), _texts(hide_secrets(principal)), strict=True)
+    return principals
 
 
 def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [text for key, each in value.items() if key not in ("name", "provider") for text in _texts(each)]
+        return [text for key, item in value.items() if key not in ("name", "provider") for text in _texts(item)]
     if isinstance(value, list):
-        return [text for each in value for text in _texts(each)]
+        return [text for item in value for text in _texts(item)]
     return [str(value)]
 
 
-def _granted(before: Body, after: Body) -> Iterator[str]:
-    old = maps(before, "spec", "from")
-    for each in maps(after, "spec", "from"):
-        if not any(same(each, one) for one in old):
-            what = " and ".join(_name(f"{to.get('kind')} {to.get('name', '*')}") for to in maps(after, "spec", "to"))
-            yield f"{_name(each.get('kind'))} of namespace {_name(each.get('namespace'))} may use {what}"
+def _new_grants(before: Body, after: Body) -> Iterator[str]:
+    old = maps_at(before, "spec", "from")
+    for source in maps_at(after, "spec", "from"):
+        if not any(same(source, one) for one in old):
+            what = " and ".join(_name(f"{to.get('kind')} {to.get('name', '*')}") for to in maps_at(after, "spec", "to"))
+            yield f"{_name(source.get('kind'))} of namespace {_name(source.get('namespace'))} may use {what}"
 
 
-def _listeners(before: Body, after: Body) -> Iterator[str]:
-    old, new = ({str(each.get("name")): each for each in maps(body, "spec", "listeners")} for body in (before, after))
+def _listener_changes(before: Body, after: Body) -> Iterator[str]:
+    old, new = (
+        {str(listener.get("name")): listener for listener in maps_at(body, "spec", "listeners")}
+        for body in (before, after)
+    )
     if not before or not after:
         yield f"the Gateway is {'gone' if before else 'new'}: {', '.join(map(_name, [*old, *new])) or 'no listener'}"
         return
@@ -291,71 +307,71 @@ def _listeners(before: Body, after: Body) -> Iterator[str]:
             yield f"{_name(name)}: {', '.join(map(_name, fields))}"
 
 
-def _of_model(each: ModelChange) -> Iterator[Risk]:
-    before, after = each.before, each.after
+def _model_risks(change: ModelChange) -> Iterator[Risk]:
+    before, after = change.before, change.after
     if before and not after:
-        yield Risk("model-deleted", each.key, f"{_plural(before.high)} of {_name(before.name or each.key.name)}")
+        yield Risk("model-deleted", change.key, f"{_plural(before.high)} of {_name(before.name or change.key.name)}")
         return
     if not before or not after:
         return
-    if each.state == "renamed" and each.was:
-        what = f"{_name(each.was.place)} is deleted at once, and this one has to load first"
-        yield Risk("renamed", each.key, what)
+    if change.state == "renamed" and change.was:
+        what = f"{_name(change.was.place)} is deleted at once, and this one has to load first"
+        yield Risk("renamed", change.key, what)
         return
     if before.fixed is not None and after.fixed is None and before.fixed > 1:
-        yield Risk("hand-over", each.key, f"replicas {before.fixed} → left out: 1 runs until the autoscaler acts")
+        yield Risk("hand-over", change.key, f"replicas {before.fixed} → left out: 1 runs until the autoscaler acts")
     elif before.high > 0 and after.high == 0:
-        yield Risk("scale-to-zero", each.key, f"replicas {before.replicas} → 0")
+        yield Risk("scale-to-zero", change.key, f"replicas {before.replicas} → 0")
     elif before.low > 0 and after.low == 0:
-        yield Risk("scale-to-zero", each.key, f"replicas {before.replicas} → {after.replicas}")
+        yield Risk("scale-to-zero", change.key, f"replicas {before.replicas} → {after.replicas}")
     elif (before.low > 1 and after.low == 1) or (before.high > 1 and after.high == 1):
-        yield Risk("scale-to-one", each.key, f"replicas {before.replicas} → {after.replicas}")
+        yield Risk("scale-to-one", change.key, f"replicas {before.replicas} → {after.replicas}")
 
 
 def _plural(replicas: int) -> str:
     return f"{replicas} replica{'' if replicas == 1 else 's'}"
 
 
-def _nobody_left(before: Items, after: Items) -> Iterator[Risk]:
-    """Public names that somebody answered, and nobody does any more: anywhere, or at a Gateway or host."""
-    gone = {(key.namespace, key.name) for key in before if key.kind == "AIServiceBackend" and key not in after}
-    new: dict[str, list[Public]] = {}
-    for each in names(after):
-        new.setdefault(each.name, []).append(each)
-    for was in names(before):
-        if not _answered(was, set()):
+def _unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
+    """Risks for public names that lose their last backend: everywhere, or on one Gateway or host."""
+    removed = {(key.namespace, key.name) for key in before if key.kind == "AIServiceBackend" and key not in after}
+    new: dict[str, list[PublicName]] = {}
+    for name in public_names(after):
+        new.setdefault(name.name, []).append(name)
+    for was in public_names(before):
+        if not _has_backend(was, set()):
             continue
         now = new.get(was.name, [])
-        there = [each for each in now if _answered(each, gone)]
+        answering = [public for public in now if _has_backend(public, removed)]
         if not now:
             yield Risk("no-backend", was.route, f"nobody answers to {_name(was.name)} any more")
-        elif not there:
-            route = was.route if was.route in {each.route for each in now} else now[0].route
+        elif not answering:
+            route = was.route if was.route in {public.route for public in now} else now[0].route
             yield Risk("no-backend", route, f"{_name(was.name)} has no backend left that takes requests")
         else:
-            for where in _left(was, there):
+            for where in _lost_places(was, answering):
                 yield Risk("no-backend", was.route, f"nobody answers to {_name(was.name)} at {where} any more")
 
 
-def _answered(public: Public, gone: set[tuple[str, str]]) -> bool:
-    there = (
-        (leg.weight > 0 or leg.pool) and (public.route.namespace, to) not in gone for to, leg in public.legs.items()
+def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:
+    serving = (
+        (leg.weight > 0 or leg.pool) and (public.route.namespace, to) not in removed for to, leg in public.legs.items()
     )
-    return any(there)
+    return any(serving)
 
 
-def _left(was: Public, there: Sequence[Public]) -> Iterator[str]:
-    """The Gateways, and hosts of a Gateway, where a name is no longer answered."""
+def _lost_places(was: PublicName, answering: Sequence[PublicName]) -> Iterator[str]:
+    """The Gateways, and hosts of Gateways, where no route in `answering` serves the name any more."""
     for gateway in was.gateways:
-        here = [each for each in there if gateway in each.gateways]
-        hosts = dict.fromkeys(host for each in here for host in each.hosts)
-        if not here:
+        at_gateway = [public for public in answering if gateway in public.gateways]
+        hosts = dict.fromkeys(host for public in at_gateway for host in public.hosts)
+        if not at_gateway:
             yield f"Gateway {_name(gateway)}"
-        elif all(each.hosts for each in here):
+        elif all(public.hosts for public in at_gateway):
             if not was.hosts:
                 yield f"Gateway {_name(gateway)}, but for {', '.join(map(_name, hosts))},"
             for host in was.hosts:
-                if not any(_covers(each, host) for each in hosts):
+                if not any(_covers(pattern, host) for pattern in hosts):
                     yield f"{_name(host)} of Gateway {_name(gateway)}"
 
 

@@ -1,4 +1,4 @@
-"""The two sides of a difference: what revisions, or environments, render to."""
+"""The two sides of a difference: the rendered files of two revisions, or of two environments."""
 
 from __future__ import annotations
 
@@ -7,131 +7,142 @@ from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from renderer import git, load
-from renderer.api import Options, Scope, Spared
-from renderer.load.rule import Rule
-from renderer.problems import Origin, Problem, RenderError, failing, problem
-from renderer.records import NamedTuple
-from renderer.revision import Revision, revision
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer import load
+from renderer.api import RenderOptions, Scope, Spared
+from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
+from renderer.diagnostics.rule import NamedSource
+from renderer.source import git
+from renderer.source.commit import CommitTree, commit_tree
 
 if TYPE_CHECKING:
-    from renderer.emit import Text
-    from renderer.pipeline import Rendered
+    from renderer.output.manifest_files import OutputFile
+    from renderer.result import RenderResult
 
-_NEEDED = ("renderer.pipeline", "renderer.diff.earlier", "renderer.diff.comparing", "renderer.diff.forms", "hashlib")
+_NEEDED = (
+    "renderer.pipeline",
+    "renderer.diff.base_revision",
+    "renderer.diff.comparison",
+    "renderer.diff.formats",
+    "hashlib",
+)
 
 
-class Sides(NamedTuple):
-    """The files of both sides; what is wrong with the later one (with errors there are no files); notes; and the
-    environment, two with `-` between them where they are compared.
+class Sides(Struct, frozen=True):
+    """The rendered files of both sides. `problems`: diagnostics of the later side; with errors there are no files;
+    `environment`: its name, or two names with `-` between them where environments are compared.
     """
 
-    before: list[Text]
-    after: list[Text]
-    problems: list[Problem]
+    before: list[OutputFile]
+    after: list[OutputFile]
+    problems: list[Diagnostic]
     notes: list[str]
     environment: str = ""
 
 
-def revisions(between: str, options: Options, base: str = "") -> Sides:
-    """What two revisions render to: BASE and the work tree, `BASE..HEAD`, or `BASE...HEAD` from where they parted.
+def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
+    """The files of two revisions: BASE and the work tree, `BASE..HEAD`, or `BASE...HEAD` (of the merge base).
 
-    `base`: `rendered` takes the files of ours that BASE holds in the output folder, `inputs` renders its inputs; ''
-    takes the first where there are any. Raises RenderError.
+    `base`: `rendered` takes the rendered files that BASE holds in the output folder, `inputs` renders the inputs of
+    BASE; '' takes rendered files if there are any, else renders. Raises RenderError.
     """
-    older, dots, newer = _parted(between)
-    top = _repository(options.paths)
-    was = git.merge_base(top, older, newer) if dots == "..." else git.commit(top, older)
-    there = revision(top, was)
-    name = f"{older} ({was[:7]})" if dots != "..." else f"{was[:7]}, where {older} and {newer} parted"
-    with there.ahead():
-        now = options._replace(ground=revision(top, git.commit(top, newer))) if dots else options
-        return _compared(there, load.alone(now, "llmaz diff"), name, base)
+    older, dots, newer = _split_range(between)
+    top = _repository_top(options.paths)
+    base_commit = git.merge_base(top, older, newer) if dots == "..." else git.commit(top, older)
+    base_tree = commit_tree(top, base_commit)
+    name = f"{older} ({base_commit[:7]})" if dots != "..." else f"{base_commit[:7]}, where {older} and {newer} parted"
+    with base_tree.ahead():
+        now = replace(options, ground=commit_tree(top, git.commit(top, newer))) if dots else options
+        return _render_sides(base_tree, load.alone(now, "llmaz diff"), name, base)
 
 
-def _compared(there: Revision, now: Options, name: str, base: str) -> Sides:
-    """What a commit, called `name`, and `now` render to."""
-    before = now._replace(ground=there, allow_empty=True)
-    before, gone, said = _environments(now, before, name)
-    later = None if gone else _there(now, before)
-    # Of what is the same on both sides the same comes; what lies outside of PATHS nobody compares.
+def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: str) -> Sides:
+    """The rendered files of a commit, called `name` in messages, and of `now`. `base`: as in `revisions`."""
+    before = replace(now, ground=base_tree, allow_empty=True)
+    before, removed, env_notes = _select_environments(now, before, name)
+    later = None if removed else _with_existing_paths(now, before)
+    # Unchanged input renders to the same; with PATHS, input outside of them may still differ.
     both = base != "rendered" and not now.paths and before.env == now.env
-    with load.ahead(later._replace(texts=True)) if later else nullcontext() as found:
+    with load.ahead(replace(later, texts=True)) if later else nullcontext() as opened:
         for module in _NEEDED:  # while other processes read
             import_module(module)
         from renderer import pipeline
-        from renderer.diff.earlier import Earlier
-        from renderer.diff.foreign import foreign_files
+        from renderer.diff.base_revision import BaseRevision
+        from renderer.diff.foreign_files import foreign_files
 
-        there.look()
-        earlier = Earlier(there, _there(before), name, base)
-        done = _later(found, earlier.spared if both else None) if found else None
+        base_tree.look()
+        earlier = BaseRevision(base_tree, _with_existing_paths(before), name, base)
+        done = _render_later(opened, earlier.find_unchanged if both else None) if opened else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
-    if done and found:
-        problems = [*problems, *foreign_files(found[1][0], done.states)]
-    wrong = failing(problems, now.strict)
-    if wrong and any(each.code != "E123" for each in problems):
+    if done and opened:
+        problems = [*problems, *foreign_files(opened[1][0], done.states)]
+    failed = has_errors(problems, now.strict)
+    if failed and any(problem.code != "E123" for problem in problems):
         return Sides([], [], problems, [], now.env)
     if done and not both:
         earlier.expects(done.inputs)
-    made, notes = earlier.made({text.path for text in texts}, None if wrong else done)
-    if wrong and not made:
+    base_files, notes = earlier.output_files({text.path for text in texts}, None if failed else done)
+    if failed and not base_files:
         return Sides([], [], problems, [], now.env)
-    if wrong and later:  # the last input is gone, which is what there is to say
-        done = pipeline.render(later._replace(texts=True, allow_empty=True))
+    if failed and later:  # E123: no input is left, so all objects are removed
+        done = pipeline.render(replace(later, texts=True, allow_empty=True))
         texts, problems = done.texts, done.problems
-    return Sides(made, texts, problems, [*(said if made else ()), *notes], now.env)
+    return Sides(base_files, texts, problems, [*(env_notes if base_files else ()), *notes], now.env)
 
 
-def _later(found: tuple[str, list[Scope]], spared: Spared | None) -> Rendered:
+def _render_later(opened: tuple[str, list[Scope]], spared: Spared | None) -> RenderResult:
     from renderer import pipeline
 
-    folder, scopes = found
-    scopes = [each._replace(options=each.options._replace(spared=spared)) for each in scopes]
+    folder, scopes = opened
+    scopes = [replace(scope, options=replace(scope.options, spared=spared)) for scope in scopes]
     return pipeline.render(scopes[0].options, (folder, scopes))
 
 
-def _environments(now: Options, before: Options, name: str) -> tuple[Options, bool, list[str]]:
-    """The options of the base, whether the environment is on that side alone, and a note. A base without environments
-    is what it renders.
+def _select_environments(now: RenderOptions, before: RenderOptions, name: str) -> tuple[RenderOptions, bool, list[str]]:
+    """The options of the base, whether only the base has the environment, and notes. A base without environments is
+    rendered whole.
     """
     if not now.env:
         return before, False, []
     try:
-        known, left = (load.environment_names(each._replace(env="")) for each in (before, now))
+        known, left = (load.environment_names(replace(options, env="")) for options in (before, now))
     except RenderError:
-        return before, False, []  # said where that side is rendered
+        return before, False, []  # reported when that side is rendered
     if not known:
-        return before._replace(env=""), False, [f"base {name} has no environments: all that it renders is compared"]
-    gone = now.env in known and now.env not in left
-    return before, gone, [f"there is no environment '{now.env}' any more"] if gone else []
+        return replace(before, env=""), False, [f"base {name} has no environments: all that it renders is compared"]
+    removed = now.env in known and now.env not in left
+    return before, removed, [f"there is no environment '{now.env}' any more"] if removed else []
 
 
-def _there(options: Options, other: Options | None = None) -> Options | None:
-    """The options with those of their paths that are there, or on no side at all, which is an error; None where all of
-    them are on the other side alone, or without any the current folder is not there.
+def _with_existing_paths(options: RenderOptions, other: RenderOptions | None = None) -> RenderOptions | None:
+    """The options with only those paths that exist on this side, or on neither side, which is an error later.
+
+    None if all paths exist on the other side only, or if there are no paths and the current folder does not exist.
     """
     paths, ground = options.paths, options.ground
     if not paths:
         return options if ground.exists(".") or ground.base_of(())[1] else None
-    kept = [each for each in paths if ground.exists(each) or (other and not other.ground.exists(each))]
-    return options._replace(paths=tuple(kept)) if kept else None
+    kept = [path for path in paths if ground.exists(path) or (other and not other.ground.exists(path))]
+    return replace(options, paths=tuple(kept)) if kept else None
 
 
-def environments(older: str, newer: str, options: Options) -> Sides:
-    """What two environments of the work tree render to. Raises RenderError."""
+def environments(older: str, newer: str, options: RenderOptions) -> Sides:
+    """The rendered files of two environments of the work tree. Raises RenderError."""
     from renderer import pipeline
 
-    one, other = (pipeline.render(options._replace(texts=True, env=name)) for name in (older, newer))
+    one, other = (pipeline.render(replace(options, texts=True, env=name)) for name in (older, newer))
     problems = [*one.problems, *other.problems]
-    if failing(problems, options.strict):
+    if has_errors(problems, options.strict):
         return Sides([], [], problems, [], f"{older}-{newer}")
     return Sides(one.texts, other.texts, problems, [], f"{older}-{newer}")
 
 
-def _repository(paths: Sequence[str]) -> str:
-    """The top of the repository around the current folder, or around the first path where that lies in none. Raises
-    RenderError for a path of another repository: a link in a proposed tree may lead anywhere.
+def _repository_top(paths: Sequence[str]) -> str:
+    """The top of the repository around the current folder, or around the first path if the folder is in none.
+
+    Raises RenderError for a path in another repository: a link in a proposed tree may lead anywhere.
     """
     try:
         top = git.top()
@@ -141,14 +152,16 @@ def _repository(paths: Sequence[str]) -> str:
         top = git.top(paths[0])
     others = [(path, other) for path in paths if (other := git.top(path)) != top]
     if others:
-        raise RenderError(problem("E786", Origin(Rule(path)), other=other, top=top) for path, other in others)
+        raise RenderError(
+            make_diagnostic("E786", Origin(NamedSource(path)), other=other, top=top) for path, other in others
+        )
     return top
 
 
-def _parted(between: str) -> tuple[str, str, str]:
-    """BASE, the dots, HEAD; HEAD stands for a side that is left out."""
+def _split_range(between: str) -> tuple[str, str, str]:
+    """BASE, the dots or '', and HEAD or ''; a side that is left out of a range is HEAD."""
     for dots in ("...", ".."):
-        older, found, newer = between.partition(dots)
-        if found:
+        older, separator, newer = between.partition(dots)
+        if separator:
             return older or "HEAD", dots, newer or "HEAD"
     return between or "HEAD", "", ""

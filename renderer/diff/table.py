@@ -1,37 +1,50 @@
-"""A difference for a terminal."""
+"""Writes a difference for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from renderer.diff.comparing import Altered, Diff
+from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.models import ModelChange
 from renderer.diff.risks import KINDS, Risk
-from renderer.diff.words import accelerators, arrow, cut, headline, per_replica, replicas, sides, title, together
+from renderer.diff.wording import (
+    accelerators,
+    arrow,
+    format_sides,
+    group_risks,
+    headline,
+    per_replica,
+    replicas,
+    shorten,
+    title,
+)
 from renderer.escapes import line, lines
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "renamed": ">", "moved": "="}
 _LONGEST = 160
-_MANY = 12  # fields of one object, and objects of one risk, that are said; the rest is counted
+_MANY = 12  # fields of one object, and objects of one risk, that are shown; the rest is counted
 
 
-def table(diff: Diff, environment: str = "") -> str:
-    """Models, traffic, risks and objects, each where there is something to say; the headline last."""
+def table(diff: TreeDiff, environment: str = "") -> str:
+    """Sections for models, risks, traffic, objects and notes, each only if it has lines; the headline last."""
     parts = [
-        [text for each in diff.models for text in _model(each)],
-        [_risk(*each) for each in together(diff.risks)],
-        [line(f"  {each.name}: {each.what}: {arrow(each.before, each.after)}") for each in diff.traffic],
-        [text for each in diff.objects for text in _object(each)],
-        [f"  {line(each)}" for each in diff.notes],
+        [text for model in diff.models for text in _model(model)],
+        [_risk(*entry) for entry in group_risks(diff.risks)],
+        [
+            line(f"  {traffic_input.name}: {traffic_input.what}: {arrow(traffic_input.before, traffic_input.after)}")
+            for traffic_input in diff.traffic
+        ],
+        [text for change in diff.objects for text in _object(change)],
+        [f"  {line(note)}" for note in diff.notes],
     ]
     heads = ("Models", "Risks", "Traffic", "Objects", "Notes")
-    made = [
-        "\n".join([head, *(cut(text, _LONGEST) for text in part)])
+    sections = [
+        "\n".join([head, *(shorten(text, _LONGEST) for text in part)])
         for head, part in zip(heads, parts, strict=True)
         if part
     ]
-    said = f"{line(environment)}: {headline(diff)}" if environment else headline(diff)
-    return lines("\n\n".join([*made, said]) + "\n")
+    summary = f"{line(environment)}: {headline(diff)}" if environment else headline(diff)
+    return lines("\n\n".join([*sections, summary]) + "\n")
 
 
 def _risk(risk: Risk, places: Sequence[str]) -> str:
@@ -39,36 +52,42 @@ def _risk(risk: Risk, places: Sequence[str]) -> str:
     return f"  {KINDS[risk.kind]}: {line(', '.join(places[:_MANY]))}{more}: {line(risk.what)}"
 
 
-def _model(each: ModelChange) -> Iterator[str]:
-    was = f", was {each.was.place}" if each.was else ""
-    known = each.after or each.before
+def _model(change: ModelChange) -> Iterator[str]:
+    was = f", was {change.was.place}" if change.was else ""
+    known = change.after or change.before
     of = f" ({known.name})" if known and known.name else ""
-    yield line(f"  {_SIGNS[each.state]} {each.key.place}{of}: {each.state}{was}")
-    for fact in each.facts:
+    yield line(f"  {_SIGNS[change.state]} {change.key.place}{of}: {change.state}{was}")
+    for fact in change.facts:
         yield line(f"      {fact.what}: {arrow(fact.before, fact.after)}")
-    for flag in each.flags:
+    for flag in change.flags:
         yield f"      option {line(str(flag))}"
-    if each.state in ("added", "removed"):
-        yield f"      replicas: {replicas(each)}"
-    for gpus in each.gpus:
+    if change.state in ("added", "removed"):
+        yield f"      replicas: {replicas(change)}"
+    for gpus in change.gpus:
         yield f"      {line(gpus.name)}: {per_replica(gpus)} a replica, {accelerators(gpus)} at most"
 
 
-def _object(each: Altered) -> Iterator[str]:
-    file = each.after.file if each.after else each.before.file if each.before else ""
-    moved = f", was {each.before.file}" if each.before and each.after and each.before.file != each.after.file else ""
-    yield line(f"  {_SIGNS[each.state]} {title(each)} [{file}{moved}]")
-    if each.state not in ("changed", "renamed"):
+def _object(object_change: ObjectChange) -> Iterator[str]:
+    file = (
+        object_change.after.file if object_change.after else object_change.before.file if object_change.before else ""
+    )
+    moved = (
+        f", was {object_change.before.file}"
+        if object_change.before and object_change.after and object_change.before.file != object_change.after.file
+        else ""
+    )
+    yield line(f"  {_SIGNS[object_change.state]} {title(object_change)} [{file}{moved}]")
+    if object_change.state not in ("changed", "renamed"):
         return
-    for change in each.changes[:_MANY]:
-        before, after = sides(change)
-        yield f"      {line(change.field)}: {_sign(before, after)}"
-    if len(each.changes) > _MANY:
-        yield f"      and {len(each.changes) - _MANY} fields more"
+    for field_change in object_change.changes[:_MANY]:
+        before, after = format_sides(field_change)
+        yield f"      {line(field_change.field)}: {_format_change(before, after)}"
+    if len(object_change.changes) > _MANY:
+        yield f"      and {len(object_change.changes) - _MANY} fields more"
 
 
-def _sign(before: str, after: str) -> str:
-    """A change in a line: what is new, what is gone, or both with an arrow."""
+def _format_change(before: str, after: str) -> str:
+    """A change in one line: `+ new`, `- old`, or both with an arrow."""
     if not before:
-        return f"+ {cut(after, 60)}"
-    return f"{cut(before, 60)} → {cut(after, 60)}" if after else f"- {cut(before, 60)}"
+        return f"+ {shorten(after, 60)}"
+    return f"{shorten(before, 60)} → {shorten(after, 60)}" if after else f"- {shorten(before, 60)}"

@@ -11,28 +11,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from typing import Any
 
+from msgspec import Struct
+
 from renderer import quantity
+from renderer.diagnostics import Origin, Path, Source, dotted
 from renderer.explain import rules
-from renderer.explain.making import House, Made
-from renderer.explain.shipped import Shipped
-from renderer.plan import Manifest, Plan
-from renderer.problems import Origin, Path, dotted
-from renderer.records import NamedTuple
-from renderer.template import could_make
-from renderer.yamlio import Document
+from renderer.explain.rendered_objects import ExplainRun, RenderedObject
+from renderer.plan import Manifest
+from renderer.template import matches_template
+from renderer.yamlio import ChangedDocument, Document
 
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"
 _WORKER: Path = ("spec", "leaderWorkerTemplate", "workerTemplate")
-_RUNNER: Path = (*_WORKER, "spec", "containers", 0)
-_PODS: Mapping[str, tuple[Path, ...]] = {
-    "LeaderWorkerSet": (_WORKER, (*_WORKER[:-1], "leaderTemplate")),
-    "Deployment": (("spec", "template"),),
-}
+_PODS: tuple[Path, ...] = (_WORKER, (*_WORKER[:-1], "leaderTemplate"))
 _COPIES = ("ConfigMap", "Deployment", "LeaderWorkerSet", "OpenModel", "PodMonitor")  # what they hold was said as it is
 _EXACT = ("modelNameOverride", "weight")  # another name is not made of one
 
 
-class Place(NamedTuple):
+class InputLine(Struct, frozen=True):
     """A line of input. `field`: the path in its document; `preset`: it is one of ours; `text`: the line itself."""
 
     file: str
@@ -43,20 +39,20 @@ class Place(NamedTuple):
     text: str
 
 
-class Reason(NamedTuple):
+class Reason(Struct, frozen=True):
     """`how`: said (the line holds the value), filled (the line is a template of it), made (of that line, by the rule),
     rule (of no line). `others`: all lines that speak of the field, the one that wins last. `words`: those of a
     template, with the line that each is made of, None for the renderer's own.
     """
 
     how: str
-    place: Place | None
+    place: InputLine | None
     rule: str = ""
-    others: tuple[Place, ...] = ()
-    words: tuple[tuple[str, Place | None], ...] = ()
+    others: tuple[InputLine, ...] = ()
+    words: tuple[tuple[str, InputLine | None], ...] = ()
 
 
-class _Match(NamedTuple):
+class _Match(Struct, frozen=True):
     """What an origin comes to: how it makes the value, where exactly, and what stands there."""
 
     how: str
@@ -64,228 +60,189 @@ class _Match(NamedTuple):
     value: Any = None
 
 
-class Reasons:
+class ReasonFinder:
     """Answers for the objects of one run."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self._shipped = Shipped(house.inputs)
+    def __init__(self, run: ExplainRun) -> None:
+        self._run = run
         self._lines: dict[Document, list[str]] = {}
         self._pods: dict[int, Mapping[Path, Origin]] = {}
         self._known: dict[int, tuple[Manifest, Mapping[Path, Origin]]] = {}
 
-    def _origins(self, made: Made) -> Mapping[Path, Origin]:
-        key = id(made.manifest)
+    def _origins(self, rendered: RenderedObject) -> Mapping[Path, Origin]:
+        key = id(rendered.manifest)
         if key not in self._known:
-            self._known[key] = made.manifest, made.manifest.origins()
+            self._known[key] = rendered.manifest, rendered.manifest.origins()
         return self._known[key][1]
 
-    def of(self, made: Made, path: Path) -> Reason:
+    def of(self, rendered: RenderedObject, path: Path) -> Reason:
         """Who made the field at this path, which must be there."""
-        others = self._chain(made, path)
-        match = self._match(made, path, others)
-        rule = rules.rule(made.key[0], path, made.body)
+        others, rest = self._speakers(rendered, path)
+        match = self._match(rendered, path, others, rest)
+        rule = rules.rule(rendered.key[0], path, rendered.body)
         if match is None or match.how == MADE:
             if rule and rules.OWN in rule.of:
                 match = None
             for key in rule.of if rule else ():
-                better = self._told(made, key, _value(made.body, path))
-                if better and (better.how != MADE or path[-1] not in _EXACT):
-                    match = better
+                better_match = self._match_related(rendered, key, _value(rendered.body, path))
+                if better_match and (better_match.how != MADE or path[-1] not in _EXACT):
+                    match = better_match
                     break
         text = rule.text if rule else ""
         if match is None:
-            return Reason(RULE, None, text or f"made for {made.owner}")
+            return Reason(RULE, None, text or f"made for {rendered.owner}")
         place = self._place(match.origin)
-        listed = tuple(self._place(each) for each in others) if len(others) > 1 else ()
-        words = self._words(made, path, match.value) if match.how == FILLED else ()
+        listed = tuple(self._place(other) for other in others) if len(others) > 1 else ()
+        words = self._words(rendered, path, match.value) if match.how == FILLED else ()
         return Reason(match.how, place, text if match.how == MADE else "", listed, words)
 
-    def _words(self, made: Made, path: Path, said: str) -> tuple[tuple[str, Place | None], ...]:
+    def _words(self, rendered: RenderedObject, path: Path, template: str) -> tuple[tuple[str, InputLine | None], ...]:
         """The words of a template, and what they are made of."""
-        found = []
-        index = _loader(made.body, path)
-        for word in dict.fromkeys(re.findall(r"\{\{\s*\.?([A-Z]\w*)\s*\}\}", said)):
+        words = []
+        index = _loader(rendered.body, path)
+        for word in dict.fromkeys(re.findall(r"\{\{\s*\.?([A-Z]\w*)\s*\}\}", template)):
             key: Path = ("said", "word", word) if index is None else ("said", "source", index)
-            there = self._look(made.told[key]) if key in made.told else None
-            found.append((word, self._place(there[0]) if there else None))
-        return tuple(found)
+            located = self._locate(rendered.plan_origins[key]) if key in rendered.plan_origins else None
+            words.append((word, self._place(located[0]) if located else None))
+        return tuple(words)
 
     # Who it may be
 
-    def _match(self, made: Made, path: Path, others: Sequence[Origin]) -> _Match | None:
+    def _match(self, rendered: RenderedObject, path: Path, others: Sequence[Origin], below: Path) -> _Match | None:
         """The first that says the value, else the first of which it is made."""
-        value, first = _value(made.body, path), None
-        for origin, rest, here in self._candidates(made, path, others):
-            match = self._follow(origin, rest, _value(made.body, here))
-            if match is None and (made.key[0] not in _COPIES or "affinity" in here):
-                match = self._dug(origin, value)
+        value, first = _value(rendered.body, path), None
+        for origin, rest, field in self._candidates(rendered, path, others, below):
+            match = self._follow(origin, rest, _value(rendered.body, field))
+            if match is None and (rendered.key[0] not in _COPIES or "affinity" in field):
+                match = self._unique_match(origin, value)
             if match and (match.how != MADE or (path[-2] == "args" and not rest)):
                 return match
-            if made.key[0] != "LeaderWorkerSet" or path[-2] not in ("labels", "annotations") or not rest:
+            if rendered.key[0] != "LeaderWorkerSet" or path[-2] not in ("labels", "annotations") or not rest:
                 first = first or match
-        for origin, rest, here in self._elsewhere(made, path):
-            match = self._follow(origin, rest, _value(made.body, here), sure=False)
-            if match and match.how != MADE:
-                return match
         if path == ("metadata", "namespace"):
-            match = self._follow(self._house.inputs.config.origin("namespace"), (), value)
+            match = self._follow(self._run.inputs.config.origin("namespace"), (), value)
             first = match if match and match.how == SAID else None
         return first
 
-    def _candidates(self, made: Made, path: Path, others: Sequence[Origin]) -> Iterator[tuple[Origin, Path, Path]]:
+    def _candidates(
+        self, rendered: RenderedObject, path: Path, others: Sequence[Origin], rest: Path
+    ) -> Iterator[tuple[Origin, Path, Path]]:
         """Origins with the steps that are left behind them, and the field that they are of; the surest first."""
         if others and path[-2] != "args":  # who speaks of an argument speaks of its option
-            rest = _below_chain(path)
             yield others[-1], rest, path[: len(path) - len(rest)]
-        tables = [self._pods_of(made), self._origins(made)]
-        if made.key[0] == "AIGatewayRoute" and made.item is None:
-            tables.append(self._packed(made, path))
+        tables = [self._pod_field_origins(rendered), self._origins(rendered)]
+        if rendered.key[0] == "AIGatewayRoute" and rendered.item is None:
+            tables.append(self._packed_route_origins(rendered, path))
         for length in range(len(path), 0, -1):
             for table in tables:
                 if path[:length] in table:
                     yield table[path[:length]], path[length:], path[:length]
 
-    def _pods_of(self, made: Made) -> Mapping[Path, Origin]:
+    def _pod_field_origins(self, rendered: RenderedObject) -> Mapping[Path, Origin]:
         """What the plan knows of the fields of a LeaderWorkerSet."""
-        if made.key[0] != "LeaderWorkerSet":
+        if rendered.key[0] != "LeaderWorkerSet":
             return {}
-        key = id(made.manifest)
+        key = id(rendered.manifest)
         if key not in self._pods:
-            told: dict[Path, Origin] = {}
-            for known, origin in made.told.items():
-                if known[:2] == ("said", "template"):
-                    told |= {(*root, *known[2:]): origin for root in _PODS["LeaderWorkerSet"]}
-                elif known[:2] == ("said", "annotations"):
-                    told["metadata", *known[1:]] = origin
-            self._pods[key] = told
+            field_origins: dict[Path, Origin] = {}
+            for key_path, origin in rendered.plan_origins.items():
+                if key_path[:2] == ("said", "template"):
+                    field_origins |= {(*root, *key_path[2:]): origin for root in _PODS}
+                elif key_path[:2] in (("said", "leaderTemplate"), ("said", "workerTemplate")):
+                    field_origins[*_WORKER[:-1], *key_path[1:]] = origin
+                elif key_path[:2] == ("said", "annotations"):
+                    field_origins["metadata", *key_path[1:]] = origin
+            for root in _PODS:
+                field_origins |= _loaders(rendered, root)
+            self._pods[key] = field_origins
         return self._pods[key]
 
-    def _packed(self, made: Made, path: Path) -> dict[Path, Origin]:
+    def _packed_route_origins(self, rendered: RenderedObject, path: Path) -> dict[Path, Origin]:
         """A rule of several models belongs to the one that it names."""
         index = path[2] if path[:2] == ("spec", "rules") and len(path) > 2 else 0
-        rule = made.body["spec"]["rules"][index]
-        own = self._house.route_of(made.key[1], rule["matches"][0]["headers"][0]["value"])
-        if not own:
+        rule = rendered.body["spec"]["rules"][index]
+        route_origins = self._run.route_of(rendered.key[1], rule["matches"][0]["headers"][0]["value"])
+        if not route_origins:
             return {}
         head: Path = ("spec", "rules", index)
-        told = {("metadata", "namespace"): own["namespace",], (*head, "matches"): own["model",]}
-        told[*head, "timeouts", "request"] = own["said", "request"]
+        field_origins = {
+            ("metadata", "namespace"): route_origins["namespace",],
+            (*head, "matches"): route_origins["model",],
+        }
+        field_origins[*head, "timeouts", "request"] = route_origins["said", "request"]
         for i in range(len(rule["backendRefs"])):
-            told[*head, "backendRefs", i, "name"] = own["name",]
-            told[*head, "backendRefs", i, "modelNameOverride"] = own["model",]
-        return told
+            field_origins[*head, "backendRefs", i, "name"] = route_origins["name",]
+            field_origins[*head, "backendRefs", i, "modelNameOverride"] = route_origins["model",]
+        return field_origins
 
-    def _elsewhere(self, made: Made, path: Path) -> Iterator[tuple[Origin, Path, Path]]:
-        """What may have been added from elsewhere: it counts only where it says the very value."""
-        config = self._house.inputs.config
-        for root in _PODS.get(made.key[0], ()):
-            if path[: len(root)] != root:
-                continue
-            inside = path[len(root) :]
-            if inside[0] == "metadata" and len(inside) == 3:
-                yield config.origin("pods", str(inside[1])), inside[2:], path[:-1]
-            elif inside[2:3] and inside[1] in ("containers", "initContainers") and len(inside) > 4:
-                at = len(root) + 4
-                if inside[3] == "env":
-                    yield config.origin("pods", "env"), path[at:], path[:at]
-                    if runner := _same_variable(made.body, root, path):
-                        yield from self._candidates(made, runner, self._chain(made, runner))
-                    for origin in reversed(self._said(made, ("env", _value(made.body, path[: at + 1])["name"]))):
-                        yield origin, path[at + 1 :], path[: at + 1]
-                yield from self._claimed(made, path, inside)
-            elif inside[0] == "spec" and len(inside) > 1:
-                at = len(root) + 2
-                yield config.origin("pods", str(inside[1])), path[at:], path[:at]
-                for name in config.get("flavors", default={}):
-                    yield config.origin("flavors", name, str(inside[1])), path[at:], path[:at]
-        yield from self._shipped.candidates(made, path)
+    def _speakers(self, rendered: RenderedObject, path: Path) -> tuple[list[Origin], Path]:
+        """All who speak of the field or of one that it is in, the one that wins last; and the steps from there."""
+        keys: list[tuple[Path, Path]] = []
+        if rendered.key[0] == "LeaderWorkerSet" and path[: len(_WORKER)] == _WORKER:
+            inside = path[len(_WORKER) :]
+            keys = [(inside[:length], inside[length:]) for length in range(len(inside), 0, -1)]
+        elif rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
+            keys = [(("scale",), path[1:])]
+        for key, rest in keys:
+            numbered = takewhile(rendered.plan_origins.__contains__, (("speakers", *key, i) for i in count()))
+            if speakers := [rendered.plan_origins[known] for known in numbered]:
+                return speakers, rest
+        return [], ()
 
-    def _claimed(self, made: Made, path: Path, inside: Path) -> Iterator[tuple[Origin, Path, Path]]:
-        """The limits of a flavor in a hand-written pod."""
-        plan, models = made.plan, self._house.inputs.models
-        if inside[3] != "resources" or len(inside) != 6 or not isinstance(plan, Plan) or plan.model not in models:
-            return
-        model = models[plan.model]
-        for i, each in enumerate((model.spec.get("inferenceConfig") or {}).get("flavors") or ()):
-            yield Origin(model.document, ("spec", "inferenceConfig", "flavors", i, "limits")), path[-1:], path[:-1]
-            yield self._house.inputs.config.origin("flavors", each["name"], "limits"), path[-1:], path[:-1]
-
-    def _chain(self, made: Made, path: Path) -> list[Origin]:
-        """All who speak of the field, the one that wins last."""
-        key: Path = ()
-        if made.key[0] == "LeaderWorkerSet" and path[: len(_RUNNER)] == _RUNNER and len(path) > len(_RUNNER):
-            field, *rest = path[len(_RUNNER) :]
-            if field == "image":
-                key = ("image",)
-            elif field == "args" and rest:
-                key = ("args", rest[0])
-            elif field == "env" and rest:
-                key = ("env", _value(made.body, path[: len(_RUNNER) + 2])["name"])
-            elif field == "resources" and len(rest) == 2:
-                key = ("resources", *rest)
-        elif made.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
-            key = ("scale",)
-        return self._said(made, key) if key else []
-
-    def _said(self, made: Made, key: Path) -> list[Origin]:
-        """All who speak of a field of the plan."""
-        numbered = takewhile(made.told.__contains__, (("said", *key, i) for i in count()))
-        return [made.told[each] for each in numbered]
-
-    def _told(self, made: Made, key: Path, value: Any) -> _Match | None:
+    def _match_related(self, rendered: RenderedObject, key: Path, value: Any) -> _Match | None:
         """The origin of another field of the object, or of what the plan or Gateway knows by this name."""
-        origin = self._origins(made).get(key) or made.told.get(key)
+        origin = self._origins(rendered).get(key) or rendered.plan_origins.get(key)
         if origin is None:
             return None
         match = self._follow(origin, (), value)
-        return self._dug(origin, value) if match and match.how == MADE else match
+        return self._unique_match(origin, value) if match and match.how == MADE else match
 
-    def _dug(self, origin: Origin, value: Any) -> _Match | None:
+    def _unique_match(self, origin: Origin, value: Any) -> _Match | None:
         """The one place below an origin that holds the very value, else the origin itself."""
-        there = self._look(origin)
-        if there is None:
+        located = self._locate(origin)
+        if located is None:
             return None
-        origin, said = there
+        origin, value_there = located
         sure = (isinstance(value, str) and len(value) > 2) or (type(value) is int and value > 9)
-        found = list(_holding(said, value)) if sure else []
-        if len(found) == 1 and (deeper := self._look(Origin(origin.source, (*origin.path, *found[0])))):
+        paths = list(_paths_of(value_there, value)) if sure else []
+        if len(paths) == 1 and (deeper := self._locate(Origin(origin.source, (*origin.path, *paths[0])))):
             return _Match(SAID, deeper[0], deeper[1])
-        return _Match(MADE, origin, said)
+        return _Match(MADE, origin, value_there)
 
     # Whether it is
 
-    def _follow(self, origin: Origin, rest: Path, made: Any, *, sure: bool = True) -> _Match | None:
+    def _follow(self, origin: Origin, rest: Path, field_value: Any) -> _Match | None:
         """The origin and its value, followed by the steps that lead on from the field `made`; None where nothing is
-        there, or it is about something else. `sure`: whatever stands there made the field.
+        there, or it is about something else.
         """
-        there = self._look(origin)
-        if there is None:
+        located = self._locate(origin)
+        if located is None:
             return None
-        origin, value = there
+        origin, value = located
         for step in rest:
-            below = _below(value, made, step)
+            below = _below(value, field_value, step)
             if below is None:
                 return None
-            origin, value, made = origin.at(below), value[below], made[step]
-        return _Match(_how(made, value, exact=sure and not rest), origin, value)
+            origin, value, field_value = origin.at(below), value[below], field_value[step]
+        return _Match(_derivation(field_value, value, exact=not rest), origin, value)
 
-    def _look(self, origin: Origin) -> tuple[Origin, Any] | None:
+    def _locate(self, origin: Origin) -> tuple[Origin, Any] | None:
         """The origin with its value; None where nothing stands there."""
-        config = self._house.inputs.config
-        if origin.source is config.document or any(origin.source is each for each in config.sources.values()):
+        config = self._run.inputs.config
+        if origin.source is config.document or any(
+            origin.source is source_document for source_document in config.sources.values()
+        ):
             path = origin.path[1:]
-            value = _reached(config.spec, path)
-            source = config.origin(*(str(each) for each in path)).source
+            value = _value_at(config.spec, path)
+            source = config.origin(*(str(source_document) for source_document in path)).source
             return None if value is _NOTHING else (Origin(source, origin.path, origin.key), value)
         if isinstance(origin.source, Document):
-            value = _reached(origin.source.value, origin.path)
+            value = _value_at(origin.source.value, origin.path)
             return None if value is _NOTHING else (origin, value)
         return None
 
-    def _place(self, origin: Origin) -> Place:
+    def _place(self, origin: Origin) -> InputLine:
         source, path = origin.behind
-        ours = self._shipped.ours(origin.source)
         line, column = source.locate(path, key=origin.key)
         text = ""
         if isinstance(source, Document) and line:
@@ -293,7 +250,54 @@ class Reasons:
             if lines is None:
                 lines = self._lines[source] = source.data.decode("utf-8", "replace").splitlines()
             text = lines[line - 1] if line <= len(lines) else ""
-        return Place(source.name, line, column, dotted(path), ours and source.name.startswith("presets/"), text)
+        return InputLine(
+            source.name,
+            line,
+            column,
+            dotted(path),
+            source.name.startswith("presets/") and self._ours(origin.source),
+            text,
+        )
+
+    def _ours(self, source: Source) -> bool:
+        """Whether it is one of our presets."""
+        document = source.whole if isinstance(source, ChangedDocument) else source
+        if not isinstance(document, Document):
+            return False
+        inputs, name = self._run.inputs, str((document.value.get("metadata") or {}).get("name"))
+        shelves: Mapping[str, Mapping[str, Any]] = {
+            "OpenModel": inputs.models,
+            "BackendRuntime": inputs.runtimes,
+            "Loader": inputs.loaders,
+            "Picker": inputs.pickers,
+        }
+        preset = shelves.get(str(document.value.get("kind")), {}).get(name)
+        return document is (preset if isinstance(preset, Document) else preset and preset.ours and preset.document)
+
+
+def _loaders(rendered: RenderedObject, root: Path) -> dict[Path, Origin]:
+    """What the plan knows of the loaders in the pod below a root, by their fields."""
+    field_origins: dict[Path, Origin] = {}
+    try:
+        containers = _value(rendered.body, (*root, "spec", "initContainers"))
+    except KeyError:
+        return field_origins
+    for i, container in enumerate(containers):
+        container_path: Path = (*root, "spec", "initContainers", i)
+        variables = {variable["name"]: j for j, variable in enumerate(container.get("env") or ())}
+        position = _loader(rendered.body, container_path)
+        for plan_path, origin in rendered.plan_origins.items():
+            if position is None or plan_path[:1] != ("said",):
+                continue
+            steps = plan_path[2:] if plan_path[1] == root[-1] else plan_path[1:]  # of this template, or of all
+            if steps[:2] != ("loader", position):
+                continue
+            field = steps[2:]
+            if field[0] != "env":
+                field_origins[*container_path, *field] = origin
+            elif field[1] in variables:
+                field_origins[*container_path, "env", variables[field[1]], *field[2:]] = origin
+    return field_origins
 
 
 class _Nothing:
@@ -303,7 +307,7 @@ class _Nothing:
 _NOTHING = _Nothing()
 
 
-def _reached(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: Path) -> Any:
     for part in path:
         listed = isinstance(value, (list, tuple)) and isinstance(part, int) and part < len(value)
         if not listed and not (isinstance(value, Mapping) and part in value):
@@ -312,12 +316,12 @@ def _reached(value: Any, path: Path) -> Any:
     return value
 
 
-def _holding(value: Any, wanted: Any) -> Iterator[Path]:
+def _paths_of(value: Any, wanted: Any) -> Iterator[Path]:
     """Where below a value the wanted scalar stands."""
     if isinstance(value, Mapping):
-        yield from ((key, *path) for key, each in value.items() for path in _holding(each, wanted))
+        yield from ((key, *path) for key, part in value.items() for path in _paths_of(part, wanted))
     elif isinstance(value, (list, tuple)):
-        yield from ((i, *path) for i, each in enumerate(value) for path in _holding(each, wanted))
+        yield from ((i, *path) for i, part in enumerate(value) for path in _paths_of(part, wanted))
     elif value == wanted and type(value) is type(wanted):
         yield ()
 
@@ -340,21 +344,26 @@ def _value(body: Any, path: Path) -> Any:
     return body
 
 
-def _below(value: Any, made: Any, step: str | int) -> str | int | None:
+def _below(value: Any, rendered_value: Any, step: str | int) -> str | int | None:
     """The key or index in `value` of what `step` leads to in `made`."""
     if isinstance(step, str):
         return step if isinstance(value, Mapping) and step in value else None
-    if not isinstance(value, (list, tuple)) or step >= len(made):
+    if not isinstance(value, (list, tuple)) or step >= len(rendered_value):
         return None
-    item = made[step]
+    item = rendered_value[step]
     for key in ("mountPath", "name"):  # one volume may be mounted twice
         if isinstance(item, Mapping) and key in item and key in (value[0] if value and _is_map(value[0]) else {}):
-            return next((i for i, each in enumerate(value) if _is_map(each) and each.get(key) == item[key]), None)
-    if step < len(value) and _alike(item, value[step]):
+            return next((i for i, entry in enumerate(value) if _is_map(entry) and entry.get(key) == item[key]), None)
+    if step < len(value) and _is_same_item(item, value[step]):
         return step
     plain = not isinstance(item, (Mapping, list))  # a template that stands elsewhere may be anything's
     return next(
-        (i for i, each in enumerate(value) if (_how(item, each) == SAID if plain else _alike(item, each))), None
+        (
+            i
+            for i, entry in enumerate(value)
+            if (_derivation(item, entry) == SAID if plain else _is_same_item(item, entry))
+        ),
+        None,
     )
 
 
@@ -362,48 +371,32 @@ def _is_map(value: Any) -> bool:
     return isinstance(value, Mapping)
 
 
-def _alike(made: Any, said: Any) -> bool:
+def _is_same_item(rendered_value: Any, written: Any) -> bool:
     """Whether the whole item is the one that was said, but for what is filled in."""
-    if isinstance(made, Mapping) and isinstance(said, Mapping):
-        return all(key in made and _alike(made[key], each) for key, each in said.items() if each is not None)
-    if isinstance(made, (list, tuple)) and isinstance(said, (list, tuple)):
-        return len(made) == len(said) and all(_alike(*each) for each in zip(made, said, strict=True))
-    return _how(made, said) != MADE
+    if isinstance(rendered_value, Mapping) and isinstance(written, Mapping):
+        return all(
+            key in rendered_value and _is_same_item(rendered_value[key], part)
+            for key, part in written.items()
+            if part is not None
+        )
+    if isinstance(rendered_value, (list, tuple)) and isinstance(written, (list, tuple)):
+        return len(rendered_value) == len(written) and all(
+            _is_same_item(*part) for part in zip(rendered_value, written, strict=True)
+        )
+    return _derivation(rendered_value, written) != MADE
 
 
-def _how(made: Any, said: Any, *, exact: bool = False) -> str:
+def _derivation(rendered_value: Any, written: Any, *, exact: bool = False) -> str:
     """How a value follows from what stands there. `exact`: it surely does."""
-    if made == said or (not isinstance(said, (Mapping, list)) and str(made) == str(said)):
+    if rendered_value == written or (not isinstance(written, (Mapping, list)) and str(rendered_value) == str(written)):
         return SAID
-    if isinstance(said, str) and "{{" in said:
+    if isinstance(written, str) and "{{" in written:
         if exact:
             return FILLED
-        return FILLED if could_make(said, str(made)) else MADE
-    if isinstance(made, str) and isinstance(said, (str, int, float)):
+        return FILLED if matches_template(written, str(rendered_value)) else MADE
+    if isinstance(rendered_value, str) and isinstance(written, (str, int, float)):
         try:
-            return SAID if quantity.canonical(said) == quantity.canonical(made) else MADE
+            return SAID if quantity.canonical(written) == quantity.canonical(rendered_value) else MADE
         except ValueError:
             return MADE
     return MADE
-
-
-def _below_chain(path: Path) -> Path:
-    """The steps below the field of which a chain is."""
-    inside = path[len(_RUNNER) :] if path[: len(_RUNNER)] == _RUNNER else ()
-    if inside[:1] == ("env",):
-        return inside[2:]
-    if not inside and path[:1] == ("spec",):
-        return path[1:]  # of an autoscaler: metrics, behavior
-    return ()
-
-
-def _same_variable(body: Any, root: Path, path: Path) -> Path:
-    """The runner's own entry of the variable that a container beside it repeats."""
-    length = len(root)
-    entry = _value(body, path[: length + 5])
-    for i, container in enumerate(_value(body, (*root, "spec", "containers"))):
-        for j, each in enumerate(container.get("env") or ()):
-            here: Path = (*root, "spec", "containers", i, "env", j)
-            if container["name"] == "model-runner" and each == entry and path[: length + 5] != here:
-                return (*here, *path[length + 5 :])
-    return ()

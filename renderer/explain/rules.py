@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from renderer.problems import Path
-from renderer.records import NamedTuple
+from msgspec import Struct
+
+from renderer.diagnostics import Path
 
 
-class Rule(NamedTuple):
+class FieldRule(Struct, frozen=True):
     """A rule, and the keys of what it is made of, the first that is there counting."""
 
     text: str
@@ -287,9 +288,9 @@ _PODS: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def rule(kind: str, path: Path, body: Mapping[str, Any]) -> Rule | None:
+def rule(kind: str, path: Path, body: Mapping[str, Any]) -> FieldRule | None:
     """The rule of a field; None where nothing is said of it."""
-    found: tuple[int, Rule] | None = None
+    best: tuple[int, FieldRule] | None = None
     for table, root in (("*", ()), (kind, ()), *(("Pod", root) for root in _PODS.get(kind, ()))):
         if path[: len(root)] != root:
             continue
@@ -297,16 +298,16 @@ def rule(kind: str, path: Path, body: Mapping[str, Any]) -> Rule | None:
         for part in root:
             below = below[part]
         deepest = _deepest(_tree(table), path[len(root) :], below)
-        if deepest and (found is None or deepest[0] + len(root) >= found[0]):
-            found = deepest[0] + len(root), deepest[1]
-    return found[1] if found else None
+        if deepest and (best is None or deepest[0] + len(root) >= best[0]):
+            best = deepest[0] + len(root), deepest[1]
+    return best[1] if best else None
 
 
 class _Node:
     """Rows that share their first steps."""
 
     def __init__(self) -> None:
-        self.rule: Rule | None = None
+        self.rule: FieldRule | None = None
         self.below: dict[str, _Node] = {}
 
 
@@ -317,7 +318,7 @@ def _tree(table: str) -> _Node:
         node = top
         for step in row[0].split(" "):
             node = node.below.setdefault(step, _Node())
-        node.rule = Rule(row[1], row[2] if len(row) > 2 else ())
+        node.rule = FieldRule(row[1], row[2] if len(row) > 2 else ())
     return top
 
 
@@ -325,20 +326,20 @@ def _rows(table: str) -> tuple[Row, ...]:
     return {"*": _ANY, "Pod": _POD}.get(table) or _KINDS.get(table, ())
 
 
-def _deepest(node: _Node, path: Path, body: Any, depth: int = 0) -> tuple[int, Rule] | None:
+def _deepest(node: _Node, path: Path, body: Any, depth: int = 0) -> tuple[int, FieldRule] | None:
     """The rule that is furthest along the path; of two as far the one that names its step."""
-    found = (depth, node.rule) if node.rule else None
+    best = (depth, node.rule) if node.rule else None
     if len(path) == depth:
-        return found
+        return best
     part = path[depth]
     inside = body[part]
     name = str(inside.get("name", "")) if isinstance(inside, Mapping) else ""
     for step, below in node.below.items():
         if step in ("*", str(part)) or (step[0] == "#" and name.startswith(step[1:])):
             deeper = _deepest(below, path, inside, depth + 1)
-            if deeper and (found is None or deeper[0] > found[0] or (deeper[0] == found[0] and step != "*")):
-                found = deeper
-    return found
+            if deeper and (best is None or deeper[0] > best[0] or (deeper[0] == best[0] and step != "*")):
+                best = deeper
+    return best
 
 
 def every() -> Iterator[tuple[str, str]]:

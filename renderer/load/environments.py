@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from renderer.load.presets import preset, preset_names
-from renderer.load.rule import Rule
-from renderer.problems import Origin, Path, Problem, RenderError, Source, guess, problem, quoted
-from renderer.records import NamedTuple
+from msgspec import Struct
+
+from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic, quoted, suggestion
+from renderer.diagnostics.rule import NamedSource
+from renderer.load.preset_files import preset, preset_names
 from renderer.yamlio import Document
 
 # What an environment patches: the kind, and where its patches stand.
@@ -20,7 +21,7 @@ _SAME = (("environments",), ("output", "dir"))  # what holds in every environmen
 MAX_ENVIRONMENTS: Final = 100  # each is a run of its own
 
 
-class Patched(Document):
+class PatchedDocument(Document):
     """A document under patches of RenderConfig. `base`: as it stands in its file; `where`: field → the field of
     RenderConfig that set or deleted it, and all below it.
     """
@@ -66,7 +67,7 @@ def _standing(where: Mapping[Path, Path], path: Path) -> Path:
     return ()
 
 
-class Merge:
+class PatchMerge:
     """One value under one patch after another. `where` as in Patched; `idle`: fields of patches that delete what is
     not there.
     """
@@ -78,11 +79,11 @@ class Merge:
     @property
     def where(self) -> dict[Path, Path]:
         """Field → the field of RenderConfig that set or deleted it, and all below it."""
-        made: dict[Path, Path] = {}
+        changes: dict[Path, Path] = {}
         for path, at in reversed(self._set_in_turn.items()):
-            if not any(path[:length] in made for length in range(len(path))):  # else it was set anew from further up
-                made[path] = at
-        return dict(reversed(made.items()))
+            if not any(path[:length] in changes for length in range(len(path))):  # else it was set anew from further up
+                changes[path] = at
+        return dict(reversed(changes.items()))
 
     def merged(self, base: Any, patch: Any, path: Path, at: Path) -> Any:
         """`base`, which stands at `path`, under `patch`, which stands at `at` in RenderConfig; neither is changed.
@@ -90,28 +91,28 @@ class Merge:
         Maps merge, null deletes, lists whose items have a name merge by it, anything else is replaced.
         """
         if isinstance(base, dict) and isinstance(patch, dict):
-            made = dict(base)
+            result = dict(base)
             for key, value in patch.items():
-                here, there = (*path, key), (*at, key)
+                target, source = (*path, key), (*at, key)
                 if value is None:
-                    if made.pop(key, None) is None:
-                        self.idle.append(there)
-                    self._set(here, there)
-                elif made.get(key) is None:
-                    made[key] = self._new(value, here, there)
+                    if result.pop(key, None) is None:
+                        self.idle.append(source)
+                    self._set(target, source)
+                elif result.get(key) is None:
+                    result[key] = self._new(value, target, source)
                 else:
-                    made[key] = self.merged(made[key], value, here, there)
-            return made
+                    result[key] = self.merged(result[key], value, target, source)
+            return result
         if _named(base) and _named(patch):
             items = list(base)
             places = {item["name"]: i for i, item in reversed([*enumerate(items)])}
             for i, item in enumerate(patch):
                 place = places.setdefault(item["name"], len(items))
-                here, there = (*path, place), (*at, i)
+                target, source = (*path, place), (*at, i)
                 if place == len(items):
-                    items.append(self._new(item, here, there))
+                    items.append(self._new(item, target, source))
                 else:
-                    items[place] = self.merged(items[place], item, here, there)
+                    items[place] = self.merged(items[place], item, target, source)
             return items
         return self._new(patch, path, at)
 
@@ -143,7 +144,7 @@ def _named(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in value)
+        and all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in value)
     )
 
 
@@ -169,7 +170,7 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-class Layer(NamedTuple):
+class EnvironmentLayer(Struct, frozen=True):
     """What RenderConfig says of one environment, and where. `patches`: by section and name."""
 
     path: Path
@@ -177,13 +178,14 @@ class Layer(NamedTuple):
     patches: Mapping[str, Mapping[str, Any]]
 
 
-def _layer(name: str, value: dict[str, Any]) -> Layer:
+def _layer(name: str, value: dict[str, Any]) -> EnvironmentLayer:
     """The layer of an environment; what is no patch is the schema's to refuse."""
     sections = {section: _map(value.get(section)) for section in SECTIONS.values()}
     patches = {
-        section: {key: each for key, each in found.items() if _is_patch(each)} for section, found in sections.items()
+        section: {key: patch for key, patch in values.items() if _is_patch(patch)}
+        for section, values in sections.items()
     }
-    return Layer((*_ENVIRONMENTS, name), value, patches)
+    return EnvironmentLayer((*_ENVIRONMENTS, name), value, patches)
 
 
 def _is_patch(value: Any) -> bool:
@@ -198,49 +200,49 @@ class Environment:
 
     def __init__(self, config: Document, name: str, namespace: str = "default") -> None:
         self.name, self.namespace, self._config = name, namespace, config
-        said = _said(config)
-        own = _map(said.get(name))
+        environments = _said(config)
+        own = _map(environments.get(name))
         other = own.get("from")
-        chain = [other, name] if isinstance(other, str) and other in said and other != name else [name]
-        self._layers = [_layer(each, _map(said.get(each))) for each in chain]
+        chain = [other, name] if isinstance(other, str) and other in environments and other != name else [name]
+        self._layers = [_layer(layer_name, _map(environments.get(layer_name))) for layer_name in chain]
 
-    def configured(self) -> tuple[Patched, list[Problem]]:
+    def configured(self) -> tuple[PatchedDocument, list[Diagnostic]]:
         """RenderConfig itself under the `config` of all layers, and what these cannot change."""
-        merge, spec = Merge(), _copied(self._config.value["spec"])
+        merge, spec = PatchMerge(), _copied(self._config.value["spec"])
         for layer in self._layers:
             if isinstance(config := layer.value.get("config"), dict):
                 spec = merge.merged(spec, config, ("spec",), (*layer.path, "config"))
-        made = Patched(self._config, {**self._config.value, "spec": spec}, merge.where, self._config)
+        patched = PatchedDocument(self._config, {**self._config.value, "spec": spec}, merge.where, self._config)
         problems = [
-            problem("E757", self._config.origin(*at, key=True), key=".".join(same))
+            make_diagnostic("E757", self._config.origin(*at, key=True), key=".".join(same))
             for same in _SAME
             if _below(spec, same) != _below(self._config.value["spec"], same)
             for at in merge.meant(("spec", *same))
         ]
-        return made, problems + self._idle(merge)
+        return patched, problems + self._idle(merge)
 
-    def patched(self, document: Document, kind: str) -> tuple[Document | None, list[Problem]]:
+    def patched(self, document: Document, kind: str) -> tuple[Document | None, list[Diagnostic]]:
         """A document under the patches that name it, None when the last of them deletes it; and what is wrong."""
-        merge, spec, gone = Merge(), document.value.get("spec"), False
+        merge, spec, gone = PatchMerge(), document.value.get("spec"), False
         touched, problems = False, []
         for layer in self._layers:
             patches, keys = layer.patches.get(SECTIONS.get(kind, ""), {}), self.keys(document.value)
             both = [key for key in keys if key in patches]
             if len(both) > 1:
                 at = self._config.origin(*layer.path, SECTIONS[kind], both[1], key=True)
-                problems.append(problem("E755", at, kind=kind, name=both[1], other=both[0]))
+                problems.append(make_diagnostic("E755", at, kind=kind, name=both[1], other=both[0]))
             for key in both[:1]:
                 touched = True
                 if patches[key] is None:
-                    gone, merge, spec = True, Merge(), document.value.get("spec")
+                    gone, merge, spec = True, PatchMerge(), document.value.get("spec")
                 else:
                     gone = False
                     standing = (*layer.path, SECTIONS[kind], key)
                     spec = merge.merged({} if spec is None else spec, patches[key], ("spec",), standing)
         if gone or not touched:
             return None if gone else document, problems
-        made = Patched(document, {**document.value, "spec": spec}, merge.where, self._config)
-        return made, problems + self._idle(merge)
+        patched_document = PatchedDocument(document, {**document.value, "spec": spec}, merge.where, self._config)
+        return patched_document, problems + self._idle(merge)
 
     def stands_in(self, file: str) -> bool:
         """Whether that is the file of RenderConfig."""
@@ -255,40 +257,44 @@ class Environment:
 
     def standing(self, document: Document, where: Iterable[tuple[Path, Path]]) -> Document:
         """A document whose value is merged already, with the places of what the patches set."""
-        return Patched(document, document.value, dict(where), self._config) if where else document
+        return PatchedDocument(document, document.value, dict(where), self._config) if where else document
 
-    def presets(self, there: Iterable[str]) -> Iterator[tuple[str, Patched, list[Problem]]]:
+    def presets(self, own_names: Iterable[str]) -> Iterator[tuple[str, PatchedDocument, list[Diagnostic]]]:
         """The presets of models that the patches name, under these, less those that the tree has itself."""
-        names = {key for layer in self._layers for key in layer.patches["models"]} - {*there}
+        names = {key for layer in self._layers for key in layer.patches["models"]} - {*own_names}
         for name in sorted(names & {*preset_names("models")}):
-            made, problems = self.patched(preset(f"models/{name}"), "OpenModel")
-            if isinstance(made, Patched):
-                yield name, made, problems
+            patched, problems = self.patched(preset(f"models/{name}"), "OpenModel")
+            if isinstance(patched, PatchedDocument):
+                yield name, patched, problems
 
-    def unmet(self, there: Mapping[str, set[str]], *, all_read: bool) -> list[Problem]:
+    def unmet(self, objects: Mapping[str, set[str]], *, all_read: bool) -> list[Diagnostic]:
         """What is wrong with the names that patches give: by kind, `there` are the objects of the tree, with their
         namespaces. `all_read`: there are no others.
         """
         problems = []
-        known = _Known(there)
+        known = _Known(objects)
         for kind, section in SECTIONS.items():
             by_name: dict[str, list[str]] = {}
-            for label in sorted(there.get(kind, ())):
+            for label in sorted(objects.get(kind, ())):
                 for name in {label, label.rpartition("/")[2]}:
                     by_name.setdefault(name, []).append(label)
             for layer in self._layers:
                 for key in layer.patches[section]:
-                    found = by_name.get(key, [])
+                    labels = by_name.get(key, [])
                     origin = self._config.origin(*layer.path, section, key, key=True)
-                    if len(found) > 1:
-                        problems.append(problem("E754", origin, name=key, names=quoted(found), first=found[0]))
-                    elif not found and all_read:
-                        problems.append(problem("E753", origin, kind=kind, name=key, hint=known.hint(kind, key)))
+                    if len(labels) > 1:
+                        problems.append(
+                            make_diagnostic("E754", origin, name=key, names=quoted(labels), first=labels[0])
+                        )
+                    elif not labels and all_read:
+                        problems.append(
+                            make_diagnostic("E753", origin, kind=kind, name=key, hint=known.hint(kind, key))
+                        )
         return problems
 
-    def _idle(self, merge: Merge) -> list[Problem]:
+    def _idle(self, merge: PatchMerge) -> list[Diagnostic]:
         origins = [self._config.origin(*at, key=True) for at in merge.idle]
-        return [problem("W750", origin, key=origin.path[-1]) for origin in origins]
+        return [make_diagnostic("W750", origin, key=origin.path[-1]) for origin in origins]
 
 
 class _Known:
@@ -306,7 +312,7 @@ class _Known:
                 return f"write it below {section}"
         if kind == "OpenModel" and key in preset_names("models"):
             return "a model that comes with llmaz need not be deleted: without an app nothing is made of it"
-        return guess(key, self._all(kind, "/" in key))
+        return suggestion(key, self._all(kind, "/" in key))
 
     def _all(self, kind: str, spaced: bool) -> list[str]:
         """Every name of a kind, those of the presets too, in order."""
@@ -323,70 +329,79 @@ def _bare(label: str) -> str:
 
 def environment(config: Source, name: str, namespace: str) -> Environment | None:
     """The environment of that name, '' is none, of RenderConfig as `configured` has made it."""
-    return Environment(config.base, name, namespace) if name and isinstance(config, Patched) else None
+    return Environment(config.base, name, namespace) if name and isinstance(config, PatchedDocument) else None
 
 
-def configured(config: Document, name: str) -> tuple[Document, list[Problem]]:
+def configured(config: Document, name: str) -> tuple[Document, list[Diagnostic]]:
     """RenderConfig in the environment of that name, '' is in none, and what is wrong with its environments.
 
     Raises RenderError when there is none of that name.
     """
-    said = _said(config)
-    if len(said) > MAX_ENVIRONMENTS:
+    environments = _said(config)
+    if len(environments) > MAX_ENVIRONMENTS:
         origin = config.origin(*_ENVIRONMENTS, key=True)
-        raise RenderError([problem("E160", origin, count=len(said), limit=MAX_ENVIRONMENTS)])
-    if name and name not in said:
-        raise missing(name, list(said))
-    if not said:
+        raise RenderError([make_diagnostic("E160", origin, count=len(environments), limit=MAX_ENVIRONMENTS)])
+    if name and name not in environments:
+        raise missing(name, list(environments))
+    if not environments:
         return config, []
     if not name:
         # Its value is looked at later, when a check may have taken empty keys out of this one.
-        return Patched(config, _copied(config.value), {}, config), _misled(config)
-    made, problems = Environment(config, name).configured()
-    return made, _misled(config) + problems
+        return PatchedDocument(config, _copied(config.value), {}, config), _misled(config)
+    patched, problems = Environment(config, name).configured()
+    return patched, _misled(config) + problems
 
 
 def missing(name: str, known: Sequence[str] = ()) -> RenderError:
     """No environment has that name."""
-    hint = guess(name, known) or "environments are written into llmaz.yaml, under spec"
-    return RenderError([problem("E750", Origin(Rule(f"--env {name}")), name=name, hint=hint)])
+    hint = suggestion(name, known) or "environments are written into llmaz.yaml, under spec"
+    return RenderError([make_diagnostic("E750", Origin(NamedSource(f"--env {name}")), name=name, hint=hint)])
 
 
 def names(config: Source) -> tuple[str, ...]:
     """The environments of RenderConfig, in its order."""
-    return tuple(_said(config.base)) if isinstance(config, Patched) else ()
+    return tuple(_said(config.base)) if isinstance(config, PatchedDocument) else ()
 
 
 def one(config: Source, what: str) -> str:
     """The only environment of RenderConfig, '' when it has none. Raises RenderError when it has several, saying that
     `what` is about one.
     """
-    found = names(config)
-    if len(found) > 1:
+    environments = names(config)
+    if len(environments) > 1:
         origin = Origin(config, _ENVIRONMENTS, key=True)
-        raise RenderError([problem("E756", origin, what=what, names=quoted(found), first=found[0])])
-    return "".join(found)
+        raise RenderError(
+            [make_diagnostic("E756", origin, what=what, names=quoted(environments), first=environments[0])]
+        )
+    return "".join(environments)
 
 
-def _misled(config: Document) -> list[Problem]:
+def _misled(config: Document) -> list[Diagnostic]:
     """What is wrong with `from`."""
-    said, problems = _said(config), []
-    for name, value in said.items():
+    environments, problems = _said(config), []
+    for name, value in environments.items():
         other = _map(value).get("from")
         origin = config.origin(*_ENVIRONMENTS, name, "from")
         if not isinstance(other, str):
             continue  # the schema's to refuse
-        if other not in said:
+        if other not in environments:
             problems.append(
-                problem("E751", origin, name=other, hint=guess(other, [each for each in said if each != name]))
+                make_diagnostic(
+                    "E751",
+                    origin,
+                    name=other,
+                    hint=suggestion(other, [environment for environment in environments if environment != name]),
+                )
             )
         elif other == name:
             problems.append(
-                problem("E752", origin, what="an environment cannot begin with itself", hint="leave it out")
+                make_diagnostic("E752", origin, what="an environment cannot begin with itself", hint="leave it out")
             )
-        elif further := _map(said[other]).get("from"):
+        elif further := _map(environments[other]).get("from"):
             what = f"'{other}' begins with '{further}' itself, and this goes one level deep"
-            problems.append(problem("E752", origin, what=what, hint=f"write from: {further}, and what '{other}' adds"))
+            problems.append(
+                make_diagnostic("E752", origin, what=what, hint=f"write from: {further}, and what '{other}' adds")
+            )
     return problems
 
 

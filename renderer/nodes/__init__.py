@@ -1,6 +1,6 @@
-"""Nodes for the fleet: what the flavors in use ask of Karpenter, for `llmaz nodepools`."""
+"""Karpenter's node pools for the flavors that apps use, for `llmaz nodepools`."""
 
-from renderer.nodes.file import settled
-from renderer.nodes.making import Made, nodepools
+from renderer.nodes.file import update_file
+from renderer.nodes.manifests import NodePoolManifests, nodepools
 
-__all__ = ["Made", "nodepools", "settled"]
+__all__ = ["NodePoolManifests", "nodepools", "update_file"]

@@ -1,4 +1,4 @@
-"""The file that node pools are kept in: compared, and written whole."""
+"""Compares and writes the file of node pools."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ import errno
 import os
 
 from renderer.api import Scope
-from renderer.paths import read_file
-from renderer.problems import Origin, RenderError, problem
-from renderer.tree import MARK, File, refuse_links
-from renderer.writer import write_file
+from renderer.diagnostics import Origin, RenderError, make_diagnostic
+from renderer.output.folder import write_file
+from renderer.source.paths import read_file
+from renderer.source.tree import MARK, InputFile, refuse_links
 
 
-def settled(scope: Scope, path: str, text: str, write: bool) -> str:
-    """What stands at the path: same, stale or missing; with `write` it is the text afterwards. Raises RenderError for a
-    file of somebody else's, for a place where `llmaz render` would delete it, and for what the file system refuses.
+def update_file(scope: Scope, path: str, text: str, write: bool) -> str:
+    """The state of the file before: same, stale or missing. With `write`, it holds the text afterwards.
+
+    Raises RenderError for a file that llmaz did not write, for a path below the output folder, where `llmaz render`
+    would delete it, and for errors of the file system.
     """
-    at = Origin(File(path, "", ""))
+    origin = Origin(InputFile(path, "", ""))
     if not path.isprintable():
-        raise RenderError([problem("E124", at)])
+        raise RenderError([make_diagnostic("E124", origin)])
     if path.endswith(os.sep):
-        raise RenderError([problem("E140", at, what=os.strerror(errno.EISDIR))])
+        raise RenderError([make_diagnostic("E140", origin, what=os.strerror(errno.EISDIR))])
     refuse_links(path)
     rendered = os.path.dirname(scope.folder) if scope.options.env else scope.folder
     if (os.path.realpath(path) + os.sep).startswith(os.path.realpath(rendered) + os.sep):
-        raise RenderError([problem("E797", at, folder=rendered)])
+        raise RenderError([make_diagnostic("E797", origin, folder=rendered)])
     try:
         try:
             data = read_file(path)
@@ -32,10 +34,10 @@ def settled(scope: Scope, path: str, text: str, write: bool) -> str:
             state = "missing"
         else:
             if not data.startswith(MARK.encode()):
-                raise RenderError([problem("E796", at)])
+                raise RenderError([make_diagnostic("E796", origin)])
             state = "same" if data == text.encode() else "stale"
         if write and state != "same":
             write_file(path, text)
     except OSError as error:
-        raise RenderError([problem("E140", at, what=error.strerror or error)]) from None
+        raise RenderError([make_diagnostic("E140", origin, what=error.strerror or error)]) from None
     return state

@@ -1,4 +1,4 @@
-"""How many accelerators the instances have that a node pool may take, by presets/instances.yaml."""
+"""The instance types that a node pool may use, and their accelerators, by presets/instances.yaml."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
+
 from renderer import load
 from renderer.nodes.labels import ARCH, HARDWARE, TYPE
-from renderer.records import NamedTuple
 
 Requirement = Mapping[str, Any]
 _INSTANCE = "karpenter.k8s.aws/instance-"
 _FAMILY = re.compile(r"([a-z]+)([0-9]+)")
 
 
-class Instance(NamedTuple):
-    """A type. `labels`: those that the table knows of it; `holds`: how many of the resource it has."""
+class Instance(Struct, frozen=True):
+    """An instance type. `labels`: the node labels that the table gives; `holds`: its number of the resource."""
 
     labels: Mapping[str, str]
     resource: str
     holds: int
 
 
-class Choice(NamedTuple):
-    """The instances that meet a pool's requirements. `named`: the types, where it names them and the table has all of
-    them; `open`: nothing says what instances these are; `sure`: the table knows everything that is asked of them.
+class InstanceChoice(Struct, frozen=True):
+    """The instances that meet a pool's requirements. `named`: the instance types that the requirements name, if the
+    table has all of them; `open`: no requirement restricts the hardware; `sure`: the table has all required labels.
     """
 
     instances: tuple[Instance, ...]
@@ -37,20 +38,20 @@ class Choice(NamedTuple):
 
 @cache
 def instances() -> tuple[Instance, ...]:
-    """The whole table."""
-    return tuple(_table(load.preset("instances").value["spec"]["families"]))
+    """All instance types of the table."""
+    return tuple(_parse_table(load.preset("instances").value["spec"]["families"]))
 
 
 @cache
-def countable(resource: str) -> bool:
-    """Whether Karpenter knows how many an instance has of it; for others it makes no node."""
+def is_countable(resource: str) -> bool:
+    """Whether Karpenter knows how much of the resource an instance has; for other resources it makes no nodes."""
     return resource in load.preset("instances").value["spec"]["resources"]
 
 
-def _table(families: Iterable[Mapping[str, Any]]) -> Iterable[Instance]:
+def _parse_table(families: Iterable[Mapping[str, Any]]) -> Iterable[Instance]:
     for row in families:
-        found = _FAMILY.match(row["family"])
-        category, generation = found.groups() if found else ("", "")
+        match = _FAMILY.match(row["family"])
+        category, generation = match.groups() if match else ("", "")
         for size, count in row["counts"].items():
             labels = {
                 TYPE: f"{row['family']}.{size}",
@@ -67,27 +68,32 @@ def _table(families: Iterable[Mapping[str, Any]]) -> Iterable[Instance]:
             yield Instance(labels, row["resource"], count)
 
 
-def choice(requirements: Sequence[Requirement]) -> Choice:
-    """What the requirements leave."""
-    about = [each for each in requirements if each["key"] in HARDWARE]
-    left = tuple(each for each in instances() if all(meets(one, each.labels) for one in about))
-    types = [set(each["values"]) for each in about if each["key"] == TYPE and each["operator"] == "In"]
+def choose_instances(requirements: Sequence[Requirement]) -> InstanceChoice:
+    """The instances that meet all requirements."""
+    about = [requirement for requirement in requirements if requirement["key"] in HARDWARE]
+    left = tuple(instance for instance in instances() if all(meets_requirement(one, instance.labels) for one in about))
+    types = [
+        set(requirement["values"])
+        for requirement in about
+        if requirement["key"] == TYPE and requirement["operator"] == "In"
+    ]
     sure = all(
-        each["key"] in _values() and (each["operator"] != "In" or set(each["values"]) <= _values()[each["key"]])
-        for each in about
+        requirement["key"] in _values()
+        and (requirement["operator"] != "In" or set(requirement["values"]) <= _values()[requirement["key"]])
+        for requirement in about
     )
     named = tuple(sorted(set.intersection(*types))) if types and sure else ()
-    return Choice(left, named, all(each["key"] == ARCH for each in about), sure)
+    return InstanceChoice(left, named, all(requirement["key"] == ARCH for requirement in about), sure)
 
 
 @cache
 def _values() -> Mapping[str, set[str]]:
-    """What the table has of each label."""
-    made: dict[str, set[str]] = {}
-    for each in instances():
-        for key, value in each.labels.items():
-            made.setdefault(key, set()).add(value)
-    return made
+    """All values of each label in the table."""
+    values: dict[str, set[str]] = {}
+    for instance in instances():
+        for key, value in instance.labels.items():
+            values.setdefault(key, set()).add(value)
+    return values
 
 
 _SIGNS: Mapping[str, Callable[[int, int], bool]] = {
@@ -98,61 +104,60 @@ _SIGNS: Mapping[str, Callable[[int, int], bool]] = {
 }
 
 
-def meets(requirement: Requirement, labels: Mapping[str, str]) -> bool:
-    """Whether an instance with these labels meets it."""
+def meets_requirement(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+    """Whether an instance with these labels meets the requirement."""
     value, operator = labels.get(requirement["key"]), requirement["operator"]
     values = requirement.get("values") or ()
     if operator in ("In", "NotIn"):
         return (value in values) is (operator == "In")
     if operator in ("Exists", "DoesNotExist"):
         return (value is not None) is (operator == "Exists")
-    numbers = [each for each in (value, *values) if each and each.isdecimal()]
+    numbers = [number for number in (value, *values) if number and number.isdecimal()]
     return len(numbers) == 2 and _SIGNS[operator](int(numbers[0]), int(numbers[1]))
 
 
-def whole(pods: Mapping[int, int], counts: Iterable[int]) -> int | None:
-    """How many accelerators the nodes have that hold all pods (how many pods by how many each asks for); None when one
-    pod asks for more than any node has.
+def accelerators_needed(pods: Mapping[int, int], counts: Iterable[int]) -> int | None:
+    """The accelerators of nodes that hold all pods; None if a pod requests more than any node has.
 
-    Karpenter makes no node that is larger than what is left of a limit, and which of several instances it gets is
-    nobody's guess: so it is enough for each of them.
+    `pods`: number of pods by accelerators of each; `counts`: accelerators of each possible instance. Karpenter makes no
+    node that exceeds the rest of a limit, and may choose any of the instances, so the result is enough for each choice.
     """
     kinds = sorted(set(counts))
-    found = [_held(pods, kinds[i:]) for i in range(len(kinds))]
-    return max(found) if found and max(pods, default=0) <= kinds[-1] else None
+    totals = [_accelerators_by_kind(pods, kinds[i:]) for i in range(len(kinds))]
+    return max(totals) if totals and max(pods, default=0) <= kinds[-1] else None
 
 
-def _held(pods: Mapping[int, int], kinds: Sequence[int]) -> int:
-    """The same with nodes of the smallest kind that holds a pod, as far as there is one."""
+def _accelerators_by_kind(pods: Mapping[int, int], kinds: Sequence[int]) -> int:
+    """The accelerators of nodes for the pods, each pod on the smallest node size that can hold it."""
     placed: dict[int, dict[int, int]] = {}
-    for asked, number in pods.items():
-        if kind := next((each for each in kinds if each >= asked), 0):
-            placed.setdefault(kind, {})[asked] = number
+    for request, number in pods.items():
+        if kind := next((size for size in kinds if size >= request), 0):
+            placed.setdefault(kind, {})[request] = number
     return sum(kind * _nodes(kind, held) for kind, held in placed.items())
 
 
 def _nodes(size: int, pods: Mapping[int, int]) -> int:
-    """How many nodes of that size hold the pods, the largest placed first."""
+    """The number of nodes of that size for the pods, with the largest pods placed first."""
     free: dict[int, int] = {}  # nodes by what is left on them
-    made = 0
-    for asked in sorted(pods, reverse=True):
-        left = pods[asked]
+    nodes = 0
+    for request in sorted(pods, reverse=True):
+        left = pods[request]
         for room in sorted(free, reverse=True):
-            while left and free[room] and room >= asked:
-                each = room // asked  # pods that one such node takes
-                filled = min(free[room], left // each)
+            while left and free[room] and room >= request:
+                per_node = room // request  # pods that one such node takes
+                filled = min(free[room], left // per_node)
                 if filled:
                     free[room] -= filled
-                    free[room - each * asked] = free.get(room - each * asked, 0) + filled
-                    left -= filled * each
+                    free[room - per_node * request] = free.get(room - per_node * request, 0) + filled
+                    left -= filled * per_node
                 else:
                     free[room] -= 1
-                    free[room - left * asked] = free.get(room - left * asked, 0) + 1
+                    free[room - left * request] = free.get(room - left * request, 0) + 1
                     left = 0
-        each = size // asked
-        full, rest = divmod(left, each)
-        for number, held in ((full, each), (1 if rest else 0, rest)):
+        per_node = size // request
+        full, rest = divmod(left, per_node)
+        for number, held in ((full, per_node), (1 if rest else 0, rest)):
             if number:
-                made += number
-                free[size - held * asked] = free.get(size - held * asked, 0) + number
-    return made
+                nodes += number
+                free[size - held * request] = free.get(size - held * request, 0) + number
+    return nodes

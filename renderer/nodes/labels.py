@@ -1,4 +1,4 @@
-"""Which labels Karpenter knows of its nodes, and which it keeps for itself (version 1.14 of the AWS provider)."""
+"""The node labels that Karpenter knows, and those that it reserves (version 1.14 of the AWS provider)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ CAPACITY, ARCH = "karpenter.sh/capacity-type", "kubernetes.io/arch"
 TYPE = "node.kubernetes.io/instance-type"
 _AWS, _CORE = "karpenter.k8s.aws", "karpenter.sh"
 
-# What a label of an instance says of its hardware, that is which instances have it.
+# Labels that describe the hardware of an instance, and so restrict the instance types.
 HARDWARE = frozenset(
     {
         TYPE,
@@ -60,7 +60,7 @@ _PLACE = frozenset(
         ),
     }
 )
-# Old names, which Karpenter reads as the new ones.
+# Deprecated names, which Karpenter treats as the current ones.
 _NEWER = {
     "beta.kubernetes.io/arch": ARCH,
     "beta.kubernetes.io/instance-type": TYPE,
@@ -70,18 +70,20 @@ _NEWER = {
 }
 
 
-def newer(key: str) -> str:
-    """The label by the name that Karpenter has for it."""
+def current_name(key: str) -> str:
+    """The current name of a label, for a deprecated one."""
     return _NEWER.get(key, key)
 
 
-def known(key: str) -> bool:
-    """Whether Karpenter knows the label's values before there is a node, so that it can be a requirement."""
-    return newer(key) in HARDWARE or newer(key) in _PLACE
+def is_requirement_label(key: str) -> bool:
+    """Whether the label can be a requirement: Karpenter knows its values before it makes a node."""
+    return current_name(key) in HARDWARE or current_name(key) in _PLACE
 
 
-def kept(key: str) -> bool:
-    """Whether Karpenter lets nobody say it: a label of its own that is no property of instances, or the host's name."""
+def is_restricted(key: str) -> bool:
+    """Whether Karpenter refuses the label: one of its own domains that is no requirement, or the host name."""
     domain = key.rpartition("/")[0]
-    own = any(domain == each or domain.endswith(f".{each}") for each in (_AWS, _CORE))
-    return (own and not known(key)) or key == "kubernetes.io/hostname"
+    karpenter_label = any(
+        domain == label_domain or domain.endswith(f".{label_domain}") for label_domain in (_AWS, _CORE)
+    )
+    return (karpenter_label and not is_requirement_label(key)) or key == "kubernetes.io/hostname"

@@ -1,4 +1,4 @@
-"""Needs and settings → node pools, one a flavor: what their nodes are, and how many there may be."""
+"""Builds one node pool for each flavor from demand and settings: requirements, labels, taints and limits."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from renderer import quantity, resolve
-from renderer.nodes.instances import Choice, Requirement, choice, countable, meets, whole
-from renderer.nodes.labels import ARCH, CAPACITY, kept, known, newer
-from renderer.nodes.needs import Fleet, Need, Pods
-from renderer.nodes.settings import Settings, settings
-from renderer.problems import Findings, Origin, Path, failing, guess, quoted
-from renderer.records import NamedTuple
+from renderer.diagnostics import Collector, Origin, Path, has_errors, quoted, suggestion
+from renderer.nodes.demand import FleetDemand, NodeDemand, PodGroup
+from renderer.nodes.instances import (
+    InstanceChoice,
+    Requirement,
+    accelerators_needed,
+    choose_instances,
+    is_countable,
+    meets_requirement,
+)
+from renderer.nodes.labels import ARCH, CAPACITY, current_name, is_requirement_label, is_restricted
+from renderer.nodes.settings import KarpenterSettings, settings
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 _LONGEST = 63  # a node's label holds the name of its pool
@@ -20,13 +29,13 @@ _FULL = 0.9  # kubelet evicts pods when less than a tenth of the disk is free
 DISK = "200Gi"
 
 
-class NodePool(NamedTuple):
-    """Nodes of one flavor. `requirements`: with where each comes from; `labels` that Karpenter gives them."""
+class NodePool(Struct, frozen=True):
+    """The nodes of one flavor. `origin`: of the flavor; `requirements`: each with its origin; `labels`: of nodes."""
 
     name: str
     flavor: str
-    settings: Settings
-    told: Origin
+    settings: KarpenterSettings
+    origin: Origin
     requirements: tuple[tuple[Origin, Requirement], ...]
     labels: Mapping[str, str]
     taints: tuple[Mapping[str, str], ...]
@@ -34,147 +43,165 @@ class NodePool(NamedTuple):
 
     @property
     def required(self) -> tuple[Requirement, ...]:
-        """The requirements alone."""
-        return tuple(each for _, each in self.requirements)
+        """The requirements without their origins."""
+        return tuple(requirement for _, requirement in self.requirements)
 
 
-def pools(fleet: Fleet, found: Findings) -> list[NodePool]:
-    """The pools by their names."""
+def pools(fleet: FleetDemand, diagnostics: Collector) -> list[NodePool]:
+    """The pools in the order of their flavors; none if there are errors."""
     config = fleet.memo.inputs.config
     if config.get("karpenter") is None:
-        found.add("E790", config.origin("karpenter") if config.spec else Origin(config.document))
+        diagnostics.add("E790", config.origin("karpenter") if config.spec else Origin(config.document))
         return []
-    users: dict[str, list[Need]] = {}
+    users: dict[str, list[NodeDemand]] = {}
     for need in fleet.needs:
         for name, _ in need.flavors:
             users.setdefault(name, []).append(need)
     for name in config.get("karpenter", "perFlavor") or ():
         if name not in users:
-            hint = guess(name, sorted(users)) or "no workload has a flavor"
-            found.add("W793", config.origin("karpenter", "perFlavor", name, key=True), name=name, hint=hint)
-    made = [_pool(fleet, name, users[name], found) for name in sorted(users)]
-    if failing(found.problems):
+            hint = suggestion(name, sorted(users)) or "no workload has a flavor"
+            diagnostics.add("W793", config.origin("karpenter", "perFlavor", name, key=True), name=name, hint=hint)
+    node_pools = [_pool(fleet, name, users[name], diagnostics) for name in sorted(users)]
+    if has_errors(diagnostics.problems):
         return []
-    made = _tainted(made, users, found)
-    _selected(fleet, made, found)
+    node_pools = _apply_taints(node_pools, users, diagnostics)
+    _check_selectors(fleet, node_pools, diagnostics)
     for need in fleet.needs:
         if need.handed:
             app = fleet.memo.apps[need.namespace, need.app]
-            own = "flavorPolicy" in app.spec
-            found.add("W794", app.origin("spec", "flavorPolicy") if own else config.origin("flavorPolicy"))
-    return made
+            from_app = "flavorPolicy" in app.spec
+            diagnostics.add("W794", app.origin("spec", "flavorPolicy") if from_app else config.origin("flavorPolicy"))
+    return node_pools
 
 
-def _pool(fleet: Fleet, flavor: str, users: Sequence[Need], found: Findings) -> NodePool:
+def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnostics: Collector) -> NodePool:
     config = fleet.memo.inputs.config
-    set_, told, node = settings(config, flavor), _told(fleet, users[0], flavor), dict(users[0].flavors)[flavor]
-    for words in set_.missing():
-        found.add("E791", config.origin("karpenter"), what=words)
+    karpenter, origin, node = (
+        settings(config, flavor),
+        _flavor_origin(fleet, users[0], flavor),
+        dict(users[0].flavors)[flavor],
+    )
+    for words in karpenter.missing():
+        diagnostics.add("E791", config.origin("karpenter"), what=words)
     name = f"{config.get('karpenter', 'namePrefix', default='llmaz-')}{flavor}"
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
-        found.add("E795", told, name=name)
-    _meant(fleet, flavor, users, found)
-    pods = [each for need in users for each in need.pods]
-    resources = sorted({resource for each in pods for resource in each.asks})
-    requirements = tuple(_requirements(fleet, users[0], set_, node))
-    required = {each["key"] for _, each in requirements}
-    made = NodePool(
-        name,
-        flavor,
-        set_,
-        told,
-        requirements,
-        {label: value for label, value in node.items() if not known(label) and label not in required},
-        tuple(set_.get("taints", [{"key": each, "effect": "NoSchedule"} for each in resources])),
-        {},
+        diagnostics.add("E795", origin, name=name)
+    _check_labels(fleet, flavor, users, diagnostics)
+    pods = [pod for need in users for pod in need.pods]
+    resources = sorted({resource for pod in pods for resource in pod.asks})
+    requirements = tuple(_requirements(fleet, users[0], karpenter, node))
+    required = {requirement["key"] for _, requirement in requirements}
+    node_pool = NodePool(
+        name=name,
+        flavor=flavor,
+        settings=karpenter,
+        origin=origin,
+        requirements=requirements,
+        labels={
+            label: value for label, value in node.items() if not is_requirement_label(label) and label not in required
+        },
+        taints=tuple(karpenter.get("taints", [{"key": resource, "effect": "NoSchedule"} for resource in resources])),
+        limits={},
     )
-    left = choice(made.required)
-    if node and not any(kept(newer(label)) for label in node):
-        _enough_said(made, left, resources, found)
-    _reserved(made, found)
-    _disk(made, users, found)
-    own = _own_limits(set_, found)
-    _too_little(made, left, own, found)
-    return made._replace(limits={**_limits(made, left, pods, resources, found), **own})
+    candidates = choose_instances(node_pool.required)
+    if node and not any(is_restricted(current_name(label)) for label in node):
+        _check_instances(node_pool, candidates, resources, diagnostics)
+    _check_reservations(node_pool, diagnostics)
+    _check_disk(node_pool, users, diagnostics)
+    configured_limits = _configured_limits(karpenter, diagnostics)
+    _check_limits(node_pool, candidates, configured_limits, diagnostics)
+    return replace(
+        node_pool, limits={**_limits(node_pool, candidates, pods, resources, diagnostics), **configured_limits}
+    )
 
 
-def _meant(fleet: Fleet, flavor: str, users: Sequence[Need], found: Findings) -> None:
-    """Errors for a flavor that means no nodes, others than elsewhere, or some that nobody can make."""
+def _check_labels(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
+    """Errors for a flavor without node labels, with reserved ones, or with other ones in another app."""
     first, node = users[0], dict(users[0].flavors)[flavor]
     if not node:
-        found.add("E792", _told(fleet, first, flavor), name=flavor)
+        diagnostics.add("E792", _flavor_origin(fleet, first, flavor), name=flavor)
     for label in node:
-        if kept(newer(label)):
-            found.add("E793", _told(fleet, first, flavor, label), name=label)
+        if is_restricted(current_name(label)):
+            diagnostics.add("E793", _flavor_origin(fleet, first, flavor, label), name=label)
     if other := next((need for need in users if dict(need.flavors)[flavor] != node), None):
         words = {"first": f"{first.namespace}/{first.app}", "other": f"{other.namespace}/{other.app}"}
-        found.add("E794", _told(fleet, other, flavor), name=flavor, **words)
+        diagnostics.add("E794", _flavor_origin(fleet, other, flavor), name=flavor, **words)
 
 
-def _told(fleet: Fleet, need: Need, flavor: str, label: str = "") -> Origin:
-    """Where the flavor of a workload stands, or a label of its nodes."""
-    places = resolve.placed(fleet.memo, fleet.memo.apps[need.namespace, need.app])
-    place = next(each for each in places if each.name == need.name)
-    return resolve.told(fleet.memo, place, flavor, label)
+def _flavor_origin(fleet: FleetDemand, need: NodeDemand, flavor: str, label: str = "") -> Origin:
+    """The origin of a workload's flavor, or of a node label of that flavor."""
+    places = resolve.app_placements(fleet.memo, fleet.memo.apps[need.namespace, need.app])
+    place = next(placement for placement in places if placement.name == need.name)
+    return resolve.flavor_origin(fleet.memo, place, flavor, label)
 
 
 def _requirements(
-    fleet: Fleet, need: Need, set_: Settings, node: Mapping[str, str]
+    fleet: FleetDemand, need: NodeDemand, karpenter: KarpenterSettings, node: Mapping[str, str]
 ) -> Iterator[tuple[Origin, Requirement]]:
-    """How instances are bought and for which processors, what the flavor says, then more; a key stands once."""
-    asked: list[tuple[Origin, Requirement]] = [
-        (set_.at("capacityTypes"), _one_of(CAPACITY, *set_.get("capacityTypes", ("on-demand",)))),
-        (set_.at("architectures"), _one_of(ARCH, *set_.get("architectures", ("amd64",)))),
+    """Requirements for capacity type and architecture, of the flavor, and of RenderConfig. For a key that several of
+    them have, the last one wins.
+    """
+    purchase: list[tuple[Origin, Requirement]] = [
+        (karpenter.at("capacityTypes"), _one_of(CAPACITY, *karpenter.get("capacityTypes", ("on-demand",)))),
+        (karpenter.at("architectures"), _one_of(ARCH, *karpenter.get("architectures", ("amd64",)))),
     ]
     flavor = [
-        (_told(fleet, need, set_.flavor, label), _one_of(newer(label), value))
+        (_flavor_origin(fleet, need, karpenter.flavor, label), _one_of(current_name(label), value))
         for label, value in node.items()
-        if known(label)
+        if is_requirement_label(label)
     ]
-    listed = list(set_.requirements())
-    for layer, above in (asked, [*flavor, *listed]), (flavor, listed), (listed, []):
-        over = {each["key"] for _, each in above}
-        yield from (each for each in layer if each[1]["key"] not in over)
+    listed = list(karpenter.requirements())
+    for layer, above in (purchase, [*flavor, *listed]), (flavor, listed), (listed, []):
+        over = {requirement["key"] for _, requirement in above}
+        yield from (pair for pair in layer if pair[1]["key"] not in over)
 
 
 def _one_of(key: str, *values: str) -> Requirement:
     return {"key": key, "operator": "In", "values": list(values)}
 
 
-def _enough_said(pool: NodePool, left: Choice, resources: Sequence[str], found: Findings) -> None:
-    """A warning where Karpenter takes whatever has accelerators, or nothing, for want of a word about them."""
-    if strange := [each for each in resources if not countable(each)]:
+def _check_instances(
+    pool: NodePool, candidates: InstanceChoice, resources: Sequence[str], diagnostics: Collector
+) -> None:
+    """A warning if Karpenter makes no nodes for a resource, or if no requirement restricts the instances."""
+    if strange := [resource for resource in resources if not is_countable(resource)]:
         what = f"no instance that Karpenter knows has {quoted(strange)}, so it makes no nodes for these pods"
-        found.add("W790", pool.told, name=pool.flavor, what=what, hint="make these nodes by other means")
-    elif resources and left.open:
+        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint="make these nodes by other means")
+    elif resources and candidates.open:
         label, value = next(iter(pool.labels.items()), ("", ""))
         what = f"Karpenter takes the cheapest instances with {quoted(resources)}"
         what += f", and calls them {label}={value}" if label else ", whichever these are"
         hint = f"say what they are: params.INSTANCE-TYPE, or karpenter.perFlavor.{pool.flavor}.requirements"
-        found.add("W790", pool.told, name=pool.flavor, what=what, hint=hint)
+        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint=hint)
 
 
-def _reserved(pool: NodePool, found: Findings) -> None:
-    """A warning where all nodes are reserved ones, and nothing says which."""
-    types = [each["values"] for each in pool.required if each["key"] == CAPACITY and each["operator"] == "In"]
+def _check_reservations(pool: NodePool, diagnostics: Collector) -> None:
+    """A warning if all nodes are reserved ones, and no reservation is selected."""
+    types = [
+        requirement["values"]
+        for requirement in pool.required
+        if requirement["key"] == CAPACITY and requirement["operator"] == "In"
+    ]
     if ["reserved"] in types and not pool.settings.get("capacityReservationSelectorTerms"):
         what = "its nodes are reserved ones alone, and nobody says which reservations they are of"
-        found.add("W790", pool.told, name=pool.flavor, what=what, hint="name them: capacityReservationSelectorTerms")
+        diagnostics.add(
+            "W790", pool.origin, name=pool.flavor, what=what, hint="name them: capacityReservationSelectorTerms"
+        )
 
 
-def _disk(pool: NodePool, users: Sequence[Need], found: Findings) -> None:
-    """An error where the weights of one pod alone fill the disk, or what it asks for of it."""
+def _check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
+    """An error if the weights of one pod, or its request of ephemeral-storage, fill the disk."""
     size = str(pool.settings.get("volumeSize", DISK))
     if pool.settings.get("instanceStorePolicy"):
         return
     for need in users:
         taken = {
             "the weights": need.weights,
-            "requests of ephemeral-storage": max(each.stores for each in need.pods) / 2**30,
+            "requests of ephemeral-storage": max(pod.stores for pod in need.pods) / 2**30,
         }
         for what, gib in taken.items():
             if gib > _FULL * int(size.removesuffix("Gi")):
-                found.add(
+                diagnostics.add(
                     "E799",
                     pool.settings.at("volumeSize"),
                     what=what,
@@ -185,120 +212,133 @@ def _disk(pool: NodePool, users: Sequence[Need], found: Findings) -> None:
                 )
 
 
-def _tainted(made: Sequence[NodePool], users: Mapping[str, Sequence[Need]], found: Findings) -> list[NodePool]:
-    """The pools with the taints that all of their pods tolerate. A warning for one that only some tolerate, and for one
-    of RenderConfig that nobody does.
+def _apply_taints(
+    node_pools: Sequence[NodePool], users: Mapping[str, Sequence[NodeDemand]], diagnostics: Collector
+) -> list[NodePool]:
+    """The pools with only those taints that all of their pods tolerate. Warnings for taints that only some pods
+    tolerate, and for taints of RenderConfig that none does.
     """
     nobody: dict[Path, tuple[Origin, str, list[str]]] = {}
     somebody: set[Path] = set()
-    done = []
-    for pool in made:
+    tainted_pools = []
+    for pool in node_pools:
         kept = []
         for i, taint in enumerate(pool.taints):
-            given = "taints" in pool.settings.said
-            at = pool.settings.at("taints").at(i) if given else pool.told
-            against = [need for need in users[pool.flavor] if not all(_tolerated(taint, each) for each in need.pods)]
+            given = "taints" in pool.settings.values
+            origin = pool.settings.at("taints").at(i) if given else pool.origin
+            against = [need for need in users[pool.flavor] if not all(_is_tolerated(taint, pod) for pod in need.pods)]
             if not against:
                 kept.append(taint)
             if len(against) < len(users[pool.flavor]):
-                somebody.add(at.path)
+                somebody.add(origin.path)
             elif given:
-                nobody.setdefault(at.path, (at, taint["key"], []))[2].append(pool.flavor)
+                nobody.setdefault(origin.path, (origin, taint["key"], []))[2].append(pool.flavor)
             if 0 < len(against) < len(users[pool.flavor]):
                 names = quoted(dict.fromkeys(f"{need.namespace}/{need.app}" for need in against))
-                found.add("W791", at, taint=taint["key"], flavors=f"'{pool.flavor}'", pods=f"pods of {names}")
-        done.append(pool._replace(taints=tuple(kept)))
-    for path, (at, key, flavors) in nobody.items():
+                diagnostics.add("W791", origin, taint=taint["key"], flavors=f"'{pool.flavor}'", pods=f"pods of {names}")
+        tainted_pools.append(replace(pool, taints=tuple(kept)))
+    for path, (origin, key, flavors) in nobody.items():
         if path not in somebody:
-            found.add("W791", at, taint=key, flavors=quoted(flavors), pods="their pods")
-    return done
+            diagnostics.add("W791", origin, taint=key, flavors=quoted(flavors), pods="their pods")
+    return tainted_pools
 
 
-def _tolerated(taint: Mapping[str, str], pods: Pods) -> bool:
+def _is_tolerated(taint: Mapping[str, str], pods: PodGroup) -> bool:
     return any(
-        each.get("effect", taint["effect"]) in ("", taint["effect"])
+        tolerate.get("effect", taint["effect"]) in ("", taint["effect"])
         and (
-            (each.get("operator") == "Exists" and each.get("key", "") in ("", taint["key"]))
+            (tolerate.get("operator") == "Exists" and tolerate.get("key", "") in ("", taint["key"]))
             or (
-                each.get("operator", "Equal") in ("", "Equal")
-                and (each.get("key"), each.get("value", "")) == (taint["key"], taint.get("value", ""))
+                tolerate.get("operator", "Equal") in ("", "Equal")
+                and (tolerate.get("key"), tolerate.get("value", "")) == (taint["key"], taint.get("value", ""))
             )
         )
-        for each in pods.tolerates
+        for tolerate in pods.tolerates
     )
 
 
-def _own_limits(set_: Settings, found: Findings) -> Mapping[str, str]:
-    """Those that RenderConfig says, canonical."""
-    made = {}
-    for name, value in (set_.get("limits") or {}).items():
+def _configured_limits(karpenter: KarpenterSettings, diagnostics: Collector) -> Mapping[str, str]:
+    """The limits in RenderConfig, as canonical quantities."""
+    limits = {}
+    for name, value in (karpenter.get("limits") or {}).items():
         try:
-            made[name] = quantity.canonical(value)
+            limits[name] = quantity.canonical(value)
         except ValueError:
-            found.add("E305", set_.at("limits").at(name), value=value)
-    return made
+            diagnostics.add("E305", karpenter.at("limits").at(name), value=value)
+    return limits
 
 
-def _too_little(pool: NodePool, left: Choice, own: Mapping[str, str], found: Findings) -> None:
-    """A warning for a limit of RenderConfig that is less than one node has; with 0 somebody wants none."""
-    for name, value in own.items():
-        least = min([each.holds for each in left.instances if each.resource == name and each.holds], default=0)
-        if left.sure and not left.open and 0 < quantity.nanos(value) < least * 10**9:
+def _check_limits(
+    pool: NodePool, candidates: InstanceChoice, configured_limits: Mapping[str, str], diagnostics: Collector
+) -> None:
+    """A warning for a limit in RenderConfig below the accelerators of one node; 0 is taken as intended."""
+    for name, value in configured_limits.items():
+        least = min(
+            [instance.holds for instance in candidates.instances if instance.resource == name and instance.holds],
+            default=0,
+        )
+        if candidates.sure and not candidates.open and 0 < quantity.nanos(value) < least * 10**9:
             what = f"its limit is {value} of {name}, and the smallest instance that meets its requirements has {least}"
             hint = "Karpenter makes no node that exceeds the limit: raise it, or mend the requirements"
-            found.add("W790", pool.settings.at("limits").at(name), name=pool.flavor, what=what, hint=hint)
+            diagnostics.add("W790", pool.settings.at("limits").at(name), name=pool.flavor, what=what, hint=hint)
 
 
 def _limits(
-    pool: NodePool, left: Choice, pods: Sequence[Pods], resources: Sequence[str], found: Findings
+    pool: NodePool,
+    candidates: InstanceChoice,
+    pods: Sequence[PodGroup],
+    resources: Sequence[str],
+    diagnostics: Collector,
 ) -> Mapping[str, str]:
-    """In accelerators, whole nodes of them, where the pods ask for one kind and it is known how many a node has; else
-    in nodes, one a pod.
+    """The limit in accelerators of whole nodes, if all pods request the same resource and the instances are known; else
+    in nodes, one for each pod.
     """
-    nodes = {"nodes": str(sum(each.most for each in pods))}
-    if len(resources) != 1 or not all(each.asks for each in pods) or not countable(resources[0]):
+    nodes = {"nodes": str(sum(pod.most for pod in pods))}
+    if len(resources) != 1 or not all(pod.asks for pod in pods) or not is_countable(resources[0]):
         return nodes
     [resource] = resources
-    asked: dict[int, int] = {}
-    for each in pods:
-        asked[each.asks[resource]] = asked.get(each.asks[resource], 0) + each.most
-    counts = [each.holds for each in left.instances if each.resource == resource]
-    if left.open or not left.sure:
+    pods_by_count: dict[int, int] = {}
+    for pod in pods:
+        pods_by_count[pod.asks[resource]] = pods_by_count.get(pod.asks[resource], 0) + pod.most
+    counts = [instance.holds for instance in candidates.instances if instance.resource == resource]
+    if candidates.open or not candidates.sure:
         return nodes
-    if (enough := whole(asked, counts)) is not None:
+    if (enough := accelerators_needed(pods_by_count, counts)) is not None:
         return {resource: str(enough)}
-    words = {"asked": max(asked), "resource": resource, "most": max(counts, default=0)}
-    if left.named and len(counts) == len(left.named) and not any(counts):
-        what = f"EC2 tells Karpenter of no whole {resource} in {quoted(left.named)}, so it makes none for these pods"
+    words = {"asked": max(pods_by_count), "resource": resource, "most": max(counts, default=0)}
+    if candidates.named and len(counts) == len(candidates.named) and not any(counts):
+        what = (
+            f"EC2 tells Karpenter of no whole {resource} in {quoted(candidates.named)}, so it makes none for these pods"
+        )
         hint = "name another instance type; if your Karpenter knows better, nothing is wrong"
-        found.add("W790", pool.told, name=pool.flavor, what=what, hint=hint)
-    elif left.named:
-        found.add("E798", pool.told, name=pool.flavor, names=quoted(left.named), **words)
+        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint=hint)
+    elif candidates.named:
+        diagnostics.add("E798", pool.origin, name=pool.flavor, names=quoted(candidates.named), **words)
     else:
         what = "a pod asks for {asked} of {resource}, and no instance known here that meets its requirements has more "
         what += "than {most}"
         hint = "mend the requirements; if there is such an instance, nothing is wrong"
-        found.add("W790", pool.told, name=pool.flavor, what=what.format(**words), hint=hint)
+        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what.format(**words), hint=hint)
     return nodes
 
 
-def _selected(fleet: Fleet, made: Sequence[NodePool], found: Findings) -> None:
-    """A warning for pods that select labels which none of the nodes of their flavors have."""
-    by_name = {pool.flavor: pool for pool in made}
+def _check_selectors(fleet: FleetDemand, node_pools: Sequence[NodePool], diagnostics: Collector) -> None:
+    """A warning for pods that select a label that no node of their flavors has."""
+    by_name = {pool.flavor: pool for pool in node_pools}
     for need in fleet.needs:
         mine = [by_name[name] for name, _ in need.flavors]
         for pods in need.pods if mine else ():
             for label, value in pods.selects.items():
-                if not any(_has(pool, label, value) for pool in mine):
+                if not any(_may_have_label(pool, label, value) for pool in mine):
                     app = fleet.memo.apps[need.namespace, need.app]
                     names = quoted(pool.flavor for pool in mine)
-                    found.add("W792", app.origin("spec"), label=f"{label}={value}", names=names)
+                    diagnostics.add("W792", app.origin("spec"), label=f"{label}={value}", names=names)
 
 
-def _has(pool: NodePool, label: str, value: str) -> bool:
-    """Whether its nodes may have the label, as far as its requirements say."""
-    key = newer(label)
-    about = [each for each in pool.required if each["key"] == key]
-    if not known(label) and not about:
+def _may_have_label(pool: NodePool, label: str, value: str) -> bool:
+    """Whether nodes of the pool may have the label with this value."""
+    key = current_name(label)
+    about = [requirement for requirement in pool.required if requirement["key"] == key]
+    if not is_requirement_label(label) and not about:
         return pool.labels.get(label) == value
-    return all(meets(each, {key: value}) for each in about)
+    return all(meets_requirement(requirement, {key: value}) for requirement in about)

@@ -1,16 +1,17 @@
-"""RenderConfig's `karpenter`, as it holds for the nodes of one flavor."""
+"""The `karpenter` settings of RenderConfig for the nodes of one flavor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from renderer.api import Config
-from renderer.nodes.labels import newer
-from renderer.problems import Origin
-from renderer.records import NamedTuple
+from msgspec import Struct
 
-_WHO = ("role", "instanceProfile")  # one of them stands for the other
+from renderer.api import RenderConfig
+from renderer.diagnostics import Origin
+from renderer.nodes.labels import current_name
+
+_WHO = ("role", "instanceProfile")  # either one replaces the other
 NEEDED = {
     ("role", "instanceProfile"): "one of role and instanceProfile",
     ("amiAlias",): "amiAlias",
@@ -19,48 +20,51 @@ NEEDED = {
 }
 
 
-class Settings(NamedTuple):
-    """What holds for a flavor: its own keys over those of all."""
+class KarpenterSettings(Struct, frozen=True):
+    """The merged settings of a flavor. `values`: by key; `specific_keys`: those that `perFlavor` sets for it."""
 
-    config: Config
+    config: RenderConfig
     flavor: str
-    said: Mapping[str, Any]
-    own: frozenset[str]
+    values: Mapping[str, Any]
+    specific_keys: frozenset[str]
 
     def get(self, key: str, otherwise: Any = None) -> Any:
         """The value of a key."""
-        return self.said.get(key, otherwise)
+        return self.values.get(key, otherwise)
 
     def at(self, key: str) -> Origin:
-        """Where the key stands."""
-        inside = ("perFlavor", self.flavor) if key in self.own else ()
-        return self.config.origin("karpenter", *inside, *([key] if key in self.said else []))
+        """The origin of a key."""
+        inside = ("perFlavor", self.flavor) if key in self.specific_keys else ()
+        return self.config.origin("karpenter", *inside, *([key] if key in self.values else []))
 
     def missing(self) -> Iterator[str]:
-        """What nobody says, and a node needs."""
+        """Names of required settings that are missing."""
         for keys, words in NEEDED.items():
-            if len([key for key in keys if key in self.said]) != 1:
+            if len([key for key in keys if key in self.values]) != 1:
                 yield words
 
     def requirements(self) -> Iterator[tuple[Origin, Mapping[str, Any]]]:
-        """Those of all flavors, then the flavor's own; of a key that both name the flavor's count."""
-        every = self.config.get("karpenter", "requirements") or ()
-        own = self.config.get("karpenter", "perFlavor", self.flavor, "requirements") or ()
-        mine = {newer(each["key"]) for each in own}
-        for path, listed in (("requirements",), every), (("perFlavor", self.flavor, "requirements"), own):
-            for i, each in enumerate(listed):
-                if listed is own or newer(each["key"]) not in mine:
-                    yield self.config.origin("karpenter", *path, i), {**each, "key": newer(each["key"])}
+        """Requirements of all flavors, then the flavor's own, each with its origin; for one key the flavor's wins."""
+        general = self.config.get("karpenter", "requirements") or ()
+        specific = self.config.get("karpenter", "perFlavor", self.flavor, "requirements") or ()
+        specific_keys = {current_name(requirement["key"]) for requirement in specific}
+        for path, listed in (("requirements",), general), (("perFlavor", self.flavor, "requirements"), specific):
+            for i, requirement in enumerate(listed):
+                if listed is specific or current_name(requirement["key"]) not in specific_keys:
+                    yield (
+                        self.config.origin("karpenter", *path, i),
+                        {**requirement, "key": current_name(requirement["key"])},
+                    )
 
 
-def settings(config: Config, flavor: str) -> Settings:
-    """What holds for the flavor."""
-    every = {key: value for key, value in (config.get("karpenter") or {}).items() if key != "perFlavor"}
-    own = config.get("karpenter", "perFlavor", flavor) or {}
-    if any(key in own for key in _WHO):
-        every = {key: value for key, value in every.items() if key not in _WHO}
-    said = {**every, **own}
-    for key in ("limits", "consolidation", "tags"):  # maps, key by key
-        if key in every and key in own:
-            said[key] = {**every[key], **own[key]}
-    return Settings(config, flavor, said, frozenset(own))
+def settings(config: RenderConfig, flavor: str) -> KarpenterSettings:
+    """The merged settings of the flavor."""
+    general = {key: value for key, value in (config.get("karpenter") or {}).items() if key != "perFlavor"}
+    specific = config.get("karpenter", "perFlavor", flavor) or {}
+    if any(key in specific for key in _WHO):
+        general = {key: value for key, value in general.items() if key not in _WHO}
+    values = {**general, **specific}
+    for key in ("limits", "consolidation", "tags"):  # maps are merged key by key
+        if key in general and key in specific:
+            values[key] = {**general[key], **specific[key]}
+    return KarpenterSettings(config, flavor, values, frozenset(specific))

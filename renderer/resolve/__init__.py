@@ -1,4 +1,4 @@
-"""2: Inputs → Plans: every default and override decided, once. Who wins is the contract's section 2.
+"""2: Inputs → Plans: every default and override decided, once. Who wins: docs/design/contract.md#precedence.
 
 `plan` walks one app through the rooms of this package: `playground` and `service` say in which order; claims (which
 models), sources (where weights are), flavors (what a pod gets), engines, fitting and running (how it runs), options,
@@ -12,137 +12,134 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from renderer.api import App, BackendRuntime, OpenModel, Traffic
-from renderer.plan import Plan, Wanted, Way
-from renderer.problems import Findings, Origin, Path, Problem, Stop, failing
-from renderer.resolve import (
-    annotated,
-    claims,
-    engines,
-    flavors,
-    inferencemodels,
-    modelroutes,
-    names,
-    pools,
-    resources,
-    routing,
-    scaling,
-    versions,
-)
-from renderer.resolve.clashing import clashes
+from msgspec.structs import replace
+
+from renderer.api import App, BackendRuntime, OpenModel, TrafficInput
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors
+from renderer.plan import Plan, SharedNeed, TrafficPlan
+from renderer.resolve import app_annotations, claims, flavors, names
+from renderer.resolve.apps import inference_models, model_routes
+from renderer.resolve.apps.app_base import engine, run_context, weights
+from renderer.resolve.apps.conflicts import name_conflicts
+from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
+from renderer.resolve.apps.shared_objects import shared_plans
+from renderer.resolve.apps.workloads import workloads
+from renderer.resolve.autoscaling import triggers
+from renderer.resolve.autoscaling.triggers import queue_metric
+from renderer.resolve.context import RunContext
+from renderer.resolve.engine import backend_runtime, versions
 from renderer.resolve.flavors import accelerates
-from renderer.resolve.joint import joints
-from renderer.resolve.memo import Memo, door, engine, memo, weights
+from renderer.resolve.gateway import pools, routing
+from renderer.resolve.gateway.routing import route_conflicts
+from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.kube import resources
+from renderer.resolve.layers import ValueLayer
 from renderer.resolve.monitoring import adapted
-from renderer.resolve.placing import Placed, placed, told
-from renderer.resolve.routing import crossed
-from renderer.resolve.scaling import queue_metric
-from renderer.resolve.workloads import workloads
 
 
-def plan(memo: Memo, item: App | Traffic) -> tuple[tuple[Plan | Way, ...], list[Problem]]:
+def plan(memo: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:
     """Everything decided for one Playground or Service, one Plan a workload, or for one ModelRoute or InferenceModel;
     and what is wrong with it; none when something stands in the way.
     """
-    found = Findings()
-    made: Sequence[Plan | Way]
+    diagnostics = Collector()
+    plans: Sequence[Plan | TrafficPlan]
     try:
-        if isinstance(item, Traffic):
-            lead = modelroutes.way if item.kind == "ModelRoute" else inferencemodels.way
-            made = [lead(memo, item, found)]
+        if isinstance(item, TrafficInput):
+            lead = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
+            plans = [lead(memo, item, diagnostics)]
         else:
-            made = _routed(memo, item, workloads(memo, item, found), found)
+            plans = _routed(memo, item, workloads(memo, item, diagnostics), diagnostics)
     except Stop:
-        return (), found.problems
-    return () if found.problems and failing(found.problems) else tuple(made), found.problems
+        return (), diagnostics.problems
+    return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems
 
 
-def _routed(memo: Memo, app: App, plans: list[Plan], found: Findings) -> list[Plan]:
+def _routed(memo: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
     """The workloads with what leads to them."""
-    here, last = door(memo, app.namespace), plans[-1]
-    mode = routing.mode(app, here)
+    settings, last = gateway_settings(memo, app.namespace), plans[-1]
+    mode = routing.mode(app, settings)
     if mode == "off":
         return plans
     if mode == "pool":
-        made = pools.pooled(memo, app, here, plans, found)
+        routed_plans = pools.with_pool(memo, app, settings, plans, diagnostics)
         targets = [pools.target(last)]
     else:
-        made, targets = plans, routing.targets(plans)
+        routed_plans, targets = plans, routing.targets(plans)
     if memo.traffic and _led(memo, app, last.serves):
-        return made
+        return routed_plans
     model = memo.inputs.models[last.model]
-    asked = routing.asking(last.serves, routing.named(app, model), tuple(targets), model)
+    request = routing.RouteRequest(last.serves, routing.name_origin(app, model), tuple(targets), model)
     own = app.spec.get("gateway")
     if own and ("allow" in own or "timeouts" in own):
-        asked = asked.by(app)
-    route = routing.route(app, here, asked, found)
+        request = request.by(app)
+    route = routing.route(app, settings, request, diagnostics)
     shared = (
-        *routing.wanted(here, route),
-        routing.claimed(app, here, route.model, (), "" if route.packed else route.name),
+        *routing.shared_needs(settings, route),
+        routing.claimed_names(app, settings, route.model, (), "" if route.packed else route.name),
     )
-    return [*made[:-1], made[-1]._replace(route=route, shared=(*last.shared, *shared))]
+    return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*last.shared, *shared))]
 
 
-def _led(memo: Memo, app: App, served: str) -> bool:
+def _led(memo: RunContext, app: App, served: str) -> bool:
     """Whether somebody else's route leads here instead of an own one: a ModelRoute's, or that of an InferenceModel with
     the same public name.
     """
     return any(
-        each.kind == "ModelRoute" or each.spec["modelName"] == served
-        for each in memo.traffic.get((app.namespace, app.name), ())
+        traffic_input.kind == "ModelRoute" or traffic_input.spec["modelName"] == served
+        for traffic_input in memo.traffic.get((app.namespace, app.name), ())
     )
 
 
-def needs(plans: Sequence[Plan | Way]) -> tuple[Wanted, ...]:
+def needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
     """What the workloads of an app need together with others, and what all must know of it."""
-    return plans[0].shared if len(plans) == 1 else tuple(each for plan in plans for each in plan.shared)
+    return plans[0].shared if len(plans) == 1 else tuple(need for plan in plans for need in plan.shared)
 
 
-def leans(plans: Sequence[Plan | Way]) -> frozenset[tuple[str, str, str]]:
+def leans(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:
     """The objects of others that these name, by kind, namespace and name."""
-    return frozenset(each for plan in plans if isinstance(plan, Way) for each in plan.leans)
+    return frozenset(lean for plan in plans if isinstance(plan, TrafficPlan) for lean in plan.leans)
 
 
-def checked(memo: Memo, item: OpenModel | BackendRuntime) -> list[Problem]:
+def checked(memo: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
     """What is wrong with a model or runtime of the user's, used or not."""
-    found = Findings()
+    diagnostics = Collector()
     if isinstance(item, BackendRuntime):
         at = Origin(item.document, ("spec",))
-        names.dotted_name(item.name, Origin(item.document, ("metadata", "name")), found)
+        names.dotted_name(item.name, Origin(item.document, ("metadata", "name")), diagnostics)
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
-            where = at.at("recommendedConfigs", i)
-            resources.merged(resources.Side(config.get("resources") or {}, where), resources.Side({}, where), {}, found)
-        scaling.metric_known(item.spec.get("engine") or {}, at.at("engine"), found)
-        made, problems = engine(memo, item)
-        if made:
-            engines.judge_own(memo.inputs.option_files, made, found)
-        for version in versions.every(item):
+            preset = ValueLayer(config.get("resources") or {}, at.at("recommendedConfigs", i, "resources"))
+            resources.merge_resources([preset, ValueLayer({}, at)], {}, diagnostics)
+        triggers.validate_metric(item.spec.get("engine") or {}, at.at("engine"), diagnostics)
+        compiled, problems = engine(memo, item)
+        if compiled:
+            backend_runtime.judge_own(memo.inputs.option_files, compiled, diagnostics)
+        for version in versions.version_samples(item):
             problems = [*problems, *engine(memo, item, version=version)[1]]
-        return found.problems + problems
-    names.object_name(item, found)
+        return diagnostics.problems + problems
+    names.object_name(item, diagnostics)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
         if not (i or memo.catalog or "params" in flavor):  # as with most
             seen[flavor["name"]] = i
             continue
-        here = Origin(item.document, ("spec", "inferenceConfig", "flavors", i))
+        flavor_origin = Origin(item.document, ("spec", "inferenceConfig", "flavors", i))
         if seen.setdefault(flavor["name"], i) != i:
-            found.add("W207", here.at("name"), name=flavor["name"])
-        flavors.unknown(memo.catalog, flavor, here, found)
+            diagnostics.add("W207", flavor_origin.at("name"), name=flavor["name"])
+        flavors.unknown(memo.catalog, flavor, flavor_origin, diagnostics)
         if params := flavor.get("params"):
-            flavors.misspelt(params, here.at("params"), found)
-    annotated.judge_model(item, found)
-    names.family(item, found)
+            flavors.misspelt(params, flavor_origin.at("params"), diagnostics)
+    app_annotations.validate_model_annotations(item, diagnostics)
+    names.family(item, diagnostics)
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)
-            engines.runtime(memo.inputs, name, origin, found)
-    return found.problems + weights(memo, item)[1]
+            backend_runtime.runtime(memo.inputs, name, origin, diagnostics)
+    return diagnostics.problems + weights(memo, item)[1]
 
 
-def dangling(memo: Memo) -> list[Problem]:
+def dangling(memo: RunContext) -> list[Diagnostic]:
     """Names that lead nowhere in documents which their schema refused: said in the same run, without planning them."""
-    inputs, found = memo.inputs, Findings()
+    inputs, diagnostics = memo.inputs, Collector()
     for (kind, _), document in inputs.broken.items():
         spec = document.value.get("spec") if kind in ("Playground", "Service") else None
         if not isinstance(spec, dict):
@@ -150,8 +147,10 @@ def dangling(memo: Memo) -> list[Problem]:
         for path, name in _names(spec):
             origin = document.origin("spec", *path)
             with suppress(Stop):
-                (engines.runtime if path[0] == "backendRuntimeConfig" else claims.model)(inputs, name, origin, found)
-    return found.problems
+                (backend_runtime.runtime if path[0] == "backendRuntimeConfig" else claims.model)(
+                    inputs, name, origin, diagnostics
+                )
+    return diagnostics.problems
 
 
 def _names(spec: Any) -> Iterator[tuple[Path, str]]:
@@ -170,20 +169,20 @@ def _names(spec: Any) -> Iterator[tuple[Path, str]]:
 
 
 __all__ = [
-    "Memo",
-    "Placed",
+    "AppPlacement",
+    "RunContext",
     "accelerates",
     "adapted",
+    "app_placements",
     "checked",
-    "clashes",
-    "crossed",
     "dangling",
-    "joints",
+    "flavor_origin",
     "leans",
-    "memo",
+    "name_conflicts",
     "needs",
-    "placed",
     "plan",
     "queue_metric",
-    "told",
+    "route_conflicts",
+    "run_context",
+    "shared_plans",
 ]

@@ -1,49 +1,32 @@
-"""Which flavors count, what they limit, and where their pods may run (contract, sections 2 and 4.7)."""
+"""Which flavors count, what they limit, and where their pods may run (docs/design/contract.md#flavors)."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from renderer import quantity, template
-from renderer.api import App, Config, Inputs, OpenModel, Spec
+from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, Spec
+from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggestion
 from renderer.plan import Body
-from renderer.problems import Findings, Origin, Stop, guess, quoted
-from renderer.records import NamedTuple, Record
-from renderer.resolve import normal
 from renderer.resolve.claims import Claim
-from renderer.resolve.everypod import union
+from renderer.resolve.kube import api_defaults
+from renderer.resolve.layers import History, Located, Position
 from renderer.suggestions import closest
-from renderer.yamlio import Shared
+from renderer.yamlio import SharedMap
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 INFTYAI = "inftyai"  # the policy under which a scheduler of that name places pods on the flavors' nodes
 
 
-class Places(NamedTuple):
-    """Where the keys of a flavor's map stand: in the OpenModel, or in the cluster's catalog. `model`: the flavor, and
-    `field`: its map; `catalog`: the map there.
+class Flavor(Struct, frozen=True):
+    """A flavor: its limits (canonical), its node labels and its params; and what only the catalog says. `history`: by
+    `limits`, `node` or `params` and the key there, who says it: the layer 0 is the `catalog`, 1 the model.
     """
-
-    model: Origin
-    field: str
-    catalog: Origin | None = None
-    theirs: Mapping[str, Any] = {}
-
-    def at(self, key: str) -> Origin:
-        """Where the key stands."""
-        if self.catalog and key in self.theirs:
-            return self.catalog.at(key)
-        return self.model.at(self.field, key)
-
-
-# By the name of a flavor's map: where the catalog has it, and what of it is taken from there.
-Borrowed = Mapping[str, tuple[Origin, Mapping[str, str]]]
-
-
-class Flavor(NamedTuple):
-    """A flavor: its limits (canonical), its node labels and its params; and what only the catalog says."""
 
     name: str
     limits: Mapping[str, str]
@@ -51,10 +34,32 @@ class Flavor(NamedTuple):
     params: Mapping[str, str]
     tolerations: tuple[Body, ...] = ()
     runtime_class: str = ""
-    borrowed: Borrowed = {}
+    history: History = {}
+    catalog: ConfigPart | None = None
 
 
-class Placement(Record):
+class FlavorOrigins(Struct, frozen=True):
+    """Where the words of a flavor stand: in the OpenModel, at `model`, or in the cluster's catalog."""
+
+    flavor: Flavor
+    model: Origin
+
+    def at(self, *path: str | int) -> Origin:
+        """Where a key of `limits`, `node` or `params` is said."""
+        positions = self.flavor.history.get(path)
+        position = positions[-1] if positions else Position(1, path)
+        author = self.model if position.layer or not self.flavor.catalog else self.flavor.catalog
+        return author.at(*position.item)
+
+
+def origins_of(flavor: Flavor, model: OpenModel) -> FlavorOrigins:
+    """Where the words of one of a model's flavors stand."""
+    names = [offered["name"] for offered in model.spec["inferenceConfig"]["flavors"]]
+    path = ("spec", "inferenceConfig", "flavors", names.index(flavor.name))
+    return FlavorOrigins(flavor, Origin(model.document, path))
+
+
+class Placement(Struct, frozen=True, eq=False):
     """What the chosen flavors ask for: limits, node labels or node affinity, and params. It follows from their words
     alone, so that models which say the same share it.
 
@@ -67,21 +72,16 @@ class Placement(Record):
     node_selector: Body = {}
     node_affinity: Body = {}
     params: Mapping[str, str] = {}
-    tolerations: tuple[Body, ...] = ()
     runtime_class: str = ""
     flavors: tuple[Flavor, ...] = ()
     first: int | None = None
-    borrowed: Borrowed = {}
 
-    def places(self, model: OpenModel, field: str) -> Places | None:
-        """Where the `limits` or `params` stand; None without flavors."""
-        if self.first is None:
-            return None
-        at = Origin(model.document, ("spec", "inferenceConfig", "flavors", self.first))
-        return Places(at, field, *self.borrowed.get(field, ()))
+    def origins(self, model: OpenModel) -> FlavorOrigins | None:
+        """Where the words of the flavor that counts stand; None without flavors."""
+        return origins_of(self.flavors[0], model) if self.flavors else None
 
 
-class Accelerator(NamedTuple):
+class Accelerator(Struct, frozen=True):
     """What a pod's limits hold of accelerators: vendor ('none' without one), their number, and whether they form one
     group.
     """
@@ -111,13 +111,15 @@ def names(model: OpenModel) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flavor["name"] for flavor in offered))
 
 
-def catalog(config: Config, found: Findings) -> dict[str, Flavor | None]:
+def catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Flavor | None]:
     """RenderConfig's `flavors` by name, whether a model has them or not; None for one with a quantity that is none."""
-    made: dict[str, Flavor | None] = {}
+    flavors: dict[str, Flavor | None] = {}
     for name, spec in (config.get("flavors") or {}).items():
-        at, before = config.origin("flavors", name), len(found.problems)
-        limits = flavor_limits(spec, at, found)
-        tolerations = tuple(template.shared(normal.part(spec.get("tolerations") or [], at.at("tolerations"), found)))
+        at, before = config.origin("flavors", name), len(diagnostics.problems)
+        limits = flavor_limits(spec, at, diagnostics)
+        tolerations = tuple(
+            template.share_maps(api_defaults.part(spec.get("tolerations") or [], at.at("tolerations"), diagnostics))
+        )
         flavor = Flavor(
             name,
             limits,
@@ -126,47 +128,58 @@ def catalog(config: Config, found: Findings) -> dict[str, Flavor | None]:
             tolerations,
             spec.get("runtimeClassName") or "",
         )
-        made[name] = flavor if len(found.problems) == before else None
-        misspelt(spec.get("params") or {}, at.at("params"), found)
-    return made
+        flavors[name] = flavor if len(diagnostics.problems) == before else None
+        misspelt(spec.get("params") or {}, at.at("params"), diagnostics)
+    return flavors
 
 
-def flavor(spec: Spec, at: Origin, known: Flavor | None, config: Config, found: Findings) -> Flavor:
+def flavor(spec: Spec, at: Origin, known: Flavor | None, config: RenderConfig, diagnostics: Collector) -> Flavor:
     """The model's own words over the catalog's."""
     name, params = spec["name"], spec.get("params") or {}
-    limits, node = flavor_limits(spec, at, found), node_labels(spec)
+    limits, node = flavor_limits(spec, at, diagnostics), node_labels(spec)
+    theirs = config.get("flavors", name) or {} if known else {}
+    history: dict[Path, list[Position]] = {}
+    for number, words in enumerate((theirs, spec)):
+        for path, item in _items(words):
+            history.setdefault(path, []).append(Position(number, item))
     if known is None:
-        return Flavor(name, limits, node, params)
-    theirs = {key: value for key, value in known.limits.items() if key not in limits}
-    more = {key: value for key, value in known.params.items() if key not in params}
-    return known._replace(
-        limits={**limits, **theirs},
+        return Flavor(name, limits, node, params, history=history)
+    return replace(
+        known,
+        limits={**limits, **{key: value for key, value in known.limits.items() if key not in limits}},
         node=dict(sorted({**known.node, **node}.items())),
-        params={**params, **more},
-        borrowed={
-            "limits": (config.origin("flavors", name, "limits"), theirs),
-            "params": (config.origin("flavors", name, "params"), more),
-        },
+        params={**params, **{key: value for key, value in known.params.items() if key not in params}},
+        history=history,
+        catalog=ConfigPart(config, ("flavors", name)),
     )
 
 
+def _items(spec: Spec) -> Iterator[tuple[Path, Path]]:
+    """What a flavor says, by the field and key that it becomes; of two for one label the nodeSelector stands last."""
+    for field in ("limits", "params"):
+        yield from (((field, key), (field, key)) for key in spec.get(field) or {})
+    if (spec.get("params") or {}).get("INSTANCE-TYPE"):
+        yield ("node", INSTANCE_TYPE), ("params", "INSTANCE-TYPE")
+    yield from ((("node", key), ("nodeSelector", key)) for key in spec.get("nodeSelector") or {})
+
+
 def placement(
-    inputs: Inputs, catalog: Mapping[str, Flavor | None], app: App, claim: Claim, found: Findings
+    inputs: Inputs, catalog: Mapping[str, Flavor | None], app: App, claim: Claim, diagnostics: Collector
 ) -> Placement:
     """The flavors that count and what follows. Raises Stop for a name that the main model does not have."""
     model = claim.main
     offered = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
     index: dict[str, int] = {}
-    for i, each in enumerate(offered):
-        index.setdefault(each["name"], i)  # a second one of the name is the model's own error
+    for i, offer in enumerate(offered):
+        index.setdefault(offer["name"], i)  # a second one of the name is the model's own error
     for i, name in enumerate(claim.flavors):
         if name not in index:
-            found.add(
+            diagnostics.add(
                 "E207",
                 app.origin(*claim.flavors_path, i),
                 name=name,
                 model=model.name,
-                hint=guess(name, list(index)) or f"'{model.name}' has no flavors",
+                hint=suggestion(name, list(index)) or f"'{model.name}' has no flavors",
             )
     if any(name not in index for name in claim.flavors):
         return Placement(True)
@@ -178,43 +191,39 @@ def placement(
         name, at = offered[i]["name"], Origin(model.document, ("spec", "inferenceConfig", "flavors", i))
         if name in catalog and catalog[name] is None:
             raise Stop  # what is wrong with it is said once, at its place
-        flavors.append(flavor(offered[i], at, catalog.get(name), inputs.config, found))
+        flavors.append(flavor(offered[i], at, catalog.get(name), inputs.config, diagnostics))
     first, means = flavors[0], policy(inputs, app)
-    made = Placement(
-        True,
-        first.limits,
-        Shared(dict(first.node)),
-        {},
-        first.params,
-        first.tolerations,
-        first.runtime_class,
-        (first,),
-        chosen[0],
-        first.borrowed,
+    chosen_placement = Placement(
+        given=True,
+        limits=first.limits,
+        node_selector=SharedMap(dict(first.node)),
+        params=first.params,
+        runtime_class=first.runtime_class,
+        flavors=(first,),
+        first=chosen[0],
     )
     if means == INFTYAI:  # its scheduler chooses among the nodes of all
-        tolerations = union(*(each.tolerations for each in flavors))
-        made = made._replace(node_selector={}, tolerations=tolerations, flavors=tuple(flavors))
+        chosen_placement = replace(chosen_placement, node_selector={}, flavors=tuple(flavors))
     if len(flavors) == 1 or means == "first":
-        return made
+        return chosen_placement
     unlike = None
-    if any(_sizes(each) != _sizes(first) for each in flavors):
+    if any(_sizes(offer) != _sizes(first) for offer in flavors):
         unlike = ("E208", "W221" if means == INFTYAI else "W201")
-    elif any(each.runtime_class != first.runtime_class for each in flavors):
+    elif any(offer.runtime_class != first.runtime_class for offer in flavors):
         unlike = ("E290", "W211")
     if unlike:
-        said = quoted(each.name for each in flavors)
+        names = quoted(offer.name for offer in flavors)
         place = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
         if means == "affinity":
-            found.add(unlike[0], place, names=said)
+            diagnostics.add(unlike[0], place, names=names)
         else:
-            found.add(unlike[1], place, names=said, first=first.name)
+            diagnostics.add(unlike[1], place, names=names, first=first.name)
     if unlike or means == INFTYAI:
-        return made
-    return made._replace(
+        return chosen_placement
+    return replace(
+        chosen_placement,
         node_selector={},
-        node_affinity=_affinity([each.node for each in flavors]),
-        tolerations=union(*(each.tolerations for each in flavors)),
+        node_affinity=_affinity([offer.node for offer in flavors]),
         flavors=tuple(flavors),
     )
 
@@ -227,17 +236,17 @@ def _sizing(params: Mapping[str, str]) -> Mapping[str, str]:
     return {key: params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in params}
 
 
-def flavor_limits(flavor: Spec, at: Origin, found: Findings) -> Mapping[str, str]:
+def flavor_limits(flavor: Spec, at: Origin, diagnostics: Collector) -> Mapping[str, str]:
     """A flavor's limits, canonical."""
     limits = {}
     for name, value in (flavor.get("limits") or {}).items():
         try:
             limits[name] = quantity.canonical(value)
         except ValueError:
-            found.add("E305", at.at("limits", name), value=value)
+            diagnostics.add("E305", at.at("limits", name), value=value)
             continue
         if not limits[name].isdecimal() and "/" in name and quantity.nanos(limits[name]) % 10**9:
-            found.add("E250", at.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
+            diagnostics.add("E250", at.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
     return limits
 
 
@@ -267,30 +276,30 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
     ]
     if preferred:
         affinity["preferredDuringSchedulingIgnoredDuringExecution"] = preferred
-    return Shared(affinity)
+    return SharedMap(affinity)
 
 
-def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Origin | Places, found: Findings) -> Accelerator:
+def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Located, diagnostics: Collector) -> Accelerator:
     """What the limits hold of accelerators, by presets/accelerators.yaml. Two vendors in one pod are an error."""
-    made = NONE
+    held = NONE
     for name, value in limits.items():
         entry = _entry(inputs, name)
         if entry is None and "/" in name:
-            found.add("W209", origin.at(name), name=name, hint=_meant(inputs, name))
+            diagnostics.add("W209", origin.at("limits", name), name=name, hint=_meant(inputs, name))
         if entry is None or entry["count"] == "none":
             continue
         if value == "0":
-            found.add("W237", origin.at(name), name=name)
+            diagnostics.add("W237", origin.at("limits", name), name=name)
             continue
         amount, part = divmod(quantity.nanos(value), 10**9)
         if part:
-            found.stop("E250", origin.at(name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
-        if made.resource:
-            found.stop("E251", origin.at(name), names=quoted([made.resource, name]))
+            diagnostics.stop("E250", origin.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
+        if held.resource:
+            diagnostics.stop("E251", origin.at("limits", name), names=quoted([held.resource, name]))
         if entry["count"] == "one" and amount > 1:
-            found.stop("E252", origin.at(name), name=name, value=value)
-        made = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
-    return made
+            diagnostics.stop("E252", origin.at("limits", name), name=name, value=value)
+        held = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
+    return held
 
 
 def _meant(inputs: Inputs, resource: str) -> str:
@@ -300,26 +309,26 @@ def _meant(inputs: Inputs, resource: str) -> str:
     return "if it is an accelerator, use a BackendRuntime without spec.engine"
 
 
-def unknown(catalog: Mapping[str, Flavor | None], spec: Spec, at: Origin, found: Findings) -> None:
+def unknown(catalog: Mapping[str, Flavor | None], spec: Spec, at: Origin, diagnostics: Collector) -> None:
     """A warning for a flavor of which neither the model nor the cluster's catalog, where there is one, says what it
     brings.
     """
     name = spec["name"]
     if catalog and name not in catalog and "limits" not in spec:
-        hint = guess(name, list(catalog)).removeprefix("known: ")
+        hint = suggestion(name, list(catalog)).removeprefix("known: ")
         meant = hint.startswith("did you mean")
         hint = hint if meant else f"write limits, {{}} for none; in the catalog are {hint}"
-        found.add("W213", at.at("name"), name=name, hint=hint)
+        diagnostics.add("W213", at.at("name"), name=name, hint=hint)
 
 
 _PARAMS = ("TP", "PP", "MAX-MODEL-LEN", "INSTANCE-TYPE")
 
 
-def misspelt(params: Mapping[str, str], at: Origin, found: Findings) -> None:
+def misspelt(params: Mapping[str, str], at: Origin, diagnostics: Collector) -> None:
     """A warning for each param that is nearly one of ours; others are the user's own."""
     for name in params:
         if name not in _PARAMS and (meant := _param(name.upper().replace("_", "-").replace(".", "-"))):
-            found.add("W214", at.at(name, key=True), name=name, meant=meant)
+            diagnostics.add("W214", at.at(name, key=True), name=name, meant=meant)
 
 
 def _param(word: str) -> str:
@@ -347,26 +356,27 @@ def _entry(inputs: Inputs, resource: str) -> Spec | None:
     return _ENTRIES[resource]
 
 
-def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, found: Findings) -> int:
+def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, diagnostics: Collector) -> int:
     """TP: `params.TP`, else the number of accelerators that form a group, else 1."""
     params = place.params
     for name in ("TP", "PP"):
         value = params.get(name)
         if value is not None and not (_whole(value) and int(value) > 0):
-            found.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
+            diagnostics.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
     if int(params.get("PP", 1)) > 1:
-        found.stop("E254", _param_at(place, model, "PP"), value=params["PP"])
+        diagnostics.stop("E254", _param_at(place, model, "PP"), value=params["PP"])
     size = int(params["TP"]) if "TP" in params else accelerator.number if accelerator.group else 1
     held = accelerator.number if accelerator.group else 1
     if accelerator.resource and size > held:
         at = _param_at(place, model, "TP")
-        found.stop("E255", at, size=size, count=accelerator.number, name=accelerator.resource)
+        diagnostics.stop("E255", at, size=size, count=accelerator.number, name=accelerator.resource)
     return size
 
 
 def _param_at(place: Placement, model: OpenModel, name: str) -> Origin:
     """Where a param stands."""
-    return (place.places(model, "params") or Origin(model.document)).at(name)
+    origins = place.origins(model)
+    return origins.at("params", name) if origins else Origin(model.document)
 
 
 def _whole(value: str) -> bool:
@@ -374,10 +384,10 @@ def _whole(value: str) -> bool:
     return value.isascii() and value.isdigit() and len(value) < 16
 
 
-def max_model_len(place: Placement, model: OpenModel, found: Findings) -> int:
+def max_model_len(place: Placement, model: OpenModel, diagnostics: Collector) -> int:
     """`params.MAX-MODEL-LEN` as a number of tokens, 0 without it."""
     value = place.params.get("MAX-MODEL-LEN", "0")
     if not _whole(value):
         name = "MAX-MODEL-LEN"
-        found.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
+        diagnostics.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
     return int(value)

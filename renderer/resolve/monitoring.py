@@ -6,10 +6,12 @@ from collections.abc import Callable, Set
 from operator import itemgetter
 from typing import Any
 
+from msgspec.structs import replace
+
 from renderer.api import App, Inputs
-from renderer.plan import Body, Monitor, Pod, Scaler, Wanted
-from renderer.problems import Findings
-from renderer.resolve.engines import Engine
+from renderer.diagnostics import Collector
+from renderer.plan import Body, MonitorPlan, Pod, Scaler, SharedNeed
+from renderer.resolve.engine.backend_runtime import Engine
 
 KIND = "PodMonitor"
 METRICS_PATH = "renderer.llmaz.io/metrics-path"
@@ -25,27 +27,29 @@ _SETTINGS = (*_SOURCE, "podMonitor")
 _VARIABLE: Callable[[Body], Any] = itemgetter("name")
 
 
-def fed(inputs: Inputs) -> bool:
+def metrics_collected(inputs: Inputs) -> bool:
     """Whether RenderConfig says that something in the cluster serves the engines' metrics to autoscalers."""
     return bool(inputs.config.get(*_SOURCE, "type", default="none") != "none")
 
 
-def watched(pod: Pod, engine: Engine) -> Pod:
+def monitored_annotations(pod: Pod, engine: Engine) -> Pod:
     """The pod with the annotation that tells the PodMonitor where its metrics are, where the preset knows the path; a
     pod that says it itself is left as it is.
     """
     path = (engine.spec.get("metrics") or {}).get("path")
     if not path or METRICS_PATH in pod.annotations:
         return pod
-    return pod._replace(annotations={**pod.annotations, METRICS_PATH: path})
+    return replace(pod, annotations={**pod.annotations, METRICS_PATH: path})
 
 
-def wanted(namespace: str, pod: Pod) -> tuple[Wanted, ...]:
+def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
     """The PodMonitor of the namespace, where this pod has metrics."""
-    return (Wanted(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations else ()
+    return (SharedNeed(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations else ()
 
 
-def readable(engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, found: Findings) -> None:
+def readable(
+    engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, diagnostics: Collector
+) -> None:
     """A warning for an autoscaler on metrics that stand behind a key, an error for one on metrics that are off.
     `options`: those of the command line.
     """
@@ -55,19 +59,19 @@ def readable(engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scal
     guards, switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
     if not (guards or switches):
         return
-    asked = [each["pods"]["metric"]["name"] for each in scaler.metrics if "pods" in each]
+    asked = [metric["pods"]["metric"]["name"] for metric in scaler.metrics if "pods" in metric]
     if not asked:
         return
-    said = set(map(_VARIABLE, pod.containers[0].env))
+    variables = set(map(_VARIABLE, pod.containers[0].env))
     for name in guards:
-        if name in said:
-            found.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
-    if not (said.isdisjoint(switches) and options.isdisjoint(switches)):
-        off = [each for each in switches if each in said or each in options]
-        own = {name for each in metrics.values() if isinstance(each, str) for name in (each, adapted(each))}
+        if name in variables:
+            diagnostics.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
+    if not (variables.isdisjoint(switches) and options.isdisjoint(switches)):
+        off = [switch for switch in switches if switch in variables or switch in options]
+        own = {name for metric in metrics.values() if isinstance(metric, str) for name in (metric, adapted(metric))}
         lost = next((name for name in asked if name in own), "")
         for name in off if lost else ():
-            found.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=lost)
+            diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=lost)
 
 
 def adapted(name: str) -> str:
@@ -75,11 +79,11 @@ def adapted(name: str) -> str:
     return name.replace(":", "_")
 
 
-def monitor(inputs: Inputs) -> Monitor:
+def monitor(inputs: Inputs) -> MonitorPlan:
     """The PodMonitor, the same in every namespace."""
     config = inputs.config
     at = config.origin(*_SOURCE)
-    return Monitor(
+    return MonitorPlan(
         name=_NAME,
         labels={**_LABELS, **config.get(*_SETTINGS, "labels", default={})},
         interval=config.get(*_SETTINGS, "interval", default="15s"),
@@ -91,11 +95,11 @@ def monitor(inputs: Inputs) -> Monitor:
     )
 
 
-def settings(inputs: Inputs, found: Findings) -> None:
+def settings(inputs: Inputs, diagnostics: Collector) -> None:
     """What is wrong with RenderConfig's settings of the PodMonitor."""
     config = inputs.config
-    if config.get(*_SETTINGS) is not None and not fed(inputs):
-        found.add("W220", config.origin(*_SETTINGS, key=True))
+    if config.get(*_SETTINGS) is not None and not metrics_collected(inputs):
+        diagnostics.add("W220", config.origin(*_SETTINGS, key=True))
     for key in config.get(*_SETTINGS, "labels", default={}):
         if key in _LABELS:
-            found.add("E277", config.origin(*_SETTINGS, "labels", key, key=True), key=key)
+            diagnostics.add("E277", config.origin(*_SETTINGS, "labels", key, key=True), key=key)

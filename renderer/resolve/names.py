@@ -1,12 +1,12 @@
-"""Names that Kubernetes takes for all that is made of them (contract, section 3, names that fit)."""
+"""Names that Kubernetes takes for all that is made of them (docs/design/contract.md#names-that-fit)."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from renderer.api import App, OpenModel, Spec, Traffic
-from renderer.problems import Findings, Origin
+from renderer.api import App, OpenModel, Spec, TrafficInput
+from renderer.diagnostics import Collector, Origin
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -17,18 +17,18 @@ _REVISION = 11  # `-` and ten characters that a StatefulSet adds to its name in 
 _SHORT = _DNS_LABEL - _REVISION  # a name that fits whatever is made of it, where a group has one pod
 
 
-def app_names(app: App, size: int, groups: int, found: Findings) -> None:
+def app_names(app: App, size: int, groups: int, diagnostics: Collector) -> None:
     """The app's name and all derived from it; `groups`: the most that may run."""
     if size > 1 or len(app.name) > _SHORT or not _LABEL.fullmatch(app.name):
-        _own_name(app, size, groups, found)
+        _own_name(app, size, groups, diagnostics)
     if not _labels(app.namespace):
-        found.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
+        diagnostics.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
 
 
-def _own_name(app: App, size: int, groups: int, found: Findings) -> None:
+def _own_name(app: App, size: int, groups: int, diagnostics: Collector) -> None:
     name = app.name
     if not _LABEL.fullmatch(name):
-        found.add(
+        diagnostics.add(
             "E280",
             app.origin("metadata", "name"),
             name=name,
@@ -44,7 +44,7 @@ def _own_name(app: App, size: int, groups: int, found: Findings) -> None:
             longest, limit = f"{name}-leaders", _DNS_LABEL
         if len(longest) > limit:
             words = {"name": longest, "length": len(longest), "limit": limit, "most": most}
-            found.add("E281", app.origin("metadata", "name"), **words)
+            diagnostics.add("E281", app.origin("metadata", "name"), **words)
 
 
 @lru_cache(maxsize=1024)
@@ -53,15 +53,15 @@ def _labels(namespace: str) -> bool:
     return bool(_OBJECT.fullmatch(namespace)) and len(namespace) <= _DNS_LABEL
 
 
-def route_name(item: Traffic, found: Findings) -> None:
+def route_name(item: TrafficInput, diagnostics: Collector) -> None:
     """The name of a ModelRoute or InferenceModel, which becomes a label's value, and its namespace."""
     if not _OBJECT.fullmatch(item.name) or len(item.name) > _DNS_LABEL:
-        found.add("E662", item.origin("metadata", "name"), name=item.name)
+        diagnostics.add("E662", item.origin("metadata", "name"), name=item.name)
     if not _labels(item.namespace):
-        found.add("E282", item.origin("metadata", "namespace"), name=item.namespace)
+        diagnostics.add("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 
-def object_name(model: OpenModel, found: Findings) -> None:
+def object_name(model: OpenModel, diagnostics: Collector) -> None:
     """A DNS-1123 label, as upstream's webhook wants of OpenModels."""
     name = model.name
     if not _OBJECT.fullmatch(name) or len(name) > _DNS_LABEL:
@@ -70,20 +70,20 @@ def object_name(model: OpenModel, found: Findings) -> None:
             if "." in name
             else "use small letters, digits and '-', at most 63 characters"
         )
-        found.add("E283", Origin(model.document, ("metadata", "name")), name=name, hint=hint)
+        diagnostics.add("E283", Origin(model.document, ("metadata", "name")), name=name, hint=hint)
 
 
-def dotted_name(name: str, origin: Origin, found: Findings) -> None:
+def dotted_name(name: str, origin: Origin, diagnostics: Collector) -> None:
     """A DNS-1123 subdomain, as the API server wants of any object; nobody wants more of a BackendRuntime."""
     if len(name) > _SUBDOMAIN or not all(_OBJECT.fullmatch(part) for part in name.split(".")):
-        found.add("E283", origin, name=name, hint="use small letters, digits, '-' and '.'")
+        diagnostics.add("E283", origin, name=name, hint="use small letters, digits, '-' and '.'")
 
 
-def family(model: OpenModel, found: Findings) -> None:
-    """familyName becomes the value of a pod label (bug 40)."""
+def family(model: OpenModel, diagnostics: Collector) -> None:
+    """familyName becomes the value of a pod label (docs/deviations.md#bugs-of-the-operator, 40)."""
     value = model.spec["familyName"]
     if not _is_value(value):
-        found.add("E284", Origin(model.document, ("spec", "familyName")), value=value)
+        diagnostics.add("E284", Origin(model.document, ("spec", "familyName")), value=value)
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""Input → one Row a public name, as the plans say it."""
+"""Builds one row for each public name from the plans of the input."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
 from renderer import resolve
-from renderer.api import App, Options, Traffic
-from renderer.plan import Plan, Provider, Route, Way
-from renderer.planned import planned
-from renderer.problems import Problem, at_hand
-from renderer.records import NamedTuple
-from renderer.resolve.memo import door
+from renderer.api import App, RenderOptions, TrafficInput
+from renderer.diagnostics import Diagnostic, naming_file
+from renderer.plan import Plan, ProviderPlan, RoutePlan, TokenLimit, TrafficPlan
+from renderer.planning import plan_tree
+from renderer.resolve.gateway.settings import gateway_settings
 
-_ASKED = {"apiKeyAuth": "apiKeys", "jwt": "jwt"}  # a SecurityPolicy's word → RenderConfig's
-OFF, KEPT = "gateway.mode: off", "its name is reserved"  # why an app has no route
+_AUTH_METHODS = {
+    "apiKeyAuth": "apiKeys",
+    "jwt": "jwt",
+}  # key of a SecurityPolicy → method in RenderConfig's gateway.auth
+OFF, KEPT = "gateway.mode: off", "its name is reserved"  # reasons why an app has no route
 
 
-class Behind(NamedTuple):
-    """A workload behind a backend or pool: `low` to `high` replicas, alike where nothing scales them; `called`: what
-    the engine calls the model; `picker`: who picks one of its pods, in pool mode.
+class WorkloadBehind(Struct, frozen=True):
+    """The workload of a route backend or pool. `low`, `high`: bounds of its replicas, equal without an autoscaler;
+    `called`: the engine's name of the model; `picker`: the name of the pool's picker, '' without a pool.
     """
 
     kind: str
@@ -32,9 +37,9 @@ class Behind(NamedTuple):
     picker: str
 
 
-class Outer(NamedTuple):
-    """A provider behind a backend. `speaks`: name, prefix and version of its API; `secret`: the name of the Secret with
-    the key.
+class ProviderBehind(Struct, frozen=True):
+    """The provider of a route backend. `speaks`: name, prefix and version of its API as pairs; `secret`: name of the
+    API key's Secret.
     """
 
     hostname: str
@@ -45,10 +50,12 @@ class Outer(NamedTuple):
     region: str
 
 
-class Leg(NamedTuple):
-    """What a public name leads to, a backend or a pool: its share of its priority, and what it calls the model where
-    that is another name, `override`. `names`: by which names requests go on to a pool, with their shares. `behind` and
-    `outer`: the workload or provider, neither for a pool of somebody else's. All are of the row's namespace.
+class RouteLeg(Struct, frozen=True):
+    """A route backend or pool that a public name leads to, in the namespace of its row.
+
+    `weight`: its share among legs of the same `priority`; `override`: the model's name there, '' for the public name;
+    `names`: for a pool, the names that requests are sent on with, and their weights; `workload`, `provider`: what is
+    behind it, both None for a pool that llmaz does not make.
     """
 
     to: str
@@ -57,20 +64,22 @@ class Leg(NamedTuple):
     override: str
     pool: bool
     names: tuple[tuple[str, int | None], ...]
-    behind: Behind | None
-    outer: Outer | None
+    workload: WorkloadBehind | None
+    provider: ProviderBehind | None
 
 
-class Row(NamedTuple):
-    """A public name. `asked`: how the Gateway knows who calls, as `gateway.auth` says it; `kind` and `owner`: whose
-    name it is; `route`: the object that leads there, empty for a name that is only reserved; `allowed`: who may call,
-    empty for everybody whom the Gateway lets in; `request` and `idle`: how long a request may take, and a stream be
-    silent; `limits`: header, tokens, interval and kind of tokens; `urgency`: what a picker is told of it.
+class RouteRow(Struct, frozen=True):
+    """A public name.
+
+    `auth_methods`: how the Gateway authenticates callers, in the words of `gateway.auth`; `kind`, `owner`: the object
+    that has the name; `route`: the name of the route, '' for a name that is only reserved; `allowed`: who may call, ()
+    for all whom the Gateway lets in; `request`, `idle`: timeouts of a request, and of a silent stream; `limits`:
+    header, tokens, interval and kind of tokens; `objective_priority`: the priority that a picker gets.
     """
 
     gateway: tuple[str, str]
     hostnames: tuple[str, ...]
-    asked: tuple[str, ...]
+    auth_methods: tuple[str, ...]
     name: str
     namespace: str
     kind: str
@@ -80,136 +89,150 @@ class Row(NamedTuple):
     request: str = ""
     idle: str = ""
     retries: int = 0
-    limits: tuple[tuple[str, int, str, str], ...] = ()
-    urgency: int | None = None
-    legs: tuple[Leg, ...] = ()
+    limits: tuple[TokenLimit, ...] = ()
+    objective_priority: int | None = None
+    legs: tuple[RouteLeg, ...] = ()
 
 
-class Routes(NamedTuple):
-    """The rows by Gateway, host names and public name; `apart`: kind, namespace and name of apps that nothing leads to,
-    and why.
+class RouteTable(Struct, frozen=True):
+    """The rows, sorted by Gateway, host names and public name. `unrouted`: kind, namespace and name of apps without a
+    route, each with the reason.
     """
 
-    rows: tuple[Row, ...]
-    apart: tuple[tuple[str, str, str, str], ...]
+    rows: tuple[RouteRow, ...]
+    unrouted: tuple[tuple[str, str, str, str], ...]
 
-    def doors(self) -> Iterator[tuple[Row, list[Row]]]:
-        """The rows that share a Gateway, its host names and what it asks, below the first of them."""
-        for _, rows in groupby(self.rows, key=lambda row: row[:3]):
-            made = list(rows)
-            yield made[0], made
-
-
-Workloads = Mapping[tuple[str, str], Behind]  # by namespace and name
+    def by_gateway(self) -> Iterator[tuple[RouteRow, list[RouteRow]]]:
+        """The rows grouped by Gateway, host names and authentication: the first row of each group, and all its rows."""
+        for _, rows in groupby(self.rows, key=lambda row: (row.gateway, row.hostnames, row.auth_methods)):
+            group = list(rows)
+            yield group[0], group
 
 
-def routes(options: Options) -> tuple[Routes, list[Problem]]:
-    """Every route that the input below PATHS makes, and what is wrong with the input. Nothing is built of it, so what
-    only shows in rendered objects is not found. Raises RenderError.
+Workloads = Mapping[tuple[str, str], WorkloadBehind]  # by namespace and name
+
+
+def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
+    """All routes of the input below PATHS, and diagnostics of the input. No objects are built, so errors that only the
+    checks of objects find are missing. Raises RenderError.
     """
-    done, problems = planned(options, _asked)
-    memo = done.memo
-    workloads = {(space, name): Behind(*each) for answer in done.answers for space, name, *each in answer[1]}
-    flat = [each for answer in done.answers for each in answer[0]]
-    workloads |= _beyond(memo, {(row[4], each[0]) for row in flat for each in row[-1] if not each[-1]} - set(workloads))
-    rows = sorted((_row(each, workloads) for each in flat), key=lambda row: row[:7])
-    led = {(row.namespace, leg.behind.app) for row in rows for leg in row.legs if leg.behind}
-    apart = [each for answer in done.answers for each in answer[2] if each[1:3] not in led]
-    return Routes(tuple(rows), tuple(sorted(apart))), problems
+    planned, problems = plan_tree(options, _flat_routes)
+    memo = planned.memo
+    workloads = {
+        (space, name): WorkloadBehind(*fields) for answer in planned.answers for space, name, *fields in answer[1]
+    }
+    flat = [flat_row for answer in planned.answers for flat_row in answer[0]]
+    workloads |= _workloads_outside(
+        memo, {(row[4], target[0]) for row in flat for target in row[-1] if not target[-1]} - set(workloads)
+    )
+    rows = [_row(flat_row, workloads) for flat_row in sorted(flat, key=lambda flat_row: flat_row[:7])]
+    linked = {(row.namespace, leg.workload.app) for row in rows for leg in row.legs if leg.workload}
+    apart = [app for answer in planned.answers for app in answer[2] if app[1:3] not in linked]
+    return RouteTable(tuple(rows), tuple(sorted(apart))), problems
 
 
-def _asked(memo: resolve.Memo, item: App | Traffic, plans: Sequence[Plan | Way]) -> Any:
-    """Of an item the rows, the workloads, and apps without a route of their own, as plain values."""
-    rows: list[Any] = [_flat(item, each.route, each) for each in plans if each.route]
+def _flat_routes(memo: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]) -> Any:
+    """The rows, the workloads, and the apps without a route of an item, as plain values to pass between processes."""
+    rows: list[Any] = [_flat_row(item, plan.route, plan) for plan in plans if plan.route]
     workloads: list[Any] = []
     apart: list[tuple[str, str, str, str]] = []
     if isinstance(item, App):
-        workloads = [(item.namespace, each.name, *_behind(item, each)) for each in plans if isinstance(each, Plan)]
-        if not plans[-1].route and not _led_from_outside(memo, item, plans[-1]):
+        workloads = [
+            (item.namespace, plan.name, *astuple(_workload(item, plan))) for plan in plans if isinstance(plan, Plan)
+        ]
+        if not plans[-1].route and not _has_route_from_outside(memo, item, plans[-1]):
             apart.append((item.kind, item.namespace, item.name, KEPT if _reachable(plans[-1]) else OFF))
-    # Whoever has no route and still claims something keeps a name.
+    # Without a route, but with shared objects: the item reserves its name.
     elif not plans[0].route and plans[0].shared:
-        rows.append(_kept(memo, item))
+        rows.append(_reserved_row(memo, item))
     return rows, workloads, apart
 
 
-def _behind(app: App, plan: Plan) -> Behind:
+def _workload(app: App, plan: Plan) -> WorkloadBehind:
     fixed = plan.replicas or 0
     low, high = (plan.scaler.min_replicas, plan.scaler.max_replicas) if plan.scaler else (fixed, fixed)
-    return Behind(app.kind, app.name, plan.model, plan.called, low, high, plan.pool.name if plan.pool else "")
+    return WorkloadBehind(app.kind, app.name, plan.model, plan.called, low, high, plan.pool.name if plan.pool else "")
 
 
-def _reachable(plan: Plan | Way) -> bool:
-    """Whether something may lead there: a backend or a pool stands before it."""
+def _reachable(plan: Plan | TrafficPlan) -> bool:
+    """Whether a route can lead to the app: it has a backend host or a pool."""
     return isinstance(plan, Plan) and bool(plan.host or plan.pool)
 
 
-def _led_from_outside(memo: resolve.Memo, app: App, plan: Plan | Way) -> bool:
-    """Whether something outside of PATHS leads there; what lies within says it itself."""
-    ways = memo.traffic.get((app.namespace, app.name), ())
-    return _reachable(plan) and any(each.outside and not _empty(each) for each in ways)
+def _has_route_from_outside(memo: resolve.RunContext, app: App, plan: Plan | TrafficPlan) -> bool:
+    """Whether a route from outside of PATHS leads to the app. Routes within PATHS have rows of their own."""
+    traffic = memo.traffic.get((app.namespace, app.name), ())
+    return _reachable(plan) and any(
+        traffic_plan.outside and not _only_reserves(traffic_plan) for traffic_plan in traffic
+    )
 
 
-def _empty(item: Traffic) -> bool:
-    """Whether an InferenceModel only reserves its name."""
+def _only_reserves(item: TrafficInput) -> bool:
+    """Whether an InferenceModel only reserves its name: all weights are 0."""
     targets = item.spec.get("targetModels") or ()
-    return bool(targets) and all(each.get("weight") == 0 for each in targets)
+    return bool(targets) and all(target.get("weight") == 0 for target in targets)
 
 
-def _flat(item: App | Traffic, route: Route, plan: Plan | Way) -> tuple[Any, ...]:
-    """A row as plain as it passes from process to process: what is behind its targets others may know."""
-    steering = plan.steering if isinstance(plan, Way) else None
-    outer = {each.name: _outer(each) for each in plan.providers} if isinstance(plan, Way) else {}
+def _flat_row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -> tuple[Any, ...]:
+    """A row as plain tuples, to pass between processes; workloads are added later, since other apps know them."""
+    steering = plan.steering if isinstance(plan, TrafficPlan) else None
+    providers = (
+        {provider.name: _flat_provider(provider) for provider in plan.providers}
+        if isinstance(plan, TrafficPlan)
+        else {}
+    )
     names = steering.names if steering else ()
     targets = [
         (
-            each.name,
-            each.weight,
-            each.priority,
-            "" if each.pool or each.model == route.model else each.model,
-            each.pool,
-            names if each.pool else (),
-            outer.get(each.name),
+            target.name,
+            target.weight,
+            target.priority,
+            "" if target.pool or target.model == route.model else target.model,
+            target.pool,
+            names if target.pool else (),
+            providers.get(target.name),
         )
-        for each in sorted(route.targets, key=lambda target: target.priority)
+        for target in sorted(route.targets, key=lambda target: target.priority)
     ]
-    asked = tuple([said for key, said in _ASKED.items() if key in route.authentication])
-    head = (route.gateway, route.hostnames, asked, route.model, route.namespace, item.kind, item.name)
-    limits = tuple([tuple(each) for each in route.limits])
-    told = (route.allowed, route.request, route.stream_idle, route.retries, limits)
-    return (*head, route.packed or route.name, *told, steering.priority if steering else None, tuple(targets))
+    methods = tuple([method for key, method in _AUTH_METHODS.items() if key in route.authentication])
+    head = (route.gateway, route.hostnames, methods, route.model, route.namespace, item.kind, item.name)
+    limits = tuple([astuple(limit) for limit in route.limits])
+    policy = (route.allowed, route.request, route.stream_idle, route.retries, limits)
+    return (*head, route.packed or route.name, *policy, steering.priority if steering else None, tuple(targets))
 
 
-def _outer(provider: Provider) -> tuple[Any, ...]:
+def _flat_provider(provider: ProviderPlan) -> tuple[Any, ...]:
     return (provider.hostname, provider.port, tuple(provider.speaks.items()), *provider.auth)
 
 
-def _kept(memo: resolve.Memo, item: Traffic) -> tuple[Any, ...]:
-    """A name that is only reserved."""
-    here = door(memo, item.namespace)
-    asked = tuple([each for each in _ASKED.values() if each in here.auth])
-    head = (here.gateway, here.hostnames, asked, item.spec["modelName"], item.namespace)
-    return tuple(Row(*head, item.kind, item.name))
+def _reserved_row(memo: resolve.RunContext, item: TrafficInput) -> tuple[Any, ...]:
+    """The row of a name that is only reserved."""
+    settings = gateway_settings(memo, item.namespace)
+    methods = tuple([method for method in _AUTH_METHODS.values() if method in settings.auth])
+    head = (settings.gateway, settings.hostnames, methods, item.spec["modelName"], item.namespace)
+    return astuple(RouteRow(*head, item.kind, item.name))
 
 
-def _beyond(memo: resolve.Memo, missing: Set[tuple[str, str]]) -> dict[tuple[str, str], Behind]:
-    """Workloads of apps outside of PATHS, as far as something within leads to them."""
-    made: dict[tuple[str, str], Behind] = {}
+def _workloads_outside(
+    memo: resolve.RunContext, missing: Set[tuple[str, str]]
+) -> dict[tuple[str, str], WorkloadBehind]:
+    """Those of the `missing` workloads that apps outside of PATHS make, by namespace and name."""
+    workloads: dict[tuple[str, str], WorkloadBehind] = {}
     for app in memo.inputs.beyond:
         # A workload is called like its app, or like its app and a flavor.
         if any(space == app.namespace and f"{name}-".startswith(f"{app.name}-") for space, name in missing):
-            with at_hand(app.document.name):
+            with naming_file(app.document.name):
                 plans, _ = resolve.plan(memo, app)
-            made |= {(app.namespace, each.name): _behind(app, each) for each in plans if isinstance(each, Plan)}
-    return made
+            workloads |= {(app.namespace, plan.name): _workload(app, plan) for plan in plans if isinstance(plan, Plan)}
+    return workloads
 
 
-def _row(flat: tuple[Any, ...], workloads: Workloads) -> Row:
-    *said, targets = flat
-    row = Row._make([*said, ()])
-    return row._replace(legs=tuple([_leg(each, workloads.get((row.namespace, each[0]))) for each in targets]))
+def _row(flat: tuple[Any, ...], workloads: Workloads) -> RouteRow:
+    *fields, limits, priority, targets = flat
+    row = RouteRow(*[*fields, tuple([TokenLimit(*limit) for limit in limits]), priority])
+    return replace(row, legs=tuple([_leg(target, workloads.get((row.namespace, target[0]))) for target in targets]))
 
 
-def _leg(target: tuple[Any, ...], behind: Behind | None) -> Leg:
-    *said, outer = target
-    return Leg._make([*said, None if outer else behind, Outer._make(outer) if outer else None])
+def _leg(target: tuple[Any, ...], workload: WorkloadBehind | None) -> RouteLeg:
+    *fields, provider = target
+    return RouteLeg(*fields, *(None, ProviderBehind(*provider)) if provider else (workload, None))

@@ -1,35 +1,37 @@
-"""Routes as a table for a terminal."""
+"""Writes routes as tables for a terminal."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from renderer import escapes
-from renderer.records import NamedTuple
-from renderer.routes.rows import Leg, Routes, Row
+from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 
-_BROUGHT = {"apiKeys": "an API key", "jwt": "a token"}
+_CREDENTIALS = {"apiKeys": "an API key", "jwt": "a token"}
 _WIDEST = 48  # of a cell: a served name may have 4,096 bytes
-# What the schemas of the AI gateway are called by those who make them.
-_SPOKEN = {"AWSBedrock": "AWS Bedrock", "AWSAnthropic": "Anthropic on AWS", "AzureOpenAI": "Azure OpenAI"}
+# Names of the AI gateway's API schemas, as their vendors write them.
+_API_NAMES = {"AWSBedrock": "AWS Bedrock", "AWSAnthropic": "Anthropic on AWS", "AzureOpenAI": "Azure OpenAI"}
 
 
-class Line(NamedTuple):
-    """A leg by one of the names by which requests go on, `called`, empty for the public one and the OpenModel's; no leg
-    for a name that is only reserved. `total`: the weights that it shares with, its own among them, 0 where it shares
-    with nobody.
+class TableLine(Struct, frozen=True):
+    """A line for a leg and one model name that requests are sent on with.
+
+    `leg`: None for a name that is only reserved; `called`: the model name, '' if it is the public name or the
+    OpenModel's; `total`: the sum of all weights that share the requests, 0 for a single one.
     """
 
-    row: Row
-    leg: Leg | None
+    row: RouteRow
+    leg: RouteLeg | None
     called: str = ""
     weight: int = 0
     total: int = 0
 
 
-class Column(NamedTuple):
-    """A column: whether its cells are names, and whether it stands only where some line has something to say there."""
+class TableColumn(Struct, frozen=True):
+    """A column. `code`: its cells are names; `spare`: it is left out if all its cells are empty."""
 
     head: str
     code: bool = True
@@ -37,83 +39,89 @@ class Column(NamedTuple):
 
 
 _COLUMNS = (
-    Column("public name"),
-    Column("owner"),
-    Column("route", spare=True),
-    Column("leads to"),
-    Column("model"),
-    Column("replicas", code=False),
-    Column("weight", code=False, spare=True),
-    Column("only for", code=False, spare=True),
+    TableColumn("public name"),
+    TableColumn("owner"),
+    TableColumn("route", spare=True),
+    TableColumn("leads to"),
+    TableColumn("model"),
+    TableColumn("replicas", code=False),
+    TableColumn("weight", code=False, spare=True),
+    TableColumn("only for", code=False, spare=True),
 )
 
 
-def table(found: Routes) -> str:
-    """A table for each Gateway, a line a backend; '' without routes."""
-    doors = (f"{escapes.line(door(first))}\n\n{_lined(rows)}" for first, rows in found.doors())
-    return escapes.lines("\n".join(doors))
+def table(routes: RouteTable) -> str:
+    """A table for each Gateway, one line for each backend; '' without routes."""
+    sections = (
+        f"{escapes.line(describe_gateway(first))}\n\n{_format_table(rows)}" for first, rows in routes.by_gateway()
+    )
+    return escapes.lines("\n".join(sections))
 
 
-def summary(found: Routes) -> str:
-    """How many there are, in a line."""
-    names, gateways = len(found.rows), len({row.gateway for row in found.rows})
-    kept = sum(not row.route for row in found.rows)
-    said = f"{_count(names, 'public name')} on {_count(gateways, 'Gateway')}"
-    said += f", {kept:,} only reserved" if kept else ""
-    why = ", ".join(sorted({each[3] for each in found.apart}))
-    return said + (f"; {_count(len(found.apart), 'app')} without a route ({why})" if found.apart else "")
+def summary(routes: RouteTable) -> str:
+    """The numbers of public names, Gateways and apps without a route, in one line."""
+    names, gateways = len(routes.rows), len({row.gateway for row in routes.rows})
+    reserved = sum(not row.route for row in routes.rows)
+    summary_line = f"{_count(names, 'public name')} on {_count(gateways, 'Gateway')}"
+    summary_line += f", {reserved:,} only reserved" if reserved else ""
+    why = ", ".join(sorted({app[3] for app in routes.unrouted}))
+    return summary_line + (
+        f"; {_count(len(routes.unrouted), 'app')} without a route ({why})" if routes.unrouted else ""
+    )
 
 
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def door(row: Row) -> str:
-    """What a public name is reached through, in a line."""
+def describe_gateway(row: RouteRow) -> str:
+    """The Gateway, hosts and authentication of a public name, in one line."""
     hosts = f"on {', '.join(row.hostnames)}" if row.hostnames else "on any host"
-    return f"Gateway {'/'.join(row.gateway)} {hosts}" + (f", {asks(row)}" if row.asked else "")
+    return f"Gateway {'/'.join(row.gateway)} {hosts}" + (f", {describe_auth(row)}" if row.auth_methods else "")
 
 
-def asks(row: Row) -> str:
-    """What a client has to bring; '' where nobody asks."""
-    return f"asks for {' or '.join(_BROUGHT[each] for each in row.asked)}" if row.asked else ""
+def describe_auth(row: RouteRow) -> str:
+    """The credentials that a client needs; '' without authentication."""
+    return f"asks for {' or '.join(_CREDENTIALS[method] for method in row.auth_methods)}" if row.auth_methods else ""
 
 
-def lines(row: Row) -> list[Line]:
-    """A line a leg, or one a name by which requests go on to a pool."""
-    made = []
+def table_lines(row: RouteRow) -> list[TableLine]:
+    """The lines of a public name: one for each leg, or for each target model of a pool."""
+    leg_lines = []
     for leg in row.legs:
         shares = [(name, 1 if weight is None else weight) for name, weight in leg.names]
-        weights = [each[1] for each in shares] or [each.weight for each in row.legs if each.priority == leg.priority]
+        weights = [share[1] for share in shares] or [
+            other.weight for other in row.legs if other.priority == leg.priority
+        ]
         total = sum(weights) if len(weights) > 1 else 0
         for name, weight in shares or [(leg.override, leg.weight)]:
-            made.append(Line(row, leg, "" if name in (row.name, *_own(leg)) else name, weight, total))
-    return made or [Line(row, None)]
+            leg_lines.append(TableLine(row, leg, "" if name in (row.name, *_model_names(leg)) else name, weight, total))
+    return leg_lines or [TableLine(row, None)]
 
 
-def _own(leg: Leg) -> tuple[str, ...]:
-    """Names that say no more than the OpenModel's own, which holds `--` for a dot."""
-    return (leg.behind.model, leg.behind.model.replace("--", ".")) if leg.behind else ()
+def _model_names(leg: RouteLeg) -> tuple[str, ...]:
+    """The OpenModel's name and its spelling with dots, which the OpenModel writes as `--`."""
+    return (leg.workload.model, leg.workload.model.replace("--", ".")) if leg.workload else ()
 
 
-def columns(rows: Sequence[Row]) -> tuple[list[Column], list[list[str]]]:
-    """What a table of these rows shows, and the cells of every line. Further lines of a name stand below it, without
-    repeating what holds for all of them.
+def columns(rows: Sequence[RouteRow]) -> tuple[list[TableColumn], list[list[str]]]:
+    """The columns of a table of these rows, and the cells of every line. Cells that hold for the whole public name are
+    only in its first line.
     """
-    made = [line for row in rows for line in _cells(row)]
-    shown = [i for i, each in enumerate(_COLUMNS) if not each.spare or any(line[i] for line in made)]
-    return [_COLUMNS[i] for i in shown], [[line[i] for i in shown] for line in made]
+    all_cells = [line for row in rows for line in _cells(row)]
+    shown = [i for i, column in enumerate(_COLUMNS) if not column.spare or any(line[i] for line in all_cells)]
+    return [_COLUMNS[i] for i in shown], [[line[i] for i in shown] for line in all_cells]
 
 
-def _cells(row: Row) -> Iterator[list[str]]:
-    """What _COLUMNS name; empty where there is nothing to say."""
-    for i, line in enumerate(lines(row)):
+def _cells(row: RouteRow) -> Iterator[list[str]]:
+    """The cells of each line of a row, in the order of _COLUMNS; '' for none."""
+    for i, line in enumerate(table_lines(row)):
         leg = line.leg
         yield [
             row.name if i == 0 else "",
             f"{row.kind} {row.namespace}/{row.owner}" if i == 0 else "",
             row.route if i == 0 and row.route != row.owner else "",
-            where(leg) if leg else "nothing (reserved)",
+            describe_target(leg) if leg else "nothing (reserved)",
             _model(line),
             replicas(leg) if leg else "",
             ", ".join(filter(None, (str(line.weight) if line.total else "", priority(line)))),
@@ -121,59 +129,62 @@ def _cells(row: Row) -> Iterator[list[str]]:
         ]
 
 
-def priority(line: Line) -> str:
-    """When a leg gets requests, where there are several priorities; those that share the first say their shares."""
-    priorities = {each.priority for each in line.row.legs}
+def priority(line: TableLine) -> str:
+    """The priority of a leg if there are several; '' for legs of the first priority that show weights instead."""
+    priorities = {leg.priority for leg in line.row.legs}
     if not line.leg or len(priorities) == 1 or (line.total and line.leg.priority == min(priorities)):
         return ""
     return f"priority {line.leg.priority}"
 
 
-def _model(line: Line) -> str:
-    """The OpenModel, and by which name it is asked for where that says more; of a provider its own name."""
+def _model(line: TableLine) -> str:
+    """The OpenModel, with `as` and the requested name if that is another; for a provider the model's name there."""
     leg = line.leg
-    if leg and leg.outer:
+    if leg and leg.provider:
         return line.called or line.row.name
-    return " as ".join(filter(None, (leg.behind.model if leg and leg.behind else "", line.called)))
+    return " as ".join(filter(None, (leg.workload.model if leg and leg.workload else "", line.called)))
 
 
-def where(leg: Leg) -> str:
-    """What stands behind a public name: a workload, a pool and who picks of it, or a provider and what it speaks."""
-    if leg.outer:
-        port = f":{leg.outer.port}" if leg.outer.port != 443 else ""
-        return f"{leg.outer.hostname}{port} ({spoken(leg)})"
+def describe_target(leg: RouteLeg) -> str:
+    """The target of a leg: a workload, a pool with its picker, or a provider with its API."""
+    if leg.provider:
+        port = f":{leg.provider.port}" if leg.provider.port != 443 else ""
+        return f"{leg.provider.hostname}{port} ({api_name(leg)})"
     if leg.pool:
-        return f"pool {leg.to}" + (f" ({leg.behind.picker})" if leg.behind else "")
+        return f"pool {leg.to}" + (f" ({leg.workload.picker})" if leg.workload else "")
     return leg.to
 
 
-def spoken(leg: Leg) -> str:
-    """What a provider speaks."""
-    name = dict(leg.outer.speaks)["name"] if leg.outer else ""
-    return _SPOKEN.get(name, name)
+def api_name(leg: RouteLeg) -> str:
+    """The API of a provider, by the name that its vendor gives it."""
+    name = dict(leg.provider.speaks)["name"] if leg.provider else ""
+    return _API_NAMES.get(name, name)
 
 
-def replicas(leg: Leg) -> str:
-    """How many there are: one number, or from – to under an autoscaler; '' where nobody knows."""
-    if not leg.behind:
+def replicas(leg: RouteLeg) -> str:
+    """The replicas of a workload: `2`, or `1–4` with an autoscaler; '' if it is unknown."""
+    if not leg.workload:
         return ""
-    low, high = leg.behind.low, leg.behind.high
+    low, high = leg.workload.low, leg.workload.high
     return str(low) if low == high else f"{low}–{high}"
 
 
-def cut(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """The text on one line, with `…` for what is more than that many characters."""
     shown = text if text.isprintable() and text == text.strip() else escapes.json_text(text)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
-def _lined(rows: Sequence[Row]) -> str:
-    heads, made = columns(rows)
-    lined = [[each.head.upper() for each in heads], *([cut(cell, _WIDEST) for cell in line] for line in made)]
-    widths = [max(_width(cell) for cell in column) for column in zip(*lined, strict=True)]
+def _format_table(rows: Sequence[RouteRow]) -> str:
+    heads, table_rows = columns(rows)
+    rows_with_head = [
+        [head.head.upper() for head in heads],
+        *([shorten(cell, _WIDEST) for cell in line] for line in table_rows),
+    ]
+    widths = [max(_width(cell) for cell in column) for column in zip(*rows_with_head, strict=True)]
     return "".join(
         "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        for line in lined
+        for line in rows_with_head
     )
 
 
@@ -182,5 +193,6 @@ def _width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
     )

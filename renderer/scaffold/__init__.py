@@ -1,13 +1,21 @@
-"""A repository to begin with: input, platform, bootstrap and workflow, written once and never over anything.
+"""A new GitOps repository: input, platform, bootstrap and workflow, written once; no file is ever overwritten.
 
-What is rendered is no part of it: the first `llmaz render` makes that, so it is of the llmaz, and of the input, that CI
-will compare it with.
+Rendered files are not part of it: the first `llmaz render` makes them, with the same version and input as in CI.
 """
 
 from __future__ import annotations
 
-from renderer.scaffold.contents import commands, contents, missing, tops
-from renderer.scaffold.wishes import ACTION, Wishes, wishes
-from renderer.scaffold.writing import write
+from renderer.scaffold.contents import commands, contents, missing, top_level_entries
+from renderer.scaffold.options import ACTION, ScaffoldOptions, scaffold_options
+from renderer.scaffold.writer import write
 
-__all__ = ["ACTION", "Wishes", "commands", "contents", "missing", "tops", "wishes", "write"]
+__all__ = [
+    "ACTION",
+    "ScaffoldOptions",
+    "commands",
+    "contents",
+    "missing",
+    "scaffold_options",
+    "top_level_entries",
+    "write",
+]

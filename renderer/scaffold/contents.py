@@ -1,4 +1,4 @@
-"""What a new repository holds, path by path."""
+"""The files of a new repository, by path."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from renderer import __version__, load, template, yamlio
-from renderer.gitops import Place, health
-from renderer.gitops.applications import Ways, applications
-from renderer.gitops.flux import kustomizations
-from renderer.scaffold.wishes import ACTION, HERE, Wishes
+from renderer.integrations.gitops import EnvironmentSource, health
+from renderer.integrations.gitops.applications import SyncOptions, applications
+from renderer.integrations.gitops.flux import kustomizations
+from renderer.scaffold.options import ACTION, IN_CLUSTER, ScaffoldOptions
 from renderer.yamlio import Document
 
 Body = dict[str, Any]
@@ -28,116 +28,119 @@ CHART = next(
     ),
     "",
 )
-GATEWAY = "llmaz-system"  # RenderConfig's gateway.namespace, unsaid
+GATEWAY = "llmaz-system"  # the default of RenderConfig's gateway.namespace
 
 _WAVE = "argocd.argoproj.io/sync-wave"
 
 
-def contents(made: Wishes) -> dict[str, str]:
-    """Path, as seen from the new folder or absolute, and text of each file."""
-    texts = dict(_input(made))
+def contents(options: ScaffoldOptions) -> dict[str, str]:
+    """The text of each file, by its path: relative to the new folder, or absolute."""
+    texts = dict(_input(options))
     texts |= {f"platform/llmaz/{path}": text for path, text in _chart()}
-    texts |= dict(_platform(made))
-    texts |= dict({"argocd": _argocd, "flux": _flux, "none": _nothing}[made.engine](made))
-    texts |= dict(_workflow(made))
-    return {"README.md": _readme(made), **texts}
+    texts |= dict(_platform(options))
+    texts |= dict({"argocd": _argocd, "flux": _flux, "none": _no_bootstrap}[options.engine](options))
+    texts |= dict(_workflow(options))
+    return {"README.md": _readme(options), **texts}
 
 
-def tops(texts: Iterable[str]) -> list[str]:
-    """What stands at the top of the new folder, and what does not lie in it."""
-    made = {os.path.relpath(path) if os.path.isabs(path) else re.sub("/.*", "/", path) for path in texts}
-    return sorted(made, key=lambda name: (name.startswith("."), name.lower()))
+def top_level_entries(texts: Iterable[str]) -> list[str]:
+    """Sorted names at the top of the new folder, and relative paths of files outside of it. `texts`: all paths."""
+    entries = {os.path.relpath(path) if os.path.isabs(path) else re.sub("/.*", "/", path) for path in texts}
+    return sorted(entries, key=lambda name: (name.startswith("."), name.lower()))
 
 
-def commands(folder: str, made: Wishes) -> list[str]:
-    """What to type next: render; commit and push; bootstrap."""
-    there = os.path.normpath(folder)
-    enter = [] if there == "." else [f"cd {'./' if there.startswith('-') else ''}{shlex.quote(there)}"]
-    return [" && ".join(each) for each in ([*enter, "llmaz render"], _push(made), _begin(made))]
+def commands(folder: str, options: ScaffoldOptions) -> list[str]:
+    """The next commands for the user, a line each: render; commit and push; bootstrap."""
+    directory = os.path.normpath(folder)
+    enter = [] if directory == "." else [f"cd {'./' if directory.startswith('-') else ''}{shlex.quote(directory)}"]
+    return [
+        " && ".join(steps)
+        for steps in ([*enter, "llmaz render"], _push_commands(options), _bootstrap_commands(options))
+    ]
 
 
-def missing(made: Wishes) -> list[str]:
-    """What nobody has said, and where it is to be written."""
-    said = []
-    if not made.known and made.engine != "none":
-        said.append(f"no --repo-url, and no remote 'origin': in bootstrap/ put yours for {made.repository}")
-    if made.ci == "github" and made.action == ACTION:
-        said.append(f"no --action: in .github/workflows/llmaz.yml put your copy of llmaz's repository for {ACTION}")
-    if made.ci == "gitlab":
-        said.append("in .gitlab-ci.yml pip needs the index that holds llmaz's wheel")
-    return said
+def missing(options: ScaffoldOptions) -> list[str]:
+    """Messages about values that are still placeholders, and the files where the user replaces them."""
+    notes = []
+    if not options.known and options.engine != "none":
+        notes.append(f"no --repo-url, and no remote 'origin': in bootstrap/ put yours for {options.repository}")
+    if options.ci == "github" and options.action == ACTION:
+        notes.append(f"no --action: in .github/workflows/llmaz.yml put your copy of llmaz's repository for {ACTION}")
+    if options.ci == "gitlab":
+        notes.append("in .gitlab-ci.yml pip needs the index that holds llmaz's wheel")
+    return notes
 
 
-def _push(made: Wishes) -> list[str]:
-    """Commits and pushes; what is missing for it is made before."""
-    branch = shlex.quote(made.branch)
-    aside = [os.path.relpath(file, made.below) for file in [_workflow_file(made)] if file and made.below]
+def _push_commands(options: ScaffoldOptions) -> list[str]:
+    """Commands that commit and push; before them those that make the repository or the remote if there is none."""
+    branch = shlex.quote(options.branch)
+    aside = [os.path.relpath(file, options.below) for file in [_workflow_file(options)] if file and options.below]
     steps = [
         " ".join(["git add .", *map(shlex.quote, aside)]),
         "git commit --message 'Models, and the platform for them'",
     ]
-    if not made.top:
+    if not options.top:
         steps.insert(0, f"git init --initial-branch {branch}")
-    if not made.origin:
-        steps.append(f"git remote add origin {shlex.quote(made.repository)}")
+    if not options.origin:
+        steps.append(f"git remote add origin {shlex.quote(options.repository)}")
     return [*steps, f"git push origin HEAD:{branch}"]
 
 
-def _begin(made: Wishes) -> list[str]:
-    """Gives the cluster what it has to know."""
-    if made.engine == "none":
+def _bootstrap_commands(options: ScaffoldOptions) -> list[str]:
+    """Commands that apply the bootstrap objects, or without an engine the manifests themselves."""
+    if options.engine == "none":
         apply = "kubectl apply --server-side"
         return [f"{apply} --filename extra", f"{apply} --recursive --filename rendered"]
     steps = ["kubectl apply --filename bootstrap/root.yaml"]
-    if made.engine == "argocd":
+    if options.engine == "argocd":
         patch = "patch configmap argocd-cm --patch-file bootstrap/argocd-cm.yaml"
-        steps.insert(0, f"kubectl --namespace {made.tools} {patch}")
+        steps.insert(0, f"kubectl --namespace {options.tools} {patch}")
     return steps
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
 
 
-def _input(made: Wishes) -> Iterator[tuple[str, str]]:
-    playground = _playground(made)
-    name = _model(playground)
+def _input(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
+    playground = _playground(options)
+    name = _model_name(playground)
     yield "playgrounds/chat.yaml", playground.data.decode()
-    yield f"models/{name}.yaml", _preset(name)
+    yield f"models/{name}.yaml", _preset_text(name)
     gateway: Body = {"create": True}
-    if made.demo:
+    if options.demo:
         gateway["replicas"] = 1
-    ignored = ["bootstrap/**", "platform/**", *([".gitlab-ci.yml"] if made.ci == "gitlab" else [])]
+    ignored = ["bootstrap/**", "platform/**", *([".gitlab-ci.yml"] if options.ci == "gitlab" else [])]
     config = {
         "apiVersion": "renderer.llmaz.io/v1alpha1",
         "kind": "RenderConfig",
         "metadata": {"name": "config"},
         "spec": {
-            "namespace": made.namespace,
+            "namespace": options.namespace,
             "ignore": ignored,
             "passThrough": ["extra/**"],
             "gateway": gateway,
         },
     }
-    yield "llmaz.yaml", _written([config], "What holds for all models. Every key: `llmaz schema renderconfig`.")
-    names = list(dict.fromkeys((made.namespace, GATEWAY)))
+    yield "llmaz.yaml", _write_yaml([config], "What holds for all models. Every key: `llmaz schema renderconfig`.")
+    names = list(dict.fromkeys((options.namespace, GATEWAY)))
     yield (
         "extra/namespaces.yaml",
-        _written(map(_namespace, names), "Of models, and of the Gateway. Neither tool deletes one."),
+        _write_yaml(map(_namespace, names), "Of models, and of the Gateway. Neither tool deletes one."),
     )
 
 
-def _playground(made: Wishes) -> Document:
-    name = "cpu-demo.yaml" if made.demo else "gpu.yaml"
-    return yamlio.parse(name, _shipped(name).encode())[0][0]
+def _playground(options: ScaffoldOptions) -> Document:
+    name = "cpu-demo.yaml" if options.demo else "gpu.yaml"
+    return yamlio.parse(name, _read_template(name).encode())[0][0]
 
 
-def _model(playground: Document) -> str:
+def _model_name(playground: Document) -> str:
     name: str = playground.value["spec"]["modelClaim"]["modelName"]
     return name
 
 
-def _preset(name: str) -> str:
-    """The text of a model preset, less the line that leads editors to a schema beside it."""
+def _preset_text(name: str) -> str:
+    """The text of a model preset, without the line that names a schema for editors."""
     with open(os.path.join(load.PRESETS, "models", f"{name}.yaml"), encoding="utf-8") as file:
         lines = [line for line in file if not line.startswith("# yaml-language-server:")]
     return f"# From the preset of llmaz {__version__}; llmaz presets diff {name} compares them.\n" + "".join(lines)
@@ -152,7 +155,7 @@ def _namespace(name: str) -> Body:
 
 
 def _chart() -> Iterator[tuple[str, str]]:
-    """Path and text of each file of our chart."""
+    """Relative path and text of each file of charts/llmaz."""
     for folder, folders, names in os.walk(CHART):
         folders.sort()
         for name in sorted(names):
@@ -161,103 +164,107 @@ def _chart() -> Iterator[tuple[str, str]]:
                 yield os.path.relpath(path, CHART).replace(os.sep, "/"), file.read()
 
 
-def _platform(made: Wishes) -> Iterator[tuple[str, str]]:
-    values: Body = {"engine": made.engine}
-    if made.engine == "argocd":
+def _platform(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
+    values: Body = {"engine": options.engine}
+    if options.engine == "argocd":
         values["argocd"] = {
-            "namespace": made.tools,
-            "project": made.project,
-            "destination": _destination(made),
+            "namespace": options.tools,
+            "project": options.project,
+            "destination": _destination(options),
         }
-    if made.engine == "flux":
-        source = _told(made)[0]["metadata"]["name"]
+    if options.engine == "flux":
+        source = _flux_objects(options)[0]["metadata"]["name"]
         values["flux"] = {
-            "namespace": made.tools,
-            "self": {"name": source, "chart": f"./{made.inside('platform/llmaz')}"},
+            "namespace": options.tools,
+            "self": {"name": source, "chart": f"./{options.inside('platform/llmaz')}"},
         }
-    if made.demo:  # its chart asks for a whole CPU and 1 GiB, of which a laptop has few
+    if options.demo:  # its chart asks for a whole CPU and 1 GiB, of which a laptop has few
         values["leaderWorkerSet"] = {"values": {"resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}}
     head = "What differs from llmaz/values.yaml, which names every component and key. For a chat page, as an example:"
-    yield "platform/values.yaml", _written([values], head, "openWebUI: {enabled: true}")
+    yield "platform/values.yaml", _write_yaml([values], head, "openWebUI: {enabled: true}")
 
 
-def _destination(made: Wishes) -> Body:
-    return {"server" if "://" in made.destination else "name": made.destination}
+def _destination(options: ScaffoldOptions) -> Body:
+    return {"server" if "://" in options.destination else "name": options.destination}
 
 
 # --- bootstrap --------------------------------------------------------------------------------------------------------
 
 
-def _place(made: Wishes, revision: str) -> Place:
+def _rendered_source(options: ScaffoldOptions, revision: str) -> EnvironmentSource:
     given = {"--revision": revision}
-    given["--destination-server" if "://" in made.destination else "--destination-name"] = made.destination
-    return Place("llmaz", "", made.repository, made.inside("rendered"), "file", given)
+    given["--destination-server" if "://" in options.destination else "--destination-name"] = options.destination
+    return EnvironmentSource("llmaz", "", options.repository, options.inside("rendered"), "file", given)
 
 
-def _argocd(made: Wishes) -> Iterator[tuple[str, str]]:
-    models, shared = applications([_place(made, made.branch)], Ways(made.project, made.tools))
+def _argocd(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
+    models, shared = applications(
+        [_rendered_source(options, options.branch)], SyncOptions(options.project, options.tools)
+    )
     for body, wave in ((shared, "2"), (models, "3")):
         body["metadata"]["annotations"][_WAVE] = wave
     # Applications themselves live where Argo CD does, wherever models go.
     helm = {"releaseName": "llmaz", "valueFiles": ["../values.yaml"]}  # components are called after the release
-    chart = _applied(made, "llmaz-platform", "platform/llmaz", {"helm": helm})
-    if made.destination in (HERE, "in-cluster"):  # else the chart makes nothing but Applications
+    chart = _root_application(options, "llmaz-platform", "platform/llmaz", {"helm": helm})
+    if options.destination in (IN_CLUSTER, "in-cluster"):  # else the chart makes nothing but Applications
         # Its own objects go to the Gateway's namespace. That belongs to llmaz-shared: two owners would fight for it.
         chart["spec"]["destination"]["namespace"] = GATEWAY
         chart["spec"]["syncPolicy"]["syncOptions"].insert(0, "CreateNamespace=true")
     chart["metadata"]["annotations"] |= {"argocd.argoproj.io/manifest-generate-paths": ".;../values.yaml", _WAVE: "0"}
-    root = _applied(made, "llmaz-bootstrap", "bootstrap/apps", {})
-    settings = health.config_map(made.tools)
+    root = _root_application(options, "llmaz-bootstrap", "bootstrap/apps", {})
+    settings = health.config_map(options.tools)
     with open(os.path.join(CHART, "files", "application.lua"), encoding="utf-8") as file:
         settings["data"]["resource.customizations.health.argoproj.io_Application"] = file.read()
     yield (
         "bootstrap/argocd-cm.yaml",
-        _written([settings], "A patch of Argo CD's settings, to be applied once: when our objects are healthy."),
+        _write_yaml([settings], "A patch of Argo CD's settings, to be applied once: when our objects are healthy."),
     )
-    yield "bootstrap/root.yaml", _written([root], "To be applied once: the Application that makes those in apps/.")
-    yield "bootstrap/apps/platform.yaml", _written([chart], "The platform: an Application for each component.")
+    yield "bootstrap/root.yaml", _write_yaml([root], "To be applied once: the Application that makes those in apps/.")
+    yield "bootstrap/apps/platform.yaml", _write_yaml([chart], "The platform: an Application for each component.")
     yield (
         "bootstrap/apps/models.yaml",
-        _written([shared, models], "What is rendered: `llmaz argocd application`, after the platform."),
+        _write_yaml([shared, models], "What is rendered: `llmaz argocd application`, after the platform."),
     )
 
 
-def _applied(made: Wishes, name: str, path: str, how: Body) -> Body:
-    """An Application of Applications."""
-    like, _ = applications([_place(made, made.branch)], Ways(made.project, made.tools))
-    source = {"repoURL": made.repository, "targetRevision": made.branch, "path": made.inside(path), **how}
-    destination = {"server": HERE, "namespace": made.tools}
-    like["metadata"]["name"] = name
-    like["spec"] |= {"source": source, "destination": destination}
-    return like
+def _root_application(options: ScaffoldOptions, name: str, path: str, how: Body) -> Body:
+    """An Application of Argo CD whose source holds other Applications. `how`: further fields of its source."""
+    application, _ = applications(
+        [_rendered_source(options, options.branch)], SyncOptions(options.project, options.tools)
+    )
+    source = {"repoURL": options.repository, "targetRevision": options.branch, "path": options.inside(path), **how}
+    destination = {"server": IN_CLUSTER, "namespace": options.tools}
+    application["metadata"]["name"] = name
+    application["spec"] |= {"source": source, "destination": destination}
+    return application
 
 
-def _flux(made: Wishes) -> Iterator[tuple[str, str]]:
-    source, models = _told(made)
+def _flux(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
+    source, models = _flux_objects(options)
     reference = models["spec"]["sourceRef"]
     platform = {"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "name": "llmaz-platform"}
     root = {
         "apiVersion": models["apiVersion"],
         "kind": models["kind"],
-        "metadata": {"name": "llmaz-bootstrap", "namespace": made.tools},
+        "metadata": {"name": "llmaz-bootstrap", "namespace": options.tools},
         "spec": {
             "interval": "10m",
             "retryInterval": "2m",
             "timeout": "10m",
             "sourceRef": reference,
-            "path": f"./{made.inside('bootstrap/apps')}",
+            "path": f"./{options.inside('bootstrap/apps')}",
             "prune": True,
             # not `wait`: it would wait for the models, which wait for this
-            "healthChecks": [{**platform, "namespace": made.tools}],
+            "healthChecks": [{**platform, "namespace": options.tools}],
         },
     }
     models["spec"] = {"dependsOn": [{"name": "llmaz-bootstrap"}], **models["spec"]}
-    chart = made.inside("platform/llmaz")
+    chart = options.inside("platform/llmaz")
     again = {"name": "RetryOnFailure", "retryInterval": "2m"}  # nothing is uninstalled
     release = {
         "apiVersion": platform["apiVersion"],
         "kind": platform["kind"],
-        "metadata": {"name": "llmaz-platform", "namespace": made.tools},
+        "metadata": {"name": "llmaz-platform", "namespace": options.tools},
         "spec": {
             "interval": "10m",
             "releaseName": "llmaz",
@@ -266,7 +273,7 @@ def _flux(made: Wishes) -> Iterator[tuple[str, str]]:
                     "chart": f"./{chart}",
                     "sourceRef": reference,
                     "reconcileStrategy": "Revision",  # the chart's version stays when values change
-                    "valuesFiles": [f"./{chart}/values.yaml", f"./{made.inside('platform/values.yaml')}"],
+                    "valuesFiles": [f"./{chart}/values.yaml", f"./{options.inside('platform/values.yaml')}"],
                 }
             },
             "timeout": "10m",
@@ -276,97 +283,98 @@ def _flux(made: Wishes) -> Iterator[tuple[str, str]]:
             "upgrade": {"disableWait": True, "strategy": again},
         },
     }
-    yield "bootstrap/root.yaml", _written([source, root], "To be applied once: it makes what stands in apps/.")
-    yield "bootstrap/apps/platform.yaml", _written([release], "The platform: a HelmRelease for each component.")
+    yield "bootstrap/root.yaml", _write_yaml([source, root], "To be applied once: it makes what stands in apps/.")
+    yield "bootstrap/apps/platform.yaml", _write_yaml([release], "The platform: a HelmRelease for each component.")
     yield (
         "bootstrap/apps/models.yaml",
-        _written([models], "What is rendered: `llmaz flux kustomization`, after the platform."),
+        _write_yaml([models], "What is rendered: `llmaz flux kustomization`, after the platform."),
     )
 
 
-def _told(made: Wishes) -> list[Body]:
-    """Flux's source, and the Kustomization of the models."""
+def _flux_objects(options: ScaffoldOptions) -> list[Body]:
+    """Flux's source object, and the Kustomization of the rendered files."""
     # what looks like a tag or a commit has to be written in full
-    looks = re.match(r"v?[0-9]|[0-9a-f]{40}$", made.branch)
-    place = _place(made, f"refs/heads/{made.branch}" if looks else made.branch)
-    return kustomizations("llmaz", [place], made.tools, made.secret or None)
+    is_ambiguous = re.match(r"v?[0-9]|[0-9a-f]{40}$", options.branch)
+    source = _rendered_source(options, f"refs/heads/{options.branch}" if is_ambiguous else options.branch)
+    return kustomizations("llmaz", [source], options.tools, options.secret or None)
 
 
-def _nothing(made: Wishes) -> Iterator[tuple[str, str]]:
+def _no_bootstrap(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     return iter(())
 
 
-# --- workflows and words ----------------------------------------------------------------------------------------------
+# --- workflows and README ---------------------------------------------------------------------------------------------
 
 
-def _workflow(made: Wishes) -> Iterator[tuple[str, str]]:
-    """Of the whole repository, so at its top. The texts are those of docs/github.md and docs/gitlab.md."""
-    file = os.path.join(made.top, _workflow_file(made)) if made.below else _workflow_file(made)
-    if made.ci == "github":
-        text = _shipped("github.yml").replace(ACTION, made.action)
-        if made.branch != "main":
-            text = text.replace("branches: [main]", f'branches: ["{made.branch}"]')
-        if made.below:
-            field = yamlio.dump({"working-directory": made.below}).rstrip("\n")
+def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
+    """Path and text of the CI file, from docs/github.md or docs/gitlab.md. It goes to the top of the repository."""
+    file = os.path.join(options.top, _workflow_file(options)) if options.below else _workflow_file(options)
+    if options.ci == "github":
+        text = _read_template("github.yml").replace(ACTION, options.action)
+        if options.branch != "main":
+            text = text.replace("branches: [main]", f'branches: ["{options.branch}"]')
+        if options.below:
+            field = yamlio.dump({"working-directory": options.below}).rstrip("\n")
             text = text.rstrip("\n") + f"\n          {field}\n"
         yield file, text
-    elif made.ci == "gitlab":
-        text = _shipped("gitlab.yml").replace("image: python:3.13", "image: python:3.13.9")
+    elif options.ci == "gitlab":
+        text = _read_template("gitlab.yml").replace("image: python:3.13", "image: python:3.13.9")
         text = text.replace("install --quiet llmaz-renderer", f"install --quiet llmaz-renderer=={__version__}")
-        if made.below:
-            where = shlex.quote(made.below)
+        if options.below:
+            where = shlex.quote(options.below)
             text = text.replace("llmaz render --check", f"llmaz render {where} --check")
             text = text.replace("--format markdown", f"--format markdown -- {where}")
         yield file, text
 
 
-def _workflow_file(made: Wishes) -> str:
-    """As seen from the repository's top; '' is none."""
-    return {"github": ".github/workflows/llmaz.yml", "gitlab": ".gitlab-ci.yml", "none": ""}[made.ci]
+def _workflow_file(options: ScaffoldOptions) -> str:
+    """The path of the CI file, relative to the top of the repository; '' for none."""
+    return {"github": ".github/workflows/llmaz.yml", "gitlab": ".gitlab-ci.yml", "none": ""}[options.ci]
 
 
-def _readme(made: Wishes) -> str:
-    playground = _playground(made)
-    model = load.preset(f"models/{_model(playground)}").value
+def _readme(options: ScaffoldOptions) -> str:
+    playground = _playground(options)
+    model = load.preset(f"models/{_model_name(playground)}").value
     words = {
-        "Tool": {"argocd": "Argo CD syncs that", "flux": "Flux applies that", "none": "you apply that"}[made.engine],
+        "Tool": {"argocd": "Argo CD syncs that", "flux": "Flux applies that", "none": "you apply that"}[options.engine],
         "Rows": "",
         "Version": __version__,
         "Model": model["spec"]["servedModelName"],
-        "Namespace": made.namespace,
-        "Tools": made.tools,
-        "Push": "\n   ".join(_push(made)),
-        "Begin": "\n   ".join(_begin(made)),
+        "Namespace": options.namespace,
+        "Tools": options.tools,
+        "Push": "\n   ".join(_push_commands(options)),
+        "Begin": "\n   ".join(_bootstrap_commands(options)),
         "Key": "",
         "Check": "",
     }
-    if made.engine != "none":
-        words["Rows"] = f"| `bootstrap/` | what {_TOOLS[made.engine]} is told, once | `llmaz init` |\n"
-    if made.engine == "flux" and made.secret:
+    if options.engine != "none":
+        words["Rows"] = f"| `bootstrap/` | what {_TOOLS[options.engine]} is told, once | `llmaz init` |\n"
+    if options.engine == "flux" and options.secret:
         words["Key"] = (
-            f"Make the Secret with the key that opens the repository: `flux create secret git {made.secret} "
-            f"--namespace {made.tools} --url {_told(made)[0]['spec']['url']}`, and let the repository accept that key. "
+            f"Make the Secret with the key that opens the repository: `flux create secret git {options.secret} "
+            f"--namespace {options.tools} --url {_flux_objects(options)[0]['spec']['url']}`, and let the repository "
+            "accept that key. "
         )
-    if file := _workflow_file(made):
+    if file := _workflow_file(options):
         words["Check"] = f"`{file}` checks that, and says in each change what it does to running models.\n"
-    words["First"] = _filled(_shipped(f"{made.engine}.md"), words)
-    return _filled(_shipped("README.md"), words).rstrip("\n") + "\n"
+    words["First"] = _fill_template(_read_template(f"{options.engine}.md"), words)
+    return _fill_template(_read_template("README.md"), words).rstrip("\n") + "\n"
 
 
 _TOOLS = {"argocd": "Argo CD", "flux": "Flux"}
 
 
-def _filled(text: str, words: dict[str, str]) -> str:
-    filler = template.compiled(text, frozenset(words))
+def _fill_template(text: str, words: dict[str, str]) -> str:
+    filler = template.compile_template(text, frozenset(words))
     return text if filler is None else str(filler(words))
 
 
-def _written(bodies: Iterable[Body], *head: str) -> str:
-    """Objects under a comment."""
+def _write_yaml(bodies: Iterable[Body], *head: str) -> str:
+    """A YAML file of these objects, with `head` as comment lines at the top."""
     comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
     return comment + "---\n".join(map(yamlio.dump, bodies))
 
 
-def _shipped(name: str) -> str:
+def _read_template(name: str) -> str:
     with open(os.path.join(FILES, name), encoding="utf-8") as file:
         return file.read()

@@ -14,26 +14,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from renderer.problems import Origin, Path, Problem, Source
-from renderer.yamlio import quick
-from renderer.yamlio.forms import Filled, form
+from renderer.diagnostics import Diagnostic, Origin, Path, Source
+from renderer.yamlio import fast_reader
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
-from renderer.yamlio.writing import Shared, dump
+from renderer.yamlio.writer import SharedMap, dump
 
 if TYPE_CHECKING:
-    from renderer.yamlio.careful import Careful, Node
+    from renderer.yamlio.located_reader import LocatedNode, LocatedReader
 
 __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_EXPANDED",
-    "Changed",
+    "ChangedDocument",
     "Document",
-    "Filled",
-    "Shared",
+    "SharedMap",
     "documents",
     "dump",
-    "form",
     "parse",
 ]
 
@@ -115,7 +112,7 @@ class _Part(Document):
         return super().raw((*self._at, *path))
 
 
-class Changed(Document):
+class ChangedDocument(Document):
     """A document with another value in its place; `moved`: paths in that value, and where in the document such a field
     stands. It is a problems.Merged.
     """
@@ -152,15 +149,15 @@ class _File:
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
         self.data = data
-        self._nodes: list[Node | None] | None = None
+        self._nodes: list[LocatedNode | None] | None = None
 
-    def nodes(self) -> list[Node | None]:
+    def nodes(self) -> list[LocatedNode | None]:
         if self._nodes is None:
             self._nodes = _careful(self.name, self.data).read()
         return self._nodes
 
 
-def parse(name: str, data: bytes) -> tuple[list[Document], list[Problem]]:
+def parse(name: str, data: bytes) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of a file that is called `name` in messages, and what is wrong with its YAML. Never raises.
 
     Documents without content are left out, but count in `index`. With problems, the documents are those that are whole
@@ -168,8 +165,8 @@ def parse(name: str, data: bytes) -> tuple[list[Document], list[Problem]]:
     """
     file = _File(name, data)
     try:
-        values = quick.read(data)
-        problems: list[Problem] = []
+        values = fast_reader.read_fast(data)
+        problems: list[Diagnostic] = []
     except Exception:  # noqa: BLE001 - whatever it was, the careful way has words for it
         careful = _careful(name, data)
         values = [node and node.value for node in careful.read()]
@@ -177,11 +174,11 @@ def parse(name: str, data: bytes) -> tuple[list[Document], list[Problem]]:
     return [Document(file, index, value) for index, value in enumerate(values) if value is not None], problems
 
 
-def _careful(name: str, data: bytes) -> Careful:
+def _careful(name: str, data: bytes) -> LocatedReader:
     """The careful way, imported when first needed: nearly every run does without it."""
-    from renderer.yamlio.careful import Careful
+    from renderer.yamlio.located_reader import LocatedReader
 
-    return Careful(name, data)
+    return LocatedReader(name, data)
 
 
 def documents(name: str, data: bytes, values: Iterable[tuple[int, Any]]) -> list[Document]:

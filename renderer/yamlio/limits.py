@@ -6,7 +6,7 @@ a bundle of certificates in one line 300 kB.
 
 from typing import Final
 
-from renderer.paths import MAX_BYTES as MAX_BYTES
+from renderer.source.paths import MAX_BYTES as MAX_BYTES
 
 MAX_LINE: Final = 512 * 1024  # bytes of a line
 MAX_KEY: Final = 1_024  # characters of a key, as many as YAML allows where no `?` stands before it

@@ -22,7 +22,7 @@ _GO_FLOAT = r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?"
 _SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so that it is no integer any more
 
 
-class Odd(Exception):
+class UncertainError(Exception):
     """This way of reading cannot vouch for the file."""
 
 
@@ -33,12 +33,12 @@ def resolved(text: str) -> str | int | float | bool | None:
     if text[0] not in "0123456789+-.":
         return text
     if _NO_JSON.fullmatch(text):
-        raise Odd(text)
+        raise UncertainError(text)
     if text[0] == "." and not re.fullmatch(_GO_FLOAT, text):
         return text
     digits = text.replace("_", "")
-    if found := _INT.fullmatch(digits):
-        sign, *numbers, decimal = found.groups()
+    if match := _INT.fullmatch(digits):
+        sign, *numbers, decimal = match.groups()
         if decimal and float(decimal) - float(decimal) == 0:
             return int(digits)
         for base, number in zip((16, 8, 2), numbers, strict=True):
@@ -46,8 +46,8 @@ def resolved(text: str) -> str | int | float | bool | None:
                 value = -int(number, base) if sign == "-" else int(number, base)
                 if -(1 << 63) <= value < 1 << (63 if sign else 64):
                     return value
-    if (found := _SIGNED_BINARY.fullmatch(digits)) and -(1 << 63) <= int(found[1], 2) < 1 << 63:
-        return int(found[1], 2)
+    if (match := _SIGNED_BINARY.fullmatch(digits)) and -(1 << 63) <= int(match[1], 2) < 1 << 63:
+        return int(match[1], 2)
     if _FLOAT.fullmatch(digits):
         real = float(digits)
         if abs(real) < _SMALL and real.is_integer():
@@ -57,7 +57,7 @@ def resolved(text: str) -> str | int | float | bool | None:
     return text
 
 
-class Memo:
+class ScalarCache:
     """What `make` makes of texts, remembered in `known` for short ones, up to a bound.
 
     `memo[text]` always has it; who asks often looks into `known` himself, a plain dict, and asks `new` for the rest.
@@ -75,19 +75,19 @@ class Memo:
 
     def new(self, text: Any) -> Any:
         """What is made of a text that is not known."""
-        made = self.make(text)
+        value = self.make(text)
         if text.__class__ is int or len(text) <= 200:
             if len(self.known) >= 4_000:  # more does not fit into the processor's cache, and most texts come only once
                 self.known.clear()
-            self.known[text] = made
-        return made
+            self.known[text] = value
+        return value
 
 
 def _plain_key(text: str) -> str:
     if text == "<<" or len(text) > MAX_KEY or not isinstance(resolved(text), str):
-        raise Odd(text)
+        raise UncertainError(text)
     return text
 
 
-VALUES = Memo(resolved)
-KEYS = Memo(_plain_key)
+VALUES = ScalarCache(resolved)
+KEYS = ScalarCache(_plain_key)

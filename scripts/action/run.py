@@ -28,12 +28,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from renderer import escapes, git, load
-from renderer.api import Options
-from renderer.cli import streams
-from renderer.problems import Problem, RenderError
-from renderer.reports import as_github, as_sarif, fingerprints
-from renderer.revision import revision
+from renderer import escapes, load
+from renderer.api import RenderOptions
+from renderer.cli import standard_streams
+from renderer.diagnostics import Diagnostic, RenderError
+from renderer.diagnostics.formats import as_github, as_sarif, fingerprints
+from renderer.source import git
+from renderer.source.commit import commit_tree
 
 Result = TypeVar("Result")
 
@@ -103,7 +104,7 @@ class Checked(NamedTuple):
     """What the check of the work tree came to. `said`: what went wrong beside the problems."""
 
     code: int
-    problems: tuple[Problem, ...]
+    problems: tuple[Diagnostic, ...]
     said: str
 
     def count(self, severity: str) -> int:
@@ -232,20 +233,20 @@ def check(asked: Settings) -> Checked:
     )
 
 
-def _problem(item: Mapping[str, Any], folder: Path, prefix: str) -> Problem:
+def _problem(item: Mapping[str, Any], folder: Path, prefix: str) -> Diagnostic:
     """From the JSON; the file as the repository knows it, where it is one of the repository."""
     file = item["file"]
     if prefix and not posixpath.isabs(file) and (item["code"] in STALE or os.path.lexists(folder / file)):
         file = posixpath.normpath(posixpath.join(prefix, file))
-    return Problem(
-        file,
-        item["line"],
-        item["column"],
-        item["code"],
-        item["field"],
-        item["message"],
-        item["hint"],
-        item["severity"] == "warning",
+    return Diagnostic(
+        file=file,
+        line=item["line"],
+        column=item["column"],
+        code=item["code"],
+        field=item["field"],
+        message=item["message"],
+        hint=item["hint"],
+        warning=item["severity"] == "warning",
     )
 
 
@@ -295,8 +296,8 @@ def _environments(asked: Settings, commit: str) -> tuple[str, ...]:
     """The names in a commit, none where it cannot be told: `llmaz diff` has words for that."""
     try:
         with contextlib.chdir(asked.folder):
-            ground = revision(git.top(), commit)
-            return load.environment_names(Options(paths=asked.paths, ground=ground))
+            ground = commit_tree(git.top(), commit)
+            return load.environment_names(RenderOptions(paths=asked.paths, ground=ground))
     except (RenderError, OSError):
         return ()
 
@@ -708,9 +709,9 @@ def _to_github(asked: Settings, mark: str, text: str, log: str, wordless: bool) 
 
 
 if __name__ == "__main__":
-    streams.prepare()
+    standard_streams.prepare()
     try:
-        with streams.checked():
+        with standard_streams.checked_output():
             sys.exit(main(os.environ))
     except SystemExit as end:
-        streams.leave(end.code)
+        standard_streams.exit_process(end.code)

@@ -36,6 +36,7 @@ GOLDENS = (
     "tests/nodepools/*/expected.yaml",
     "tests/platform/*/expected.yaml",
 )
+QUESTIONS = ("goldens", "generated", "mutated")
 INPUTS = 2200  # of which at least two thousand render
 SPOILT = 2000
 MOST = 0.9  # of the made-up inputs must render
@@ -60,6 +61,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.apiserver", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders to ask about")
     parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the three questions")
+    parser.add_argument("--made-up", type=int, metavar="COUNT", help="so many inputs and spoilt manifests, not all")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -72,8 +74,8 @@ def main() -> int:
             if options.paths:
                 scores = [about_files(judge, "files", options.paths)]
             else:
-                wanted = [options.only] if options.only else list(QUESTIONS)
-                scores = [QUESTIONS[name](judge) for name in wanted]
+                wanted = [options.only] if options.only else QUESTIONS
+                scores = [about(name, judge, options.made_up) for name in wanted]
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
@@ -114,6 +116,15 @@ def prove(judge: Judge) -> None:
 
 
 LWS_HEAD = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet"}
+
+
+def about(question: str, judge: Judge, made_up: int | None) -> Score:
+    """One of the three; `made_up` where not all that can be made up is to be asked about."""
+    if question == "goldens":
+        return about_goldens(judge)
+    if question == "generated":
+        return about_generated(judge, made_up or INPUTS)
+    return about_mutated(judge, made_up or SPOILT)
 
 
 def about_goldens(judge: Judge) -> Score:
@@ -162,13 +173,13 @@ def report(refusals: Sequence[Refusal]) -> int:
     return len({id(refusal.manifest) for refusal in refusals})
 
 
-def about_generated(judge: Judge) -> Score:
+def about_generated(judge: Judge, count: int) -> Score:
     """Whatever is rendered of made-up inputs. Inputs that are refused are no fault, as long as they are few."""
     start = time.monotonic()
     inputs = rendered = objects = refused = 0
     codes: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
-    for batch in batches(INPUTS):
+    for batch in batches(count):
         wanted = [each for text in batch.texts for each in manifests(f"batch {batch.number}, {text.path}", text.text)]
         refusals = judge.refusals(wanted)
         refused += report(refusals)
@@ -198,11 +209,11 @@ def kept(batch: Batch) -> str:
     return str(folder)
 
 
-def about_mutated(judge: Judge) -> Score:
+def about_mutated(judge: Judge, count: int) -> Score:
     """Whether we and the server think alike of spoilt manifests; what is refused here is meant to be."""
     start = time.monotonic()
     reasons = differences()
-    found = verdicts(judge, SPOILT)
+    found = verdicts(judge, count)
     different = [verdict for verdict in found if not verdict.alike]
     unexplained = [each for each in different if not any(reason.explains(each) for reason in reasons)]
     for verdict in unexplained:
@@ -214,9 +225,6 @@ def about_mutated(judge: Judge) -> Score:
         f" differences.yaml on {explained}, without one on {len(unexplained)} ({time.monotonic() - start:.0f} s)"
     )
     return Score(0, 0, len(unexplained))
-
-
-QUESTIONS = {"goldens": about_goldens, "generated": about_generated, "mutated": about_mutated}
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from renderer import pipeline, yamlio
-from renderer.api import Options
-from renderer.emit import Text
-from renderer.problems import Problem, failing
+from renderer.api import RenderOptions
+from renderer.diagnostics import Diagnostic, has_errors
+from renderer.output.manifest_files import OutputFile
 from tests.apiserver.inputs import Input, Node, configs, drawn, inputs, numbered
 from tests.apiserver.traffic import Traffic, traffic, wired
 
@@ -31,9 +31,9 @@ class Batch(NamedTuple):
     files: dict[str, str]
     inputs: int
     rendered: int
-    texts: Sequence[Text]
+    texts: Sequence[OutputFile]
     codes: Counter[str]
-    examples: dict[str, Problem]
+    examples: dict[str, Diagnostic]
 
 
 def batches(count: int) -> Iterator[Batch]:
@@ -53,12 +53,12 @@ def rendered(number: int, made: Sequence[Input], leading: Sequence[Traffic], con
     files |= {f"{index}.yaml": dumped(each) for index, each in enumerate(named)}
     files |= {f"to{index}.yaml": dumped([each]) for index, each in enumerate(wired(leading, named, config))}
     with repository(files):
-        done = pipeline.render(Options(texts=True))
+        done = pipeline.render(RenderOptions(texts=True))
     gc.unfreeze()
     gc.enable()  # the program turns it off, since it lives for seconds only
-    wrong: dict[str, Problem] = {}
+    wrong: dict[str, Diagnostic] = {}
     for problem in done.problems:
-        if failing([problem]):
+        if has_errors([problem]):
             wrong.setdefault(problem.file, problem)
     apps = [name for name in files if name != "llmaz.yaml"]
     held = [] if "llmaz.yaml" in wrong else [name for name in apps if name not in wrong]

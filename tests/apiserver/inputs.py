@@ -313,16 +313,18 @@ def engines() -> list[Engine]:
         grouped = {option for group in engine["options"].get("groups", {}).values() for option in group}
         found.append(
             Engine(
-                path.stem,
-                engine["formats"],
-                engine["sources"],
-                "stream" in engine,
-                [each["accelerator"] for each in engine["variants"] if each["accelerator"] in (*RESOURCES, "none")],
-                any(each.get("unflavored") for each in engine["variants"]),
-                [each for each in names if each[0] not in SET and each[0] not in grouped],
-                any(each["name"] == "speculative-decoding" for each in spec["recommendedConfigs"]),
-                "hubs" in engine,
-                "waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
+                name=path.stem,
+                formats=engine["formats"],
+                sources=engine["sources"],
+                streams="stream" in engine,
+                accelerators=[
+                    each["accelerator"] for each in engine["variants"] if each["accelerator"] in (*RESOURCES, "none")
+                ],
+                bare=any(each.get("unflavored") for each in engine["variants"]),
+                options=[each for each in names if each[0] not in SET and each[0] not in grouped],
+                drafts=any(each["name"] == "speculative-decoding" for each in spec["recommendedConfigs"]),
+                own_hub="hubs" in engine,
+                pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
             )
         )
     return found
@@ -330,16 +332,16 @@ def engines() -> list[Engine]:
 
 ENGINES = engines()
 OWN = Engine(
-    "",
-    ("safetensors", "gguf"),
-    ("hub", "objectStore", "host", "oci"),
-    False,
-    ("nvidia", "amd"),
-    True,
-    (),
-    True,
-    False,
-    False,
+    name="",
+    formats=("safetensors", "gguf"),
+    sources=("hub", "objectStore", "host", "oci"),
+    streams=False,
+    accelerators=("nvidia", "amd"),
+    bare=True,
+    options=(),
+    drafts=True,
+    own_hub=False,
+    pooled=False,
 )
 repository = st.builds(
     lambda org, name: f"{org}/{name}",

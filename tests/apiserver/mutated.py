@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 import yaml
 
 from renderer import check, schema
-from renderer.load.rule import Rule
-from renderer.problems import Origin, dotted, problem
+from renderer.diagnostics import Origin, dotted, make_diagnostic
+from renderer.diagnostics.rule import NamedSource
 from tests.apiserver.judge import CHANGED, Judge, Manifest, manifests
 from tests.apiserver.server import Body
 
@@ -106,8 +106,8 @@ def ours(body: Body) -> list[str]:
     group, _, number = version.rpartition("/")
     if not schema.exists(f"output/{group or 'core'}/{kind.lower()}_{number}"):
         return [f"no schema of {version} {kind}"]  # an error under --strict
-    nowhere = Origin(Rule("manifest"))
-    found = [(path, problem(code, nowhere, **words)) for code, path, words in check.one(body)]
+    nowhere = Origin(NamedSource("manifest"))
+    found = [(path, make_diagnostic(code, nowhere, **words)) for code, path, words in check.validate_object(body)]
     return [f"{each.code} {dotted(path)}: {each.message}" for path, each in found if each.forbids()]
 
 

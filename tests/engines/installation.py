@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ LLAMACPP_FLAGS = (
     "-DGGML_OPENMP=OFF",
     "-DLLAMA_OPENSSL=OFF",
     "-DLLAMA_BUILD_TESTS=OFF",
-    "-DLLAMA_BUILD_EXAMPLES=OFF",
+    "-DLLAMA_CURL=OFF",
     "-DLLAMA_USE_PREBUILT_UI=OFF",
 )
 BUILD_TOOLS = ("cmake", "make", "cc", "c++")
@@ -51,17 +52,10 @@ def llamacpp(tools: Path, version: str) -> Path:
         return folder
     if version not in LLAMACPP:
         raise CannotJudge(f"llamacpp {version}: scripts/release_sources.py knows no source of it")
-    missing = [name for name in BUILD_TOOLS if shutil.which(name) is None]
-    if missing:
-        raise CannotJudge(f"llamacpp {version} is not built, and not on the PATH: {', '.join(missing)}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".llamacpp-{version}-", dir=folder.parent) as work:
-        sources = _fetched(*LLAMACPP[version], Path(work))
-        build = Path(work) / "build"
-        _run(["cmake", "-S", str(sources), "-B", str(build), *LLAMACPP_FLAGS], Path(work) / "log")
-        jobs = f"-j{os.cpu_count() or 1}"
-        _run(["cmake", "--build", str(build), "--target", "llama-server", jobs], Path(work) / "log")
-        (build / "bin").rename(folder)
+    _require(f"llamacpp {version}", BUILD_TOOLS)
+    with _work_folder(folder) as work:
+        sources = _fetched(*LLAMACPP[version], work)
+        _built(sources, work, LLAMACPP_FLAGS, ("llama-server",)).rename(folder)
     return folder
 
 
@@ -86,13 +80,9 @@ def ollama(tools: Path, version: str) -> Path:
         return folder
     if version not in OLLAMA:
         raise CannotJudge(f"ollama {version}: nobody said which build of llama.cpp it runs")
-    missing = [name for name in (*BUILD_TOOLS, "go") if shutil.which(name) is None]
-    if missing:
-        raise CannotJudge(f"ollama {version} is not built, and not on the PATH: {', '.join(missing)}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    _require(f"ollama {version}", (*BUILD_TOOLS, "go"))
     runner = OLLAMA[version]
-    with tempfile.TemporaryDirectory(prefix=f".ollama-{version}-", dir=folder.parent) as name:
-        work = Path(name)
+    with _work_folder(folder) as work:
         log, result = work / "log", work / "result"
         flags = f"-X={OLLAMA_MODULE}/version.Version={version}"
         target = f"{OLLAMA_MODULE}@v{version}"
@@ -102,24 +92,9 @@ def ollama(tools: Path, version: str) -> Path:
         shutil.copytree(Path(cache) / target, module)
         _run(["chmod", "-R", "u+w", str(module)], log)
         sources = _fetched(runner.package, runner.number, work)
-        build = work / "build"
-        place = f"-DFETCHCONTENT_SOURCE_DIR_LLAMA_CPP={sources}"
-        _run(
-            [
-                "cmake",
-                "-S",
-                str(module / "llama" / "server"),
-                "-B",
-                str(build),
-                *LLAMACPP_FLAGS[:1],
-                "-DGGML_OPENMP=OFF",
-                place,
-            ],
-            log,
-        )
-        jobs = f"-j{os.cpu_count() or 1}"
-        _run(["cmake", "--build", str(build), "--target", "llama-server", "llama-quantize", jobs], log)
-        shutil.copytree(build / "bin", result / "lib")
+        runner_flags = (*LLAMACPP_FLAGS[:1], "-DGGML_OPENMP=OFF", f"-DFETCHCONTENT_SOURCE_DIR_LLAMA_CPP={sources}")
+        programs = _built(module / "llama" / "server", work, runner_flags, ("llama-server", "llama-quantize"))
+        shutil.copytree(programs, result / "lib")
         result.rename(folder)
     return folder
 
@@ -177,6 +152,29 @@ def vllm(tools: Path, version: str) -> Path:
     _run([str(folder / "bin" / "vllm"), "--version"], log)
     marker.touch()
     return folder
+
+
+def _require(engine: str, programs: Sequence[str]) -> None:
+    """CannotJudge when a program that builds the engine is not on the PATH."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        raise CannotJudge(f"{engine} is not built, and not on the PATH: {', '.join(missing)}")
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[Path]:
+    """A folder beside the one where a build will lie, so that a finished build is moved there at once."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as work:
+        yield Path(work)
+
+
+def _built(sources: Path, work: Path, flags: Sequence[str], targets: Sequence[str]) -> Path:
+    """The folder of programs that CMake builds of the sources."""
+    build, log = work / "build", work / "log"
+    _run(["cmake", "-S", str(sources), "-B", str(build), *flags], log)
+    _run(["cmake", "--build", str(build), "--target", *targets, f"-j{os.cpu_count() or 1}"], log)
+    return build / "bin"
 
 
 def _fetched(package: str, number: str, work: Path) -> Path:

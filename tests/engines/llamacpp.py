@@ -6,20 +6,19 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tests.apiserver.server import CannotJudge
 from tests.engines import installation
-from tests.engines.clients import Client, Completion
+from tests.engines.clients import Client
 from tests.engines.kubelet import Image, Pod, size_of
 from tests.engines.models import Shape, write_gguf
 from tests.engines.rendering import ROOT, Workload, rendered
 from tests.engines.trial import (
     CHAT,
-    COMPLETIONS,
     PATIENCE,
+    REQUESTS,
     Bench,
     Result,
     Trial,
@@ -28,9 +27,11 @@ from tests.engines.trial import (
     drained,
     embedded,
     faults,
+    full_contexts,
     listed,
+    long_chat,
     movement,
-    probed,
+    served,
     streamed,
     together,
     unexpected,
@@ -41,7 +42,6 @@ CHARTS = ROOT / "charts" / "llmaz" / "files"
 SERIES = re.compile(r"\bllamacpp:\w+")
 OLDER = ("b8929", "b4579")
 SLOTS = 4  # without --parallel
-REQUESTS = 2 * SLOTS
 LONG = 1024  # tokens of a stream that takes a second
 LASTING = 3072  # of one that outlasts what is left of a hook's sleep
 MODELS = {
@@ -72,53 +72,26 @@ def bench(tools: Path, folder: Path, version: str) -> Bench:
     return Bench(Image({"/app": program}, ENVIRONMENT), models, folder, version)
 
 
-def weights(workload: Workload, model: Path) -> list[tuple[str, Path]]:
-    """The same model wherever the command line expects one."""
-    places = (workload.option("--model"), workload.option("--model-draft"))
-    return [(place, model) for place in places if place]
-
-
-def long(name: str, tokens: int = LONG) -> dict[str, Any]:
-    """The body of a chat completion of exactly so many tokens."""
-    return chat(name, max_tokens=tokens, ignore_eos=True)
-
-
 def quickstart(bench: Bench) -> Iterator[Result]:
     """The example as it is, from its start to its drain."""
     workload = rendered("chat", "examples/quickstart")
     name = workload.served_name
-    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
-        yield Result("probes", probed(pod))
-        yield Result("served name", listed(client, name))
-        yield Result("chat", chatted(client, name))
-        yield Result("stream", streamed(client, name))
+        yield from served(pod, client, name)
         yield Result("unknown name is answered", unexpected(client.send(CHAT, chat("nobody"))))
         yield parallel_requests(client, workload)
-        yield drained(pod, client, workload, long(name, LASTING))
+        yield drained(pod, client, workload, long_chat(name, LASTING))
 
 
 def parallel_requests(client: Client, workload: Workload) -> Result:
     """Whether as many requests as users send at once end whole, each as long as the stated context allows."""
-    question = f"{REQUESTS} requests of the stated context"
     context, fault = stated_context(workload)
     if not context:
-        return Result(question, fault)
-    written = context // 16
-    text = "".join("nopqrs"[number % 6] for number in range(context - written - 1))
-
-    def request(number: int) -> Completion:
-        body = {"prompt": f"{'abcdefgh'[number]}{text}", "max_tokens": written, "ignore_eos": True}
-        completion = client.stream(COMPLETIONS, body)
-        if not completion.fault and completion.tokens != written:
-            return completion._replace(fault=f"{completion.tokens} tokens instead of {written}")
-        return completion
-
-    begun = time.monotonic()
-    lost = faults(together(REQUESTS, request))
-    took = time.monotonic() - begun
-    return Result(question, "; ".join(filter(None, (fault, lost))), f"{context} tokens each, {took:.0f} s")
+        return Result("stated context", fault)
+    result = full_contexts(client, workload.served_name, context, context // 16)
+    return result._replace(fault="; ".join(filter(None, (fault, result.fault))))
 
 
 def stated_context(workload: Workload) -> tuple[int, str]:
@@ -141,10 +114,10 @@ def memory(bench: Bench) -> Iterator[Result]:
         raise CannotJudge("the quickstart has no memory limit")
     limit = size_of(stated)
     prompts = int(workload.option("--cache-ram") or 8192) << 20
-    with bench.pod(workload, weights(workload, bench.models["quickstart"])) as pod:
+    with bench.pod(workload, bench.weights(workload, "quickstart")) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
-        lost = faults(together(REQUESTS, lambda _: client.stream(CHAT, long(workload.served_name, 128))))
+        lost = faults(together(REQUESTS, lambda _: client.stream(CHAT, long_chat(workload.served_name, 128))))
         peak = pod.peak_memory()
     figures = f"{peak >> 20} MiB, and {prompts >> 20} of prompts, of {limit >> 20} MiB"
     yield Result("memory limit", lost or ("" if peak + prompts < limit else figures), figures)
@@ -153,11 +126,11 @@ def memory(bench: Bench) -> Iterator[Result]:
 def autoscaling(bench: Bench) -> Iterator[Result]:
     """Every series that the preset, the dashboards, the PodMonitor and the autoscaler count on."""
     workload = rendered("llamacpp", "tests/cases/elastic-by-queue/input")
-    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         path = workload.template["metadata"]["annotations"]["renderer.llmaz.io/metrics-path"]
-        body = long(workload.served_name)
+        body = long_chat(workload.served_name, LONG)
         more = 2 * int(workload.option("--parallel") or SLOTS)
         seen = movement(client, path, lambda: together(more, lambda _: client.stream(CHAT, body)))
         for source, names in series_counted_on(workload).items():
@@ -195,7 +168,7 @@ def api_key(bench: Bench) -> Iterator[Result]:
     """A key from a Secret: who needs it, and that the hook knows it."""
     workload = rendered("guarded", f"{INPUTS}/api-key.yaml")
     name, key = workload.served_name, "a-key-of-a-trial"
-    with bench.pod(workload, weights(workload, bench.models["small"]), {"keys": {"chat": key}}) as pod:
+    with bench.pod(workload, bench.weights(workload), {"keys": {"chat": key}}) as pod:
         pod.wait_ready(PATIENCE)
         stranger, client = Client(pod.connect), Client(pod.connect, key)
         yield Result("no key: /health", unexpected(stranger.send("/health")))
@@ -205,13 +178,13 @@ def api_key(bench: Bench) -> Iterator[Result]:
         yield Result("key: /metrics", unexpected(client.send("/metrics")))
         yield Result("key: /v1/models", unexpected(client.send("/v1/models")))
         yield Result("key: chat", chatted(client, name))
-        yield drained(pod, client, workload, long(name, LASTING))
+        yield drained(pod, client, workload, long_chat(name, LASTING))
 
 
 def embedding(bench: Bench) -> Iterator[Result]:
     """The model preset for embeddings."""
     workload = rendered("embedding", f"{INPUTS}/embedding.yaml")
-    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         yield Result("served name", listed(client, workload.served_name))
@@ -221,9 +194,9 @@ def embedding(bench: Bench) -> Iterator[Result]:
 def speculative(bench: Bench) -> Iterator[Result]:
     """Drafts are accepted; and a server that hangs is ended."""
     workload = rendered("on-llamacpp", "tests/cases/speculative-decoding/input", "--set", "gateway.mode=off")
-    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
-        completion = Client(pod.connect).stream(CHAT, {**long(workload.served_name, 64), "temperature": 0})
+        completion = Client(pod.connect).stream(CHAT, {**long_chat(workload.served_name, 64), "temperature": 0})
         drafts, accepted = (completion.timings.get(key, 0) for key in ("draft_n", "draft_n_accepted"))
         wrong = completion.fault or ("" if accepted else f"{drafts} drafts, {accepted} accepted")
         yield Result("drafts are accepted", wrong, f"{accepted} of {drafts}")
@@ -265,7 +238,7 @@ def restricted(bench: Bench) -> Iterator[Result]:
     """The quickstart under `hardening: restricted`."""
     options = ("--set", "hardening=restricted", "--set", "gateway.mode=off")
     workload = rendered("chat", "examples/quickstart", *options)
-    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         fields = {field: pod.status(field) for field in ("Uid", "Gid", "CapEff", "CapBnd", "NoNewPrivs")}
         meant = {"Uid": "\t".join(["65532"] * 4), "Gid": "\t".join(["65532"] * 4)}
@@ -295,21 +268,20 @@ def older(bench: Bench) -> Iterator[Result]:
     """What is rendered for an older build."""
     workload = bench.rendered("chat", f"{INPUTS}/older.yaml", f"server-{bench.version}")
     name = workload.served_name
-    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
-        yield Result("probes", probed(pod))
-        yield Result("served name", listed(client, name))
-        yield Result("chat", chatted(client, name))
-        yield Result("stream", streamed(client, name))
+        yield from served(pod, client, name)
         yield parallel_requests(client, workload)
         slots = int(workload.option("--parallel") or SLOTS)
-        seen = movement(client, "/metrics", lambda: together(2 * slots, lambda _: client.stream(CHAT, long(name))))
+        seen = movement(
+            client, "/metrics", lambda: together(2 * slots, lambda _: client.stream(CHAT, long_chat(name, LONG)))
+        )
         for series in ("llamacpp:requests_processing", "llamacpp:requests_deferred"):
             yield Result(f"series {series}", seen.fault(series))
-        yield drained(pod, client, workload, long(name, LASTING))
+        yield drained(pod, client, workload, long_chat(name, LASTING))
     workload = bench.rendered("speculative", f"{INPUTS}/older.yaml", f"server-{bench.version}")
-    with bench.pod(workload, weights(workload, bench.models["small"])) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         yield Result("speculative decoding answers", streamed(Client(pod.connect), workload.served_name))
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from tests.engines import installation
 from tests.engines.clients import Client
@@ -31,7 +29,6 @@ INPUTS = "tests/engines/inputs/ollama"
 PATIENCE = 120
 REQUESTS = 4
 TOKENS = 24  # it ends an answer that says one token 30 times, which a random model may do
-MODEL = re.compile(r"/workspace/models/\S+\.gguf")
 
 
 def versions() -> Sequence[str]:
@@ -53,17 +50,11 @@ def bench(tools: Path, folder: Path, version: str) -> Bench:
     return Bench(Image(files), {"small": model}, folder, version)
 
 
-def long(name: str, tokens: int) -> dict[str, Any]:
-    """The body of a chat completion that is as long as it may become."""
-    return chat(name, max_tokens=tokens)
-
-
 def serving(bench: Bench) -> Iterator[Result]:
     """A chat model under `hardening: restricted`, from its start to its end."""
     workload = rendered("chat", f"{INPUTS}/chat.yaml")
     name = workload.served_name
-    [path] = {path for container in workload.spec["initContainers"] for path in paths(container)}
-    with bench.pod(workload, [(path, bench.models["small"])]) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         yield Result(
             "create-model, start as user 1000", "" if pod.status("Uid").split()[0] == "1000" else "another user"
@@ -78,15 +69,10 @@ def serving(bench: Bench) -> Iterator[Result]:
         yield Result("no metrics", unexpected(client.send("/metrics"), 404))
         yield Result(
             f"{REQUESTS} requests at once",
-            faults(together(REQUESTS, lambda _: client.stream(CHAT, long(name, TOKENS)))),
+            faults(together(REQUESTS, lambda _: client.stream(CHAT, chat(name, max_tokens=TOKENS)))),
         )
         # SIGTERM cuts what runs; what is over before the sleep ends comes whole.
-        yield drained(pod, client, workload, long(name, 8), callers=2, outlasting=False)
-
-
-def paths(container: Mapping[str, Any]) -> list[str]:
-    """The files of weights that a container is told of."""
-    return [path for arg in container.get("args", ()) for path in MODEL.findall(arg)]
+        yield drained(pod, client, workload, chat(name), callers=2, outlasting=False)
 
 
 TRIALS: Mapping[str, Trial] = {"serving": serving}

@@ -16,7 +16,7 @@ from tests.apiserver.server import CannotJudge
 from tests.engines.kubelet import MAIN, Body
 
 ROOT = Path(__file__).resolve().parents[2]
-WEIGHTS = re.compile(r"/workspace/models/[\w.-]+")
+WEIGHTS = re.compile(r"/workspace/models/[\w./-]*\w")
 
 
 class Workload(NamedTuple):
@@ -45,8 +45,9 @@ class Workload(NamedTuple):
 
     @property
     def weights(self) -> list[str]:
-        """The paths that the engine's command line opens, each once."""
-        args: Sequence[str] = self.main.get("args", ())
+        """The paths of weights that command lines of the pod name, each once."""
+        containers: list[Body] = [*self.spec.get("initContainers", ()), *self.spec["containers"]]
+        args: list[str] = [arg for container in containers for arg in container.get("args", ())]
         return list(dict.fromkeys(path for arg in args for path in WEIGHTS.findall(arg)))
 
     @property

@@ -19,6 +19,7 @@ from tests.engines.kubelet import PROBES, Image, Pod, Secrets
 from tests.engines.rendering import ROOT, Workload, rendered
 
 PATIENCE = 60  # seconds until a pod is ready
+REQUESTS = 8  # twice what runs at once
 SHORT = 5  # seconds that a short answer may take on busy cores
 CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
 
@@ -44,6 +45,10 @@ class Bench:
         folder = self._folder / f"{workload.name}-{next(self._numbers)}"
         return Pod(f"{workload.name}-0", workload.spec, self._image, weights, secrets or {}, folder)
 
+    def weights(self, workload: Workload, model: str = "small") -> list[tuple[str, Path]]:
+        """The same model wherever a command line of the workload expects one."""
+        return [(path, self.models[model]) for path in workload.weights]
+
     def rendered(self, name: str, path: str, tag: str) -> Workload:
         """The workload of that name rendered of a path below our root, where VERSION in the file is the tag."""
         with tempfile.NamedTemporaryFile("w", suffix=".yaml", dir=self._folder) as file:
@@ -58,6 +63,11 @@ Trial: TypeAlias = Callable[[Bench], Iterator[Result]]
 def chat(name: str, **more: Any) -> dict[str, Any]:
     """The body of a short chat completion."""
     return {"model": name, "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 8, **more}
+
+
+def long_chat(name: str, tokens: int) -> dict[str, Any]:
+    """The body of a chat completion of exactly so many tokens."""
+    return chat(name, max_tokens=tokens, ignore_eos=True)
 
 
 def unexpected(reply: Reply, status: int = 200) -> str:
@@ -119,6 +129,34 @@ def faults(completions: Sequence[Completion]) -> str:
     """How many were lost, and the first one's words."""
     lost = [completion.fault for completion in completions if completion.fault]
     return f"{len(lost)} of {len(completions)} lost: {lost[0]}" if lost else ""
+
+
+def served(pod: Pod, client: Client, name: str) -> Iterator[Result]:
+    """What every pod with a chat model has to do: its probes succeed, it lists its name, and answers."""
+    yield Result("probes", probed(pod))
+    yield Result("served name", listed(client, name))
+    yield Result("chat", chatted(client, name))
+    yield Result("stream", streamed(client, name))
+
+
+def full_contexts(client: Client, name: str, context: int, tokens: int) -> Result:
+    """Whether REQUESTS completions at once end whole, where prompt and answer fill the context.
+
+    context: tokens of prompt and answer together; tokens: those of the answer. A letter is a token.
+    """
+    text = "".join("nopqrs"[number % 6] for number in range(context - tokens - 1))
+
+    def request(number: int) -> Completion:
+        body = {"model": name, "prompt": f"{'abcdefgh'[number]}{text}", "max_tokens": tokens, "ignore_eos": True}
+        completion = client.stream(COMPLETIONS, body)
+        if not completion.fault and completion.tokens != tokens:
+            return completion._replace(fault=f"{completion.tokens} tokens instead of {tokens}")
+        return completion
+
+    begun = time.monotonic()
+    lost = faults(together(REQUESTS, request))
+    took = time.monotonic() - begun
+    return Result(f"{REQUESTS} requests of the stated context", lost, f"{context} tokens each, {took:.0f} s")
 
 
 class Movement(NamedTuple):

@@ -10,7 +10,6 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -24,17 +23,17 @@ from tests.engines.rendering import Workload
 from tests.engines.trial import (
     CHAT,
     COMPLETIONS,
+    REQUESTS,
     Bench,
     Result,
     Trial,
     chat,
     chatted,
     drained,
-    faults,
-    listed,
+    full_contexts,
+    long_chat,
     movement,
-    probed,
-    streamed,
+    served,
     together,
     unexpected,
 )
@@ -44,7 +43,6 @@ PATIENCE = 420  # seconds until it is ready: the first start compiles
 VERSIONS = ("0.32.0", "0.18.0", "0.11.0", "0.8.5")
 SHAPE = Shape(context=4096)
 KEY = "a-key-of-a-trial"
-REQUESTS = 8
 DRAINS = (0, 18)  # the first version with a drain of its own
 SERVERS = (0, 9, 1)  # the first version with several API servers
 
@@ -86,16 +84,6 @@ def preloaded(environment: Path) -> list[Path]:
     return [*allocators[:1], *environment.glob("lib/libiomp5.so")]
 
 
-def weights(bench: Bench, workload: Workload) -> list[tuple[str, Path]]:
-    """The same model wherever the command line expects one."""
-    return [(path, bench.models["small"]) for path in workload.weights]
-
-
-def long(name: str, tokens: int) -> dict[str, Any]:
-    """The body of a chat completion of exactly so many tokens."""
-    return chat(name, max_tokens=tokens, ignore_eos=True)
-
-
 def tag(bench: Bench) -> str:
     """The image tag of the version."""
     return f"v{bench.version}"
@@ -105,32 +93,29 @@ def serving(bench: Bench) -> Iterator[Result]:
     """A chat model behind a key, from its start to its drain."""
     workload = bench.rendered("chat", f"{INPUTS}/chat.yaml", tag(bench))
     name = workload.served_name
-    with bench.pod(workload, weights(bench, workload), {"keys": {"chat": KEY}}) as pod:
+    with bench.pod(workload, bench.weights(workload), {"keys": {"chat": KEY}}) as pod:
         begun = time.monotonic()
         pod.wait_ready(PATIENCE)
         yield Result("start", "", f"{time.monotonic() - begun:.0f} s")
-        yield Result("probes", probed(pod))
         stranger, client = Client(pod.connect), Client(pod.connect, KEY)
         yield Result(
             "no key: /health and /metrics",
             unexpected(stranger.send("/health")) or unexpected(stranger.send("/metrics")),
         )
         yield Result("no key: chat is refused", unexpected(stranger.send(CHAT, chat(name)), 401))
-        yield Result("served name", listed(client, name))
-        yield Result("chat", chatted(client, name))
-        yield Result("stream", streamed(client, name))
+        yield from served(pod, client, name)
         yield Result("unknown name is refused", unexpected(client.send(CHAT, chat("nobody")), 404))
-        yield embedded(client, name)
-        yield parallel_requests(client, workload)
-        body = long(name, 512)
+        yield answered_embeddings(client, name)
+        yield full_contexts(client, name, int(workload.option("--max-model-len") or 0), 64)
+        body = long_chat(name, 512)
         seen = movement(client, "/metrics", lambda: together(REQUESTS, lambda _: client.stream(CHAT, body)))
         for series in metrics(workload):
             yield Result(f"series {series}", seen.fault(series))
         own = numbers(bench.version) >= DRAINS
-        yield drained(pod, client, workload, long(name, 1024 if own else 64), callers=4, outlasting=own)
+        yield drained(pod, client, workload, long_chat(name, 1024 if own else 64), callers=4, outlasting=own)
 
 
-def embedded(client: Client, name: str) -> Result:
+def answered_embeddings(client: Client, name: str) -> Result:
     """What comes of a request for embeddings of a chat model: 404 as a rule, vectors in some older versions."""
     status = client.send("/v1/embeddings", {"model": name, "input": "one"}).status
     if status == 200:
@@ -149,26 +134,10 @@ def metrics(workload: Workload) -> list[str]:
     return [names[key] for key in ("running", "waiting", "kvUsage")]
 
 
-def parallel_requests(client: Client, workload: Workload) -> Result:
-    """Whether twice as many requests as run at once end whole, each as long as the stated context allows."""
-    context = int(workload.option("--max-model-len") or 0)
-    tokens = 64
-    text = "a" * (context - tokens - 1)
-    bodies = [{"prompt": f"{letter}{text}", "max_tokens": tokens, "ignore_eos": True} for letter in "abcdefgh"]
-    completions = together(
-        REQUESTS, lambda number: client.stream(COMPLETIONS, {"model": workload.served_name, **bodies[number]})
-    )
-    short = [completion.tokens for completion in completions if not completion.fault and completion.tokens != tokens]
-    return Result(
-        f"{REQUESTS} requests of {context} tokens",
-        faults(completions) or (f"{short} tokens instead of {tokens}" if short else ""),
-    )
-
-
 def adapters(bench: Bench) -> Iterator[Result]:
     """A LoRA adapter answers by its name."""
     workload = bench.rendered("adapted", f"{INPUTS}/adapted.yaml", tag(bench))
-    with bench.pod(workload, weights(bench, workload)) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         names = [model["id"] for model in client.send("/v1/models").body["data"]]
@@ -190,10 +159,10 @@ def speculative(bench: Bench) -> Iterator[Result]:
         refused_by_us = "E444" in str(error)
         yield Result("draft model is refused (E444)", "" if refused_by_us else str(error))
         return
-    with bench.pod(workload, weights(bench, workload)) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
-        completion = client.stream(CHAT, {**long(workload.served_name, 64), "temperature": 0})
+        completion = client.stream(CHAT, {**long_chat(workload.served_name, 64), "temperature": 0})
         series = client.metrics("/metrics")
         accepted, drafts = (
             series.get(f"vllm:spec_decode_num_{kind}_tokens_total", 0) for kind in ("accepted", "draft")
@@ -210,12 +179,12 @@ def servers(bench: Bench) -> Iterator[Result]:
     if numbers(bench.version) < SERVERS:
         return
     workload = bench.rendered("two-servers", f"{INPUTS}/servers.yaml", tag(bench))
-    with bench.pod(workload, weights(bench, workload)) as pod:
+    with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         yield Result("two API servers answer", chatted(client, workload.served_name))
         if numbers(bench.version) >= DRAINS:
-            end = drained(pod, client, workload, long(workload.served_name, 1024), callers=4)
+            end = drained(pod, client, workload, long_chat(workload.served_name, 1024), callers=4)
             yield Result(
                 "two API servers lose streams at the end (W235)",
                 "" if " lost: " in end.fault else f"none lost: {end.figures}",
@@ -230,7 +199,7 @@ def group(bench: Bench) -> Iterator[Result]:
     workload = bench.rendered("group", f"{INPUTS}/group.yaml", tag(bench))
     line = shlex.join([*workload.main["command"], *workload.main["args"]])
     script = f"{line} --node-rank 1 --headless & exec {line} --node-rank 0"
-    places = weights(bench, workload)
+    places = bench.weights(workload)
     workload.main.update(command=["sh", "-c", script], args=[])
     with bench.pod(workload, places) as pod:
         pod.wait_ready(PATIENCE)

@@ -17,7 +17,7 @@ from random import Random
 from typing import NamedTuple
 
 from renderer import cli
-from renderer.cli.answers import FORMATS
+from renderer.cli.console import FORMATS
 from tests.hostile import repositories, words
 
 SECONDS = 5.0  # of one processor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from renderer.diagnostics import Origin, Path
 from renderer.plan import Container, Plan, Pod, Port, Rollout
-from renderer.problems import Origin, Path
 
 
 class Input:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from renderer.manifests.configmap import config_map
+from msgspec.structs import replace
+
+from renderer.build.configmap import config_map
+from renderer.diagnostics import Origin
 from renderer.plan import Plan
-from renderer.problems import Origin
 from tests.manifests.conftest import Input
 
 
@@ -13,7 +15,7 @@ def test_none_without_files(plan: Plan) -> None:
 
 
 def test_the_files_by_name(plan: Plan) -> None:
-    (made,) = config_map(plan._replace(config={"b.yaml": "b: 1\n", "a.yaml": "a: 1\n"}))
+    (made,) = config_map(replace(plan, config={"b.yaml": "b: 1\n", "a.yaml": "a: 1\n"}))
     assert made.body == {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -24,6 +26,6 @@ def test_the_files_by_name(plan: Plan) -> None:
 
 
 def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source: Input) -> None:
-    (made,) = config_map(plan._replace(config={"a.yaml": "a: 1\n"}))
+    (made,) = config_map(replace(plan, config={"a.yaml": "a: 1\n"}))
     assert made.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
     assert made.origin(("data", "a.yaml")).source is source

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from renderer.manifests.hpa import hpa
+from renderer.build.hpa import hpa
+from renderer.diagnostics import Origin, Path
 from renderer.plan import Plan, Scaler
-from renderer.problems import Origin, Path
 from tests.manifests.conftest import Input
 
 METRIC = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
@@ -19,7 +20,7 @@ OTHER = {"type": "Pods", "pods": {"metric": {"name": "queue"}, "target": {"type"
 def elastic(plan: Plan, source: Input) -> Plan:
     """A plan with an autoscaler, as resolve makes it: `elastic` leads to what asked for one."""
     made = {**plan.origins(), ("elastic",): Origin(source, ("spec", "elasticConfig"))}
-    return plan._replace(replicas=None, scaler=Scaler(2, 5, (METRIC, OTHER)), origins=lambda: made)
+    return replace(plan, replicas=None, scaler=Scaler(2, 5, (METRIC, OTHER)), origins=lambda: made)
 
 
 def test_none_without_an_autoscaler(plan: Plan) -> None:
@@ -53,7 +54,7 @@ def test_it_scales_the_workload_itself(elastic: Plan) -> None:
 
 def test_behavior_is_written_where_there_is_one(elastic: Plan) -> None:
     behavior = {"scaleDown": {"stabilizationWindowSeconds": 0}}
-    (made,) = hpa(elastic._replace(scaler=Scaler(1, 2, (METRIC,), behavior)))
+    (made,) = hpa(replace(elastic, scaler=Scaler(1, 2, (METRIC,), behavior)))
     assert made.body["spec"]["behavior"] == behavior
     assert list(made.body["spec"]) == ["scaleTargetRef", "minReplicas", "maxReplicas", "metrics", "behavior"]
 
@@ -72,5 +73,5 @@ def test_behavior_is_written_where_there_is_one(elastic: Plan) -> None:
 )
 def test_who_made_a_field(elastic: Plan, source: Input, more: dict[Path, Path], path: Path, expected: Path) -> None:
     made: dict[Path, Any] = {**elastic.origins(), **{key: Origin(source, where) for key, where in more.items()}}
-    (manifest,) = hpa(elastic._replace(origins=lambda: made))
+    (manifest,) = hpa(replace(elastic, origins=lambda: made))
     assert manifest.origin(path) == Origin(source, expected)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from renderer.manifests.lws import lws
+from renderer.build.lws import lws
+from renderer.diagnostics import Origin, Path
 from renderer.plan import Container, Plan, Pod, Rollout
-from renderer.problems import Origin, Path
 from tests.manifests.conftest import Input
 
 WORKER: Path = ("spec", "leaderWorkerTemplate", "workerTemplate", "spec")
@@ -21,7 +22,7 @@ def body(plan: Plan) -> dict[str, Any]:
 
 def worker(plan: Plan, **fields: Any) -> dict[str, Any]:
     """The worker template that a pod with these fields becomes."""
-    made = body(plan._replace(worker=plan.worker._replace(**fields)))["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    made = body(replace(plan, worker=replace(plan.worker, **fields)))["spec"]["leaderWorkerTemplate"]["workerTemplate"]
     return dict(made)
 
 
@@ -50,13 +51,14 @@ def test_the_least(plan: Plan) -> None:
 
 
 def test_an_autoscaler_owns_the_number(plan: Plan) -> None:
-    assert "replicas" not in body(plan._replace(replicas=None))["spec"]
-    assert body(plan._replace(replicas=0))["spec"]["replicas"] == 0
+    assert "replicas" not in body(replace(plan, replicas=None))["spec"]
+    assert body(replace(plan, replicas=0))["spec"]["replicas"] == 0
 
 
 def test_annotations_rollout_and_policies(plan: Plan) -> None:
     made = body(
-        plan._replace(
+        replace(
+            plan,
             annotations={"a": "b"},
             size=4,
             startup_policy="LeaderCreated",
@@ -77,8 +79,8 @@ def test_annotations_rollout_and_policies(plan: Plan) -> None:
 
 def test_leader_and_sub_groups(plan: Plan) -> None:
     groups = {"subGroupPolicyType": "LeaderWorker", "subGroupSize": 2}
-    leader = plan.worker._replace(containers=(Container("leader"),))
-    made = body(plan._replace(leader=leader, sub_groups=groups))["spec"]["leaderWorkerTemplate"]
+    leader = replace(plan.worker, containers=(Container("leader"),))
+    made = body(replace(plan, leader=leader, sub_groups=groups))["spec"]["leaderWorkerTemplate"]
     assert list(made) == ["size", "restartPolicy", "subGroupPolicy", "leaderTemplate", "workerTemplate"]
     assert made["subGroupPolicy"] == groups
     assert made["leaderTemplate"]["spec"]["containers"] == [{"name": "leader"}]
@@ -183,7 +185,7 @@ def from_service(plan: Plan, source: Input) -> Plan:
         ("leader",): Origin(source, ("template", "leader")),
         ("worker",): Origin(source, ("template", "worker")),
     }
-    return plan._replace(leader=plan.worker, origins=lambda: made)
+    return replace(plan, leader=plan.worker, origins=lambda: made)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +206,7 @@ def test_who_made_a_field_of_a_service(plan: Plan, source: Input, path: Path, ex
     assert made.origin(path) == Origin(source, expected)
 
 
+RUNNER = ("spec", "containers", 0)
 FIELDS = (
     *("image", "command", "args", "env", "resources", "lifecycle"),
     *("startupProbe", "readinessProbe", "livenessProbe"),
@@ -213,12 +216,12 @@ FIELDS = (
 def from_playground(plan: Plan, source: Input, more: dict[Path, Path]) -> Plan:
     """Origins as a Playground has them."""
     made: dict[Path, Origin] = {**plan.origins()}
-    made |= {(field,): Origin(source, ("runtime", field)) for field in FIELDS}
-    made |= {key: Origin(source, where) for key, where in more.items()}
+    made |= {("template", *RUNNER, field): Origin(source, ("runtime", field)) for field in FIELDS}
+    made |= {("template", "spec", *key): Origin(source, where) for key, where in more.items()}
     env = ({"name": "A", "value": "1"}, {"name": "B", "value": "2"})
     runner = Container("runner", image="i", args=("-a", "1", "-b"), env=env)
     pod = Pod({}, {}, "default-scheduler", (runner,))
-    return plan._replace(worker=pod, origins=lambda: made)
+    return replace(plan, worker=pod, origins=lambda: made)
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -240,9 +243,10 @@ def test_who_made_a_field_of_the_runner(plan: Plan, source: Input, field: str) -
 )
 def test_who_made_a_part_of_a_field(plan: Plan, source: Input, path: Path, expected: Path) -> None:
     more: dict[Path, Path] = {
-        ("args", 1): ("user", "args", 0),
-        ("env", "B"): ("user", "envs", 4),
-        ("placement",): ("flavors", 0),
+        ("containers", 0, "args", 1): ("user", "args", 0),
+        ("containers", 0, "env", 1): ("user", "envs", 4),
+        ("nodeSelector",): ("flavors", 0, "nodeSelector"),
+        ("affinity",): ("flavors", 0, "nodeSelector"),
     }
     (made,) = lws(from_playground(plan, source, more))
     assert made.origin((*WORKER, *path)) == Origin(source, expected)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from renderer.manifests.pdb import pdb
+from msgspec.structs import replace
+
+from renderer.build.pdb import pdb
+from renderer.diagnostics import Origin
 from renderer.plan import Plan
-from renderer.problems import Origin
 from tests.manifests.conftest import Input
 
 
@@ -13,7 +15,7 @@ def test_none_where_a_drain_would_hang(plan: Plan) -> None:
 
 
 def test_one_leader_at_a_time(plan: Plan) -> None:
-    (made,) = pdb(plan._replace(disruptable=True))
+    (made,) = pdb(replace(plan, disruptable=True))
     assert made.body == {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -32,6 +34,6 @@ def test_one_leader_at_a_time(plan: Plan) -> None:
 
 
 def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source: Input) -> None:
-    (made,) = pdb(plan._replace(disruptable=True))
+    (made,) = pdb(replace(plan, disruptable=True))
     assert made.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
     assert made.origin(("spec", "maxUnavailable")).source is source

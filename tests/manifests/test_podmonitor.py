@@ -5,31 +5,31 @@ from __future__ import annotations
 import pytest
 
 from renderer import check
-from renderer.manifests.podmonitor import pod_monitor
-from renderer.plan import Joint, Monitor
-from renderer.problems import Origin, Path
+from renderer.build.podmonitor import pod_monitor
+from renderer.diagnostics import Origin, Path
+from renderer.plan import MonitorPlan, SharedPlan
 from tests.manifests.conftest import Input
 
 ANNOTATION = "renderer.llmaz.io/metrics-path"
 
 
 @pytest.fixture
-def monitor(source: Input) -> Monitor:
+def monitor(source: Input) -> MonitorPlan:
     """The PodMonitor as resolve decides it."""
     made: dict[Path, Origin] = {
         (): Origin(source, ("spec",)),
         ("labels",): Origin(source, ("spec", "labels")),
         ("interval",): Origin(source, ("spec", "interval")),
     }
-    return Monitor("llmaz-engines", {"release": "stack"}, "30s", lambda: made)
+    return MonitorPlan("llmaz-engines", {"release": "stack"}, "30s", lambda: made)
 
 
 def test_none_where_nothing_has_metrics() -> None:
-    assert list(pod_monitor(Joint("llm"))) == []
+    assert list(pod_monitor(SharedPlan("llm"))) == []
 
 
-def test_it_selects_the_leaders_of_all_models(monitor: Monitor) -> None:
-    (made,) = pod_monitor(Joint("llm", monitor=monitor))
+def test_it_selects_the_leaders_of_all_models(monitor: MonitorPlan) -> None:
+    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
     assert made.body["metadata"] == {"name": "llmaz-engines", "namespace": "llm", "labels": {"release": "stack"}}
     assert made.body["spec"]["selector"] == {
         "matchLabels": {"leaderworkerset.sigs.k8s.io/worker-index": "0"},
@@ -39,9 +39,9 @@ def test_it_selects_the_leaders_of_all_models(monitor: Monitor) -> None:
     assert check.manifests([made]) == []
 
 
-def test_the_annotation_decides_what_is_read(monitor: Monitor) -> None:
+def test_the_annotation_decides_what_is_read(monitor: MonitorPlan) -> None:
     """Prometheus writes every character of an annotation's name that is no letter or digit as `_`."""
-    (made,) = pod_monitor(Joint("llm", monitor=monitor))
+    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
     (endpoint,) = made.body["spec"]["podMetricsEndpoints"]
     keep, replace = endpoint.pop("relabelings")
     assert endpoint == {"port": "http", "interval": "30s"}
@@ -67,7 +67,7 @@ def test_the_annotation_decides_what_is_read(monitor: Monitor) -> None:
     ],
 )
 def test_what_is_wrong_with_it_stands_in_the_configuration(
-    path: Path, expected: Path, monitor: Monitor, source: Input
+    path: Path, expected: Path, monitor: MonitorPlan, source: Input
 ) -> None:
-    (made,) = pod_monitor(Joint("llm", monitor=monitor))
+    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
     assert made.origin(path) == Origin(source, expected)

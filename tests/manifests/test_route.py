@@ -5,26 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from renderer.manifests.backend import backends
-from renderer.manifests.route import ai_gateway_route, packed_routes, rights, traffic_policy
-from renderer.manifests.service import leaders_service
-from renderer.plan import Joint, Limit, Packed, Plan, Route, Target
-from renderer.problems import Origin
+from renderer.build.backend import backends
+from renderer.build.route import ai_gateway_route, packed_routes, rights, traffic_policy
+from renderer.build.service import leaders_service
+from renderer.diagnostics import Origin
+from renderer.plan import PackedRoute, PackedRule, Plan, RoutePlan, RouteTarget, SharedPlan, TokenLimit
 from tests.manifests.conftest import Input
 
 
 @pytest.fixture
-def route(source: Input) -> Route:
+def route(source: Input) -> RoutePlan:
     said = ("gateway", "auth", "hostnames", "request", "allowed", "backends", "retries", "limits")
-    return Route(
+    return RoutePlan(
         name="chat",
         namespace="llm",
         labels={"app.kubernetes.io/name": "chat"},
         model="chat-1.5",
         gateway=("llmaz-system", "llmaz-gateway"),
         hostnames=(),
-        targets=(Target("chat", 1, "chat-1.5"),),
+        targets=(RouteTarget("chat", 1, "chat-1.5"),),
         request="300s",
         owned_by="llmaz",
         origins=lambda: {
@@ -37,11 +38,11 @@ def route(source: Input) -> Route:
 def test_nothing_without_a_route(plan: Plan) -> None:
     for build in (leaders_service, backends, ai_gateway_route, traffic_policy, rights):
         assert list(build(plan)) == []
-    assert list(packed_routes(Joint("llm"))) == []
+    assert list(packed_routes(SharedPlan("llm"))) == []
 
 
-def test_the_chain_holds_together(plan: Plan, route: Route) -> None:
-    plan = plan._replace(host="chat-leaders.llm.svc.cluster.local", route=route)
+def test_the_chain_holds_together(plan: Plan, route: RoutePlan) -> None:
+    plan = replace(plan, host="chat-leaders.llm.svc.cluster.local", route=route)
     bodies = [manifest.body for build in (leaders_service, backends, ai_gateway_route) for manifest in build(plan)]
     service, envoy, ai, made = bodies
     assert service["metadata"]["name"] == "chat-leaders"
@@ -56,9 +57,9 @@ def test_the_chain_holds_together(plan: Plan, route: Route) -> None:
     assert "modelsCreatedAt" not in rule
 
 
-def test_who_may_call_repeats_the_authentication(plan: Plan, route: Route) -> None:
+def test_who_may_call_repeats_the_authentication(plan: Plan, route: RoutePlan) -> None:
     asked: dict[str, Any] = {"apiKeyAuth": {"credentialRefs": []}}
-    (made,) = rights(plan._replace(route=route._replace(allowed=("b", "a"), tenant="x-team", authentication=asked)))
+    (made,) = rights(replace(plan, route=replace(route, allowed=("b", "a"), tenant="x-team", authentication=asked)))
     assert made.body["spec"] == {
         "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "chat"}],
         **asked,
@@ -70,13 +71,13 @@ def test_who_may_call_repeats_the_authentication(plan: Plan, route: Route) -> No
     assert made.origin(("spec", "authorization", "rules")).path[:1] == ("allowed",)
 
 
-def test_one_policy_holds_all_that_is_asked(plan: Plan, route: Route) -> None:
+def test_one_policy_holds_all_that_is_asked(plan: Plan, route: RoutePlan) -> None:
     limits = (
-        Limit("x-tenant-id", 1000, "Hour", "TotalToken"),
-        Limit("x-team", 9, "Day", "OutputToken"),
-        Limit("x-team", 90, "Month", "OutputToken"),
+        TokenLimit("x-tenant-id", 1000, "Hour", "TotalToken"),
+        TokenLimit("x-team", 9, "Day", "OutputToken"),
+        TokenLimit("x-team", 90, "Month", "OutputToken"),
     )
-    asked = plan._replace(route=route._replace(retries=3, limits=limits, stream_idle="30s"))
+    asked = replace(plan, route=replace(route, retries=3, limits=limits, stream_idle="30s"))
     (made,) = traffic_policy(asked)
     spec = made.body["spec"]
     assert spec["timeout"] == {"http": {"streamIdleTimeout": "30s"}}
@@ -96,9 +97,9 @@ def test_one_policy_holds_all_that_is_asked(plan: Plan, route: Route) -> None:
     assert list(made.body["spec"]).index("llmRequestCosts") < list(made.body["spec"]).index("rules")
 
 
-def test_fallback_and_pool_in_a_rule(plan: Plan, route: Route) -> None:
-    targets = (Target("a", 9, "x"), Target("b", 0, "y", 1), Target("pool", 1, "", pool=True))
-    (made,) = ai_gateway_route(plan._replace(route=route._replace(targets=targets)))
+def test_fallback_and_pool_in_a_rule(plan: Plan, route: RoutePlan) -> None:
+    targets = (RouteTarget("a", 9, "x"), RouteTarget("b", 0, "y", 1), RouteTarget("pool", 1, "", pool=True))
+    (made,) = ai_gateway_route(replace(plan, route=replace(route, targets=targets)))
     own, other, pool = made.body["spec"]["rules"][0]["backendRefs"]
     assert (own["weight"], own["priority"], own["modelNameOverride"]) == (9, 0, "x")
     assert (other["weight"], other["priority"]) == (0, 1)
@@ -111,11 +112,14 @@ def test_fallback_and_pool_in_a_rule(plan: Plan, route: Route) -> None:
     }
 
 
-def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: Route, source: Input) -> None:
-    assert list(ai_gateway_route(plan._replace(route=route._replace(packed="llmaz-3")))) == []
-    rules = (("a", (Target("x", 1, "a"),), "1s", "me", ""), ("b", (Target("y", 2, "b"),), "2s", "me", "2026"))
-    packed = Packed("llmaz-3", "llm", ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
-    (made,) = packed_routes(Joint("llm", routes=packed))
+def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: RoutePlan, source: Input) -> None:
+    assert list(ai_gateway_route(replace(plan, route=replace(route, packed="llmaz-3")))) == []
+    rules = (
+        PackedRule("a", (RouteTarget("x", 1, "a"),), "1s", "me", ""),
+        PackedRule("b", (RouteTarget("y", 2, "b"),), "2s", "me", "2026"),
+    )
+    packed = PackedRoute("llmaz-3", "llm", ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
+    (made,) = packed_routes(SharedPlan("llm", routes=packed))
     spec = made.body["spec"]
     assert [rule["matches"][0]["headers"][0]["value"] for rule in spec["rules"]] == ["a", "b"]
     assert spec["hostnames"] == ["h.example"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from renderer.manifests.service import lb_service
+from msgspec.structs import astuple, replace
+
+from renderer.build.service import lb_service
+from renderer.diagnostics import Origin
 from renderer.plan import Plan, Port
-from renderer.problems import Origin
 from tests.manifests.conftest import Input
 
 
@@ -26,18 +28,18 @@ def test_the_leaders_under_one_address(plan: Plan) -> None:
 
 
 def test_the_port_is_the_runners_own_on_both_sides(plan: Plan) -> None:
-    (made,) = lb_service(plan._replace(port=Port("grpc", 9000)))
+    (made,) = lb_service(replace(plan, port=Port("grpc", 9000)))
     assert made.body["spec"]["ports"] == [{"name": "grpc", "port": 9000, "targetPort": 9000, "protocol": "TCP"}]
 
 
 def test_plans_do_not_share_a_port_by_accident(plan: Plan) -> None:
     ports = [Port("http", 8080), Port("http", 80), Port("web", 8080), Port("http", 8080)]
-    made = [lb_service(plan._replace(port=port))[0].body["spec"]["ports"][0] for port in ports]
-    assert [(port["name"], port["port"]) for port in made] == [tuple(port) for port in ports]
+    made = [lb_service(replace(plan, port=port))[0].body["spec"]["ports"][0] for port in ports]
+    assert [(port["name"], port["port"]) for port in made] == [astuple(port) for port in ports]
 
 
 def test_it_is_there_whatever_else_the_plan_says(plan: Plan) -> None:
-    assert len(list(lb_service(plan._replace(replicas=None, disruptable=True, size=4)))) == 1
+    assert len(list(lb_service(replace(plan, replicas=None, disruptable=True, size=4)))) == 1
 
 
 def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source: Input) -> None:

@@ -1,0 +1,31 @@
+"""Backend and AIServiceBackend: the leaders of a workload, as Envoy Gateway and the AI gateway know them."""
+
+from __future__ import annotations
+
+from renderer.plan import Manifest, Plan, named, of_route
+from renderer.yamlio import SharedMap
+
+_SCHEMA = SharedMap({"name": "OpenAI"})
+
+
+def backends(plan: Plan) -> list[Manifest]:
+    """Backend and AIServiceBackend where a route leads to the workload. The Backend names the headless Service by its
+    host name, so that Envoy balances per request.
+    """
+    if not plan.host:
+        return []
+    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": of_route(plan)}
+    leaders = {
+        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+        "kind": "Backend",
+        "metadata": metadata,
+        "spec": {"type": "Endpoints", "endpoints": [{"fqdn": {"hostname": plan.host, "port": plan.port.number}}]},
+    }
+    reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": plan.name}
+    speaking = {
+        "apiVersion": "aigateway.envoyproxy.io/v1beta1",
+        "kind": "AIServiceBackend",
+        "metadata": metadata,
+        "spec": {"schema": _SCHEMA, "backendRef": reference},
+    }
+    return [Manifest(leaders, lambda: named(plan)), Manifest(speaking, lambda: named(plan))]

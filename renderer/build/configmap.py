@@ -1,0 +1,27 @@
+"""ConfigMap: the files that an engine reads beside its command line."""
+
+from __future__ import annotations
+
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Manifest, Plan, config_name, named
+
+
+def config_map(plan: Plan) -> list[Manifest]:
+    """One when the engine's preset has files that hold, none otherwise."""
+    if not plan.config:
+        return []
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": config_name(plan.name), "namespace": plan.namespace, "labels": plan.labels},
+        "data": dict(plan.config),
+    }
+    return [Manifest(body, lambda: _origins(plan))]
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    origins = plan.origins()
+    return {
+        **named(plan),
+        **{("data", key): origins["config", key] for key in plan.config if ("config", key) in origins},
+    }

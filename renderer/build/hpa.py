@@ -1,0 +1,44 @@
+"""HorizontalPodAutoscaler: scales the LeaderWorkerSet's groups through its scale subresource."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Manifest, Plan, named
+
+
+def hpa(plan: Plan) -> list[Manifest]:
+    """One when the Playground is elastic, none otherwise."""
+    scaler = plan.scaler
+    if not scaler:
+        return []
+    labels = {**plan.labels, "app.kubernetes.io/component": "autoscaler"}
+    low, high, metrics, behavior = scaler.min_replicas, scaler.max_replicas, scaler.metrics, scaler.behavior
+    spec: dict[str, Any] = {
+        "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
+        "minReplicas": low,
+        "maxReplicas": high,
+        "metrics": list(metrics),
+    }
+    if behavior:
+        spec["behavior"] = behavior
+    body = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": labels},
+        "spec": spec,
+    }
+    return [Manifest(body, lambda: _origins(plan))]
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    origins = plan.origins()
+    elastic = origins["elastic",]
+    return {
+        **named(plan),
+        ("spec", "minReplicas"): elastic.at("minReplicas"),
+        ("spec", "maxReplicas"): elastic.at("maxReplicas"),
+        ("spec", "metrics"): origins.get(("metrics",), elastic),
+        ("spec", "behavior"): origins.get(("behavior",), elastic),
+    }

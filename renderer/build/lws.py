@@ -1,0 +1,126 @@
+"""LeaderWorkerSet: the workload, with its pod templates."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Container, Manifest, Plan, Pod, Rollout
+from renderer.yamlio import SharedMap
+
+_NETWORK = SharedMap({"subdomainPolicy": "Shared"})
+
+
+def lws(plan: Plan) -> list[Manifest]:
+    """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing
+    (docs/design/drift.md#leaderworkersets-webhook).
+    """
+    metadata: dict[str, Any] = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
+    if plan.annotations:
+        metadata["annotations"] = plan.annotations
+    template: dict[str, Any] = {"size": plan.size, "restartPolicy": plan.restart_policy}
+    if plan.sub_groups:
+        template["subGroupPolicy"] = plan.sub_groups
+    if plan.leader:
+        template["leaderTemplate"] = _pod(plan.leader)
+    template["workerTemplate"] = _pod(plan.worker)
+    spec: dict[str, Any] = {} if plan.replicas is None else {"replicas": plan.replicas}
+    spec["startupPolicy"] = plan.startup_policy
+    spec["rolloutStrategy"] = _rollout(plan.rollout)
+    spec["networkConfig"] = _NETWORK
+    spec["leaderWorkerTemplate"] = template
+    body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
+    return [Manifest(body, lambda: _origins(plan))]
+
+
+@lru_cache(maxsize=256)
+def _rollout(rollout: Rollout) -> SharedMap:
+    configuration: dict[str, Any] = {} if rollout.partition is None else {"partition": rollout.partition}
+    configuration |= {"maxUnavailable": rollout.max_unavailable, "maxSurge": rollout.max_surge}
+    return SharedMap({"type": "RollingUpdate", "rollingUpdateConfiguration": configuration})
+
+
+def _pod(pod: Pod) -> dict[str, Any]:
+    metadata: dict[str, Any] = {**pod.metadata}
+    if pod.labels:
+        metadata["labels"] = pod.labels
+    if pod.annotations:
+        metadata["annotations"] = pod.annotations
+    spec: dict[str, Any] = {"schedulerName": pod.scheduler_name}
+    if pod.mounts_token is not None:
+        spec["automountServiceAccountToken"] = pod.mounts_token
+    if pod.service_links is not None:
+        spec["enableServiceLinks"] = pod.service_links
+    if pod.rest:
+        spec |= pod.rest
+    if pod.node_selector:
+        spec["nodeSelector"] = pod.node_selector
+    if pod.tolerations:
+        spec["tolerations"] = list(pod.tolerations)
+    if pod.grace_seconds is not None:
+        spec["terminationGracePeriodSeconds"] = pod.grace_seconds
+    if pod.security:
+        spec["securityContext"] = pod.security
+    if pod.affinity:
+        spec["affinity"] = pod.affinity
+    if pod.init_containers:
+        spec["initContainers"] = [_container(container) for container in pod.init_containers]
+    spec["containers"] = [_container(container) for container in pod.containers]
+    if pod.volumes:
+        spec["volumes"] = list(pod.volumes)
+    return {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}
+
+
+def _container(container: Container) -> dict[str, Any]:
+    body: dict[str, Any] = {"name": container.name}
+    if container.image:
+        body["image"] = container.image
+    if container.command:
+        body["command"] = list(container.command)
+    if container.args:
+        body["args"] = list(container.args)
+    if container.env:
+        body["env"] = list(container.env)
+    if container.ports:
+        body["ports"] = list(container.ports)
+    if container.resources:
+        body["resources"] = container.resources
+    if container.startup_probe:
+        body["startupProbe"] = container.startup_probe
+    if container.readiness_probe:
+        body["readinessProbe"] = container.readiness_probe
+    if container.liveness_probe:
+        body["livenessProbe"] = container.liveness_probe
+    if container.lifecycle:
+        body["lifecycle"] = container.lifecycle
+    if container.security:
+        body["securityContext"] = container.security
+    if container.mounts:
+        body["volumeMounts"] = list(container.mounts)
+    if container.rest:
+        body |= container.rest
+    return body
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    """By field of the object; a part of a hand-written template leads back into it."""
+    plan_origins = plan.origins()
+    field_origins: dict[Path, Origin] = {
+        (): plan_origins[()],
+        ("metadata", "name"): plan_origins["name",],
+        ("metadata", "namespace"): plan_origins["namespace",],
+        ("spec", "replicas"): plan_origins["replicas",],
+    }
+    root: Path = ("spec", "leaderWorkerTemplate")
+    for part in ("leader", "worker"):
+        if origin := plan_origins.get((part,)):
+            field_origins[*root, f"{part}Template"] = origin
+    if origin := plan_origins.get(("sub_groups",)):
+        field_origins[*root, "subGroupPolicy"] = origin
+        field_origins[*root, "size"] = plan_origins["size",]
+        field_origins["spec", "rolloutStrategy", "rollingUpdateConfiguration"] = plan_origins["rollout",]
+    pod: Path = (*root, "workerTemplate")
+    return field_origins | {
+        (*pod, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("template",)
+    }

@@ -1,0 +1,53 @@
+"""PodMonitor: one a namespace, over the leaders of every model whose engine shows metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Manifest, MonitorPlan, SharedPlan
+from renderer.yamlio import SharedMap
+
+# How Prometheus calls the annotation renderer.llmaz.io/metrics-path of a pod.
+_PATH = "__meta_kubernetes_pod_annotation_renderer_llmaz_io_metrics_path"
+_PATH_PRESENT = "__meta_kubernetes_pod_annotationpresent_renderer_llmaz_io_metrics_path"
+_RELABELINGS = (
+    SharedMap({"action": "keep", "sourceLabels": [_PATH_PRESENT], "regex": "true"}),
+    SharedMap({"action": "replace", "sourceLabels": [_PATH], "targetLabel": "__metrics_path__"}),
+)
+
+
+def pod_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
+    """One where something in the namespace has metrics. Its text is the same whichever models are there.
+
+    Engines differ in the path of their metrics and some have none, so the pod's annotation decides: pods without one
+    are left out.
+    """
+    monitor = shared_plan.monitor
+    if not monitor:
+        return
+    spec = {
+        "selector": {
+            "matchLabels": {"leaderworkerset.sigs.k8s.io/worker-index": "0"},
+            "matchExpressions": [{"key": "llmaz.io/model-name", "operator": "Exists"}],
+        },
+        "podMetricsEndpoints": [{"port": "http", "interval": monitor.interval, "relabelings": list(_RELABELINGS)}],
+    }
+    yield Manifest(
+        {
+            "apiVersion": "monitoring.coreos.com/v1",
+            "kind": "PodMonitor",
+            "metadata": {"name": monitor.name, "namespace": shared_plan.namespace, "labels": monitor.labels},
+            "spec": spec,
+        },
+        lambda: _origins(monitor),
+    )
+
+
+def _origins(monitor: MonitorPlan) -> dict[Path, Origin]:
+    origins = monitor.origins()
+    return {
+        (): origins[()],
+        ("metadata", "labels"): origins["labels",],
+        ("spec", "podMetricsEndpoints", 0, "interval"): origins["interval",],
+    }

@@ -1,0 +1,193 @@
+"""InferencePool, its picker, and the objects that steer the picker: InferenceObjective and InferenceModelRewrite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Body, Manifest, Plan, PoolPlan, Steering, TrafficPlan, named, of_route
+from renderer.yamlio import SharedMap
+
+_GROUP = "inference.networking.k8s.io"
+_GRPC, _HEALTH, _METRICS = 9002, 9003, 9090
+_NAMED = ("app.kubernetes.io/name", "app.kubernetes.io/component")
+# By these names it answers with and without leader election; without, both fail until it has read the pool.
+_LIVE = SharedMap(
+    {"grpc": {"port": _HEALTH, "service": "liveness"}, "initialDelaySeconds": 5, "periodSeconds": 10},
+)
+_READY = SharedMap({"grpc": {"port": _HEALTH, "service": "readiness"}, "periodSeconds": 2})
+_STEERING_RESOURCES = ("inferenceobjectives", "inferencemodelrewrites")
+
+
+def inference_pool(plan: Plan) -> list[Manifest]:
+    """One in pool mode: over the leaders, with a reference to their picker."""
+    pool = plan.pool
+    if not pool:
+        return []
+    selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+    picker = {
+        "group": "",
+        "kind": "Service",
+        "name": pool.name,
+        "port": {"number": _GRPC},
+        "failureMode": "FailClose",
+    }
+    spec = {
+        "selector": {"matchLabels": selector},
+        "targetPorts": [{"number": plan.port.number}],
+        "endpointPickerRef": picker,
+    }
+    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": of_route(plan)}
+    body = {"apiVersion": f"{_GROUP}/v1", "kind": "InferencePool", "metadata": metadata, "spec": spec}
+    return [Manifest(body, lambda: named(plan))]
+
+
+def picker(plan: Plan) -> list[Manifest]:
+    """The endpoint picker of a pool: configuration, account, rights, Deployment, Service, disruption budget."""
+    pool = plan.pool
+    if not pool:
+        return []
+    selector = SharedMap({key: pool.labels[key] for key in _NAMED})
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": pool.name}
+    subject = {"kind": "ServiceAccount", "name": pool.name, "namespace": plan.namespace}
+    bodies: tuple[tuple[str, str, Body], ...] = (
+        ("v1", "ConfigMap", {"data": pool.config}),
+        ("v1", "ServiceAccount", {}),
+        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _rules(plan.name, pool.groups)}),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": reference, "subjects": [subject]}),
+        ("apps/v1", "Deployment", {"spec": _deployment(pool, selector)}),
+        ("v1", "Service", {"spec": {"selector": selector, "ports": _SERVICE_PORTS}}),
+        ("policy/v1", "PodDisruptionBudget", {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}}}),
+    )
+    metadata = SharedMap({"name": pool.name, "namespace": plan.namespace, "labels": pool.labels})
+    return [
+        Manifest(
+            {"apiVersion": version, "kind": kind, "metadata": metadata, **rest},
+            (lambda: _deployment_origins(plan, pool)) if kind == "Deployment" else lambda: named(plan),
+        )
+        for version, kind, rest in bodies
+    ]
+
+
+def _deployment_origins(plan: Plan, pool: PoolPlan) -> dict[Path, Origin]:
+    container: Path = ("spec", "template", "spec", "containers", 0)
+    return {**named(plan), **{(*container, key): pool.origin.at(key) for key in ("args", "resources")}}
+
+
+_SERVICE_PORTS = [
+    SharedMap(
+        {
+            "name": "grpc-ext-proc",
+            "port": _GRPC,
+            "targetPort": _GRPC,
+            "protocol": "TCP",
+            "appProtocol": "kubernetes.io/h2c",
+        }
+    ),
+    SharedMap({"name": "http-metrics", "port": _METRICS, "targetPort": _METRICS, "protocol": "TCP"}),
+]
+_VERBS = ["get", "list", "watch"]
+_READS_PODS = SharedMap({"apiGroups": [""], "resources": ["pods"], "verbs": _VERBS})
+
+
+def _rules(name: str, groups: tuple[str, ...]) -> list[Body]:
+    """The rights of a picker: it only reads, and of the pools its own. Without rights to the steering kinds that the
+    cluster has, it never gets ready.
+    """
+    return [
+        _READS_PODS,
+        {"apiGroups": [_GROUP], "resources": ["inferencepools"], "resourceNames": [name], "verbs": _VERBS},
+        _steering_rule(groups),
+    ]
+
+
+@cache
+def _steering_rule(groups: tuple[str, ...]) -> SharedMap:
+    return SharedMap({"apiGroups": list(groups), "resources": list(_STEERING_RESOURCES), "verbs": _VERBS})
+
+
+def _field(name: str, path: str) -> Body:
+    return SharedMap({"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}})
+
+
+def _port(name: str, number: int) -> Body:
+    return SharedMap({"name": name, "containerPort": number, "protocol": "TCP"})
+
+
+_ENV = [_field("NAMESPACE", "metadata.namespace"), _field("POD_NAME", "metadata.name")]
+_PORTS = [_port("grpc", _GRPC), _port("grpc-health", _HEALTH), _port("metrics", _METRICS)]
+_MOUNTS = [SharedMap({"name": "config", "mountPath": "/config", "readOnly": True})]
+_STRATEGY = SharedMap({"type": "Recreate"})
+
+
+def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
+    """One replica that is replaced, not doubled: two would choose by different views of the same pods."""
+    container = {
+        "name": "epp",
+        "image": pool.image,
+        "args": list(pool.args),
+        "env": _ENV,
+        "ports": _PORTS,
+        "resources": pool.resources,
+        "livenessProbe": _LIVE,
+        "readinessProbe": _READY,
+        "securityContext": pool.security,
+        "volumeMounts": _MOUNTS,
+    }
+    spec: dict[str, Any] = {
+        "serviceAccountName": pool.name,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": 130,
+        "securityContext": pool.pod_security,
+        "containers": [container],
+        "volumes": [{"name": "config", "configMap": {"name": pool.name}}],
+    }
+    spec |= pool.more
+    return {
+        "replicas": 1,
+        "strategy": _STRATEGY,
+        "selector": {"matchLabels": selector},
+        "template": {"metadata": {"labels": pool.pod_labels, "annotations": pool.annotations}, "spec": spec},
+    }
+
+
+def steering(traffic_plan: TrafficPlan) -> Iterator[Manifest]:
+    """An InferenceObjective, and an InferenceModelRewrite where requests are sent on under other names."""
+    steering_plan = traffic_plan.steering
+    if not steering_plan:
+        return
+    pool = {"group": _GROUP, "kind": "InferencePool", "name": steering_plan.pool}
+    yield _steering_manifest(steering_plan, "InferenceObjective", {"poolRef": pool, "priority": steering_plan.priority})
+    if steering_plan.names:
+        targets = [
+            {"modelRewrite": name, **({} if weight is None else {"weight": weight})}
+            for name, weight in steering_plan.names
+        ]
+        match = {"model": {"type": "Exact", "value": steering_plan.model}}
+        yield _steering_manifest(
+            steering_plan,
+            "InferenceModelRewrite",
+            {"poolRef": pool, "rules": [{"matches": [match], "targets": targets}]},
+        )
+
+
+def _steering_manifest(plan: Steering, kind: str, spec: Body) -> Manifest:
+    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
+    body = {"apiVersion": f"{plan.group}/v1alpha2", "kind": kind, "metadata": metadata, "spec": spec}
+    return Manifest(body, lambda: _origins(plan))
+
+
+def _origins(plan: Steering) -> dict[Path, Origin]:
+    origins = plan.origins()
+    return {
+        (): origins[()],
+        ("metadata", "name"): origins["name",],
+        ("metadata", "namespace"): origins["namespace",],
+        ("spec", "priority"): origins["priority",],
+        ("spec", "poolRef"): origins["pool",],
+        ("spec", "poolRef", "name"): origins["pool",],
+        ("spec", "rules"): origins["targets",],
+        ("spec", "rules", 0, "matches"): origins["model",],
+    }

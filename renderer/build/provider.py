@@ -1,0 +1,71 @@
+"""Backend, AIServiceBackend and BackendSecurityPolicy: an API outside of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Manifest, ProviderPlan, TrafficPlan
+from renderer.yamlio import SharedMap
+
+_FIELDS = {"APIKey": "apiKey", "AnthropicAPIKey": "anthropicAPIKey", "AzureAPIKey": "azureAPIKey"}
+
+
+def providers(traffic_plan: TrafficPlan) -> Iterator[Manifest]:
+    """Backend, AIServiceBackend and BackendSecurityPolicy of each provider."""
+    for provider in traffic_plan.providers:
+        metadata = SharedMap({"name": provider.name, "namespace": provider.namespace, "labels": provider.labels})
+        yield _manifest(provider, "gateway.envoyproxy.io/v1alpha1", "Backend", metadata, _backend(provider))
+        reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": provider.name}
+        spec = {"schema": provider.speaks, "backendRef": reference}
+        yield _manifest(provider, "aigateway.envoyproxy.io/v1beta1", "AIServiceBackend", metadata, spec)
+        yield _manifest(
+            provider,
+            "aigateway.envoyproxy.io/v1beta1",
+            "BackendSecurityPolicy",
+            metadata,
+            _security_policy_spec(provider),
+        )
+
+
+def _backend(provider: ProviderPlan) -> dict[str, Any]:
+    """A Backend with TLS by an explicit server name: where Envoy derives it for some backends of a rule, the AI gateway
+    loses them all (docs/design/gateway.md#lost-filter).
+    """
+    endpoint = {"fqdn": {"hostname": provider.hostname, "port": provider.port}}
+    tls = {"wellKnownCACertificates": "System", "sni": provider.hostname}
+    return {"type": "Endpoints", "endpoints": [endpoint], "tls": tls}
+
+
+def _security_policy_spec(provider: ProviderPlan) -> dict[str, Any]:
+    kind, secret, region = provider.auth
+    target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend", "name": provider.name}
+    spec: dict[str, Any] = {"targetRefs": [target], "type": kind}
+    reference = {"secretRef": {"name": secret}}
+    if kind == "AWSCredentials":
+        spec["awsCredentials"] = {"region": region, "credentialsFile": reference}
+    else:
+        spec[_FIELDS[kind]] = reference
+    return spec
+
+
+def _manifest(provider: ProviderPlan, version: str, kind: str, metadata: SharedMap, spec: dict[str, Any]) -> Manifest:
+    return Manifest(
+        {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}, lambda: _origins(provider, kind)
+    )
+
+
+def _origins(provider: ProviderPlan, kind: str) -> dict[Path, Origin]:
+    plan_origins = provider.origins()
+    origins = {
+        (): plan_origins[()],
+        ("metadata", "name"): plan_origins["name",],
+        ("metadata", "namespace"): plan_origins["namespace",],
+        ("spec", "endpoints", 0, "fqdn", "hostname"): plan_origins["hostname",],
+        ("spec", "endpoints", 0, "fqdn", "port"): plan_origins["port",],
+        ("spec", "schema"): plan_origins["speaks",],
+    }
+    if kind == "BackendSecurityPolicy":
+        origins |= {("spec", field): plan_origins["auth",] for field in ("type", *_FIELDS.values(), "awsCredentials")}
+    return origins

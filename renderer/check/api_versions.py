@@ -1,0 +1,29 @@
+"""What is too new for the versions that RenderConfig targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer import component_versions
+from renderer.check.finding import Body, Finding
+
+
+def validate_api_versions(
+    targets: component_versions.TargetVersions, too_new_schema: component_versions.TooNewSchema, body: Body
+) -> Iterator[Finding]:
+    for too_new in component_versions.too_new(too_new_schema.node, body):
+        path, value = too_new.path, too_new.value
+        named = value or too_new.field
+        what = f"'{named}'" if named else f"{body['kind']} of {body['apiVersion']}"
+        for key, required in too_new.needs.items():
+            if key == component_versions.GATE:
+                newest = component_versions.components()["kubernetes"].newest
+                yield "W700", path, {"what": what, "gate": required, "newest": newest, "key": not value}
+                continue
+            words = {
+                "what": what,
+                "name": component_versions.components()[key].title,
+                "needed": required,
+                "target": key,
+            }
+            yield "E700", path, {**words, "said": targets.versions[key], "key": not value}

@@ -1,0 +1,143 @@
+"""What an API server accepts and a controller refuses, or cannot use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from renderer import jwt_providers
+from renderer.check.cel import cost_error
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.view import ObjectView, Place, kind_in
+from renderer.diagnostics import Path
+
+# Both as text: few runs need them, and re keeps what it has compiled.
+_ADDRESS = r"\d+(\.\d+){3}"
+_LOOPBACK = r"127\.|(0{1,4}:){7}0{0,3}1$"
+_ENCRYPTED = ("HTTPS", "TLS")  # may stand on one port
+_UNANSWERED = "every request to it is answered with 500"
+
+
+def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Findings about a Backend: Envoy Gateway must accept its hosts, and know how to verify their certificates."""
+    for i, endpoint in enumerate(body["spec"].get("endpoints") or ()):
+        path: Path = ("spec", "endpoints", i)
+        if fqdn := endpoint.get("fqdn"):
+            host = fqdn["hostname"]
+            if "." not in host:
+                hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.outside.domain}"
+                yield _refused_backend(name, f"the host '{host}' has one part", hint, (*path, "fqdn", "hostname"))
+            elif host[-1].isdigit() and re.fullmatch(_ADDRESS, host):
+                hint = f"write ip: {{address: {host}, port: {fqdn['port']}}}"
+                yield _refused_backend(name, f"the host '{host}' is an address", hint, (*path, "fqdn", "hostname"))
+        elif (ip := endpoint.get("ip")) and re.match(_LOOPBACK, ip["address"]):
+            why = f"the address {ip['address']} is the proxy's own machine"
+            yield _refused_backend(name, why, "name the host of a Service", (*path, "ip", "address"))
+    tls = body["spec"].get("tls")
+    if (
+        tls is not None
+        and not _validates_certificates(tls)
+        and (namespace, name) not in view.once("trusted", _backends_with_tls_policy)
+    ):
+        why = "its tls does not say which certificates are good"
+        if not view.outside.declared("BackendTLSPolicy", namespace, "*"):
+            yield _refused_backend(
+                name, why, "write wellKnownCACertificates: System, or caCertificateRefs", ("spec", "tls")
+            )
+
+
+def _refused_backend(name: str, why: str, hint: str, path: Path) -> Finding:
+    what = f"Backend '{name}'"
+    return "E611", path, {"what": what, "why": why, "effect": _UNANSWERED, "hint": hint}
+
+
+def _validates_certificates(tls: Body) -> bool:
+    """Whether the TLS settings say which certificates are trusted."""
+    return bool(tls.get("insecureSkipVerify") or tls.get("wellKnownCACertificates") or tls.get("caCertificateRefs"))
+
+
+def _backends_with_tls_policy(view: ObjectView) -> set[Place]:
+    """The Backends for which a BackendTLSPolicy says which certificates are trusted."""
+    return {
+        (namespace, target["name"])
+        for namespace, _, body in view.all("BackendTLSPolicy")
+        for target in body["spec"]["targetRefs"]
+        if kind_in(target["group"], target["kind"]) == "Backend"
+    }
+
+
+def listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Findings about the listeners of a Gateway: certificates where they need some, and one protocol for each port."""
+    spoken: dict[int, tuple[str, str]] = {}
+    for i, listener in enumerate(body["spec"].get("listeners") or ()):
+        protocol, port, path = listener["protocol"], listener["port"], ("spec", "listeners", i)
+        words = {"what": f"listener '{listener['name']}'", "effect": "nobody is served there"}
+        if protocol in _ENCRYPTED and "tls" not in listener:
+            why, hint = f"{protocol} needs tls", "write tls: {certificateRefs: [{name: …}]}"
+            yield "E611", path, {**words, "why": why, "hint": hint}
+        kind = "HTTPS" if protocol in _ENCRYPTED else protocol
+        other, first = spoken.setdefault(port, (kind, listener["name"])) if protocol != "UDP" else (kind, "")
+        if other != kind:
+            why = f"port {port} speaks {other} for '{first}' and {protocol} here"
+            yield "E611", (*path, "port"), {**words, "why": why, "hint": "give each a port of its own"}
+
+
+def providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Findings about the JWT providers of a SecurityPolicy that Envoy Gateway refuses."""
+    base_path: Path = ("spec", "jwt", "providers")
+    for path, why, hint in jwt_providers.provider_faults((body["spec"].get("jwt") or {}).get("providers") or ()):
+        yield _refused_security_policy(name, why, hint, (*base_path, *path))
+
+
+def _refused_security_policy(name: str, why: str, hint: str, path: Path) -> Finding:
+    effect = "every request there is answered with 500"
+    return "E611", path, {"what": f"SecurityPolicy '{name}'", "why": why, "effect": effect, "hint": hint}
+
+
+def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where two clients have the same API key."""
+    for i, reference in enumerate((body["spec"].get("apiKeyAuth") or {}).get("credentialRefs") or ()):
+        secret = view.find("Secret", reference.get("namespace") or namespace, reference["name"])
+        if secret and (pair := _equal_pair(secret.get("stringData") or {}) or _equal_pair(secret.get("data") or {})):
+            why = f"'{pair[0]}' and '{pair[1]}' have one key in the Secret '{reference['name']}'"
+            yield _refused_security_policy(
+                name, why, "give each a key", ("spec", "apiKeyAuth", "credentialRefs", i, "name")
+            )
+
+
+def _equal_pair(data: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The first two keys with the same value, None when all values differ."""
+    seen: dict[Any, str] = {}
+    for key, value in data.items():
+        if (first := seen.setdefault(value, key)) != key:
+            return first, key
+    return None
+
+
+def validate_route_spec(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """An AIGatewayRoute must name a Gateway, and costs that can be evaluated."""
+    if not body["spec"].get("parentRefs"):
+        yield "E612", ("spec",), {}
+    yield from _validate_costs(body["spec"], "llmRequestCosts")
+
+
+def gateway_config(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Findings about the costs of a GatewayConfig, which must be such as can be evaluated."""
+    yield from _validate_costs(body.get("spec") or {}, "globalLLMRequestCosts")
+
+
+def _validate_costs(spec: Body, field: str) -> Iterator[Finding]:
+    for i, cost in enumerate(spec.get(field) or ()):
+        if cost["type"] != "CEL":
+            continue
+        if "cel" not in cost:
+            yield "E614", ("spec", field, i), {"why": "nothing is said"}
+        elif why := cost_error(cost["cel"]):
+            yield "E614", ("spec", field, i, "cel"), {"why": why}
+
+
+def validate_target_refs(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A BackendSecurityPolicy must name its backends."""
+    if not body["spec"].get("targetRefs"):
+        yield "E613", ("spec",), {}

@@ -1,0 +1,312 @@
+"""AIServiceBackend, Backend, Service and pods: the end of a request's way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.references import validate_grant
+from renderer.check.graph.view import ObjectView, Place
+from renderer.diagnostics import Path
+
+LEADERS = "leaderworkerset.sigs.k8s.io/name"
+_SERVED = "renderer.llmaz.io/served-model-name"
+_WORD_SEPARATORS = re.compile(
+    r"[\s=\"]+"
+)  # of the words in a line of a shell or in JSON, and of an option and its value
+_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+
+
+class WorkloadPods(Struct, frozen=True):
+    """The pods that a template of a workload makes: their labels, and the ports of their containers by
+    number and name.
+    """
+
+    labels: Mapping[str, str]
+    ports: frozenset[int | str]
+
+
+def ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where the Backend of an AIServiceBackend does not exist."""
+    reference = body["spec"]["backendRef"]
+    if reference.get("kind") == "Backend":
+        backend_namespace = reference.get("namespace") or namespace
+        if view.find("Backend", backend_namespace, reference["name"]) is None:
+            yield view.missing("Backend", backend_namespace, reference["name"], ("spec", "backendRef", "name"))
+
+
+def backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Findings about the endpoints of a Backend: a Service of the cluster exists and has the port, and its pods listen
+    on it.
+    """
+    spec = body["spec"]
+    endpoints = spec.get("endpoints")
+    if not endpoints:
+        if spec.get("type") != "DynamicResolver":
+            yield "E593", ("spec",), {"name": name}
+        return
+    for i, endpoint in enumerate(endpoints):
+        if fqdn := endpoint.get("fqdn"):
+            path: Path = ("spec", "endpoints", i, "fqdn")
+            place = _place(view, fqdn["hostname"])
+            if place is None:
+                if _resembles_service(view, fqdn["hostname"]):
+                    key = ("Host", "", fqdn["hostname"])
+                    words = {"host": fqdn["hostname"], "domain": view.outside.domain}
+                    yield from view.note_once("N587", key, (*path, "hostname"), **words)
+                continue
+            service = view.find("Service", *place)
+            if service is None:
+                # LWS makes a Service of its own name.
+                if view.find("LeaderWorkerSet", *place) is None:
+                    yield view.missing("Service", *place, (*path, "hostname"))
+            elif service:
+                yield from validate_service_port(view, service, place[0], fqdn["port"], (*path, "port"))
+
+
+def _place(view: ObjectView, host: str) -> Place | None:
+    """Namespace and name of the Service with this host name; None where it is another host, or that cannot be told."""
+    parts = host.removesuffix(".").split(".", 3)
+    if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.outside.domain):
+        return parts[1], parts[0]
+    # `<service>.<namespace>` may as well be a host of the world.
+    if len(parts) == 2 and any(
+        view.find(kind, parts[1], parts[0]) is not None for kind in ("Service", "LeaderWorkerSet")
+    ):
+        return parts[1], parts[0]
+    return None
+
+
+def _resembles_service(view: ObjectView, host: str) -> bool:
+    """Whether a host that is no Service's may be meant as one: of another cluster domain, or of a
+    namespace of the set.
+    """
+    parts = host.removesuffix(".").split(".")
+    return (len(parts) > 2 and parts[2] == "svc") or (len(parts) == 2 and view.holds(parts[1]))
+
+
+def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
+    """The LeaderWorkerSet that a Backend leads to, and the served name of its model; None where one of them is not
+    known.
+    """
+    endpoints = body["spec"].get("endpoints") or []
+    fqdn = endpoints[0].get("fqdn") if len(endpoints) == 1 else None
+    place = _place(view, fqdn["hostname"]) if fqdn else None
+    if place is None:
+        return None
+    service = view.find("Service", *place)
+    # LWS makes a Service of its own name.
+    workload: str | None = place[1]
+    if service is not None:
+        workload = (service["spec"].get("selector") or {}).get(LEADERS) if service else None
+    return served_by(view, place[0], workload) if workload else None
+
+
+def served_by(view: ObjectView, namespace: str, workload: str) -> tuple[Body, str] | None:
+    """The LeaderWorkerSet of this name, and the served name of its model; None where one of them is not known."""
+    body = view.find("LeaderWorkerSet", namespace, workload)
+    name = (body["metadata"].get("annotations") or {}).get(_SERVED) if body else None
+    return (body, name) if body and name else None
+
+
+def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, Any] | None:
+    """The words of E610 where the engine of a workload with the served name `name` does not know the model name
+    `model`; None where it does, or that cannot be told.
+    """
+    if model == name:
+        return None
+    words = command_words(workload)
+    # Where its name is not among them, the engine calls its model something else, or takes any name.
+    if name not in words or model in words:
+        return None
+    if model.startswith(f"{name}:") and model.removeprefix(f"{name}:") in words:  # an adapter, as some engines call it
+        return None
+    return {"sent": model, "workload": workload["metadata"]["name"], "name": name}
+
+
+def command_words(workload: Body) -> set[str]:
+    """All words of the command lines in a LeaderWorkerSet's leader, whole and split."""
+    template = workload["spec"]["leaderWorkerTemplate"]
+    leader = template.get("leaderTemplate") or template["workerTemplate"]
+    command = [
+        word
+        for container in leader["spec"]["containers"]
+        for word in (*(container.get("command") or ()), *(container.get("args") or ()))
+    ]
+    return {*command, *(part for word in command for part in _WORD_SEPARATORS.split(word))}
+
+
+def validate_service_port(
+    view: ObjectView, service: Body, namespace: str, port: int, path: Path, *, by_name: bool = True
+) -> Iterator[Finding]:
+    """Findings where a Service does not lead this port to pods that listen.
+
+    `by_name`: the Service is resolved as a host name, so that a headless one gives the pods themselves, on any port.
+    """
+    spec, name = service["spec"], service["metadata"]["name"]
+    if spec.get("type") == "ExternalName":
+        return
+    headless = by_name and spec.get("clusterIP") == "None"
+    target = None  # the pods' port, a number or a name, that the Service leads this one to
+    for service_port in spec.get("ports") or ():
+        if service_port["port"] == port and service_port.get("protocol", "TCP") == "TCP":
+            target = service_port.get("targetPort", port)
+            break
+    selector = spec.get("selector")
+    pods = view_pods(view, namespace, selector) if selector else ()
+    listening_ports = listening(pods)
+    if target is None and not (headless and port in listening_ports):
+        ports = [
+            service_port["port"]
+            for service_port in spec.get("ports") or ()
+            if service_port.get("protocol", "TCP") == "TCP"
+        ]
+        yield "E591", path, {"name": name, "port": port, "ports": ", ".join(map(str, ports)) or "none"}
+        return
+    if selector and not pods:
+        yield from view.note_once("N581", ("Service", namespace, name), path, name=name)
+    # Without a proxy between, the port that is asked is the pod's.
+    pod_port = port if headless or target is None else target
+    if listening_ports and pod_port not in listening_ports:
+        if selector and _INDEX in selector and target is not None and target not in listening_ports:
+            return  # E553 says so of the Service
+        yield "E592", path, {"what": f"Service '{name}'", "port": pod_port, "ports": format_ports(listening_ports)}
+
+
+def listening(pods: Sequence[WorkloadPods]) -> frozenset[int | str]:
+    """The ports, by number and name, that any of the pods listens on; empty where none is declared."""
+    return pods[0].ports if len(pods) == 1 else frozenset(port for pod in pods for port in pod.ports)
+
+
+def format_ports(ports: frozenset[int | str]) -> str:
+    """The ports as text, numbers first."""
+    return ", ".join(str(port) for port in sorted(ports, key=lambda port: (isinstance(port, str), port)))
+
+
+def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, str]) -> list[WorkloadPods]:
+    """The pods of the set that a selector matches, one for each template."""
+    if workload := selector.get(LEADERS):
+        body = view.find("LeaderWorkerSet", namespace, workload)
+        return _matching_pods(selector, _group_pods(workload, body)) if body else []
+    key, value = next(iter(selector.items()))
+    pods = _matching_pods(selector, view.once("pods", _pods_by_label).get((namespace, key, value), ()))
+    others = view.outside.others
+    return pods if others is None else pods + view_pods(others, namespace, selector)
+
+
+def _matching_pods(selector: Mapping[str, str], pods: Iterable[WorkloadPods]) -> list[WorkloadPods]:
+    required = selector.items()
+    return [pod for pod in pods if required <= pod.labels.items()]
+
+
+def _group_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
+    """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
+    template = body["spec"]["leaderWorkerTemplate"]
+    leader = template.get("leaderTemplate") or template["workerTemplate"]
+    yield _pods(leader, {LEADERS: name, _INDEX: "0"})
+    if template.get("size", 1) > 1:
+        yield _pods(template["workerTemplate"], {LEADERS: name, _INDEX: "1"})
+
+
+def _pods(template: Body, labels: Mapping[str, str] = {}) -> WorkloadPods:
+    spec = template["spec"]
+    ports: set[int | str] = set()
+    for container in (*spec["containers"], *(spec.get("initContainers") or ())):
+        for port in container.get("ports") or ():
+            ports.add(port["containerPort"])
+            if "name" in port:
+                ports.add(port["name"])
+    return WorkloadPods({**((template.get("metadata") or {}).get("labels") or {}), **labels}, frozenset(ports))
+
+
+def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, str], list[WorkloadPods]]:
+    """All pods of the set by namespace, key and value of each label."""
+    pods_by_label: dict[tuple[str, str, str], list[WorkloadPods]] = {}
+    for (kind, namespace, name), body in view.objects.items():
+        if not body:
+            continue
+        if kind == "LeaderWorkerSet":
+            templates = list(_group_pods(name, body))
+        elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
+            templates = [_pods(body["spec"]["template"])] if "template" in body["spec"] else []
+        elif kind == "Pod":
+            templates = [_pods(body)]
+        else:
+            continue
+        for template in templates:
+            for key, value in template.labels.items():
+                pods_by_label.setdefault((namespace, key, value), []).append(template)
+    return pods_by_label
+
+
+def resolve_backend(view: ObjectView, route: str, reference: Body, path: Path) -> tuple[Body | None, list[Finding]]:
+    """The Backend of the AIServiceBackend that a rule of a route (of namespace `route`) names, and the findings on the
+    way.
+    """
+    name, backend_namespace = reference["name"], reference.get("namespace") or route
+    service_backend = view.find("AIServiceBackend", backend_namespace, name)
+    if service_backend is None:
+        return None, [view.missing("AIServiceBackend", backend_namespace, name, (*path, "name"))]
+    findings: list[Finding] = []
+    if backend_namespace != route:
+        findings += validate_grant(
+            view, "AIGatewayRoute", route, ("AIServiceBackend", backend_namespace, name), (*path, "namespace")
+        )
+    if not service_backend:
+        return None, findings
+    next_ = service_backend["spec"]["backendRef"]
+    backend_namespace = next_.get("namespace") or backend_namespace
+    if backend_namespace != route:
+        # The HTTPRoute that is made of the route names the Backend itself.
+        findings += validate_grant(
+            view, "HTTPRoute", route, ("Backend", backend_namespace, next_["name"]), (*path, "namespace")
+        )
+    return view.find("Backend", backend_namespace, next_["name"]), findings
+
+
+def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Finding]:
+    """Findings about backends of one rule that Envoy Gateway would split, so that the AI gateway's
+    filter misses them.
+    """
+    specs = [backend_["spec"] for backend_ in backends]
+    by_name = [any("fqdn" in endpoint for endpoint in spec.get("endpoints") or ()) for spec in specs]
+    if any(by_name) and not all(by_name):
+        yield (
+            "E594",
+            path,
+            {
+                "what": "backends of host names beside backends of addresses",
+                "hint": "give all Backends of the rule fqdn, or all of them ip",
+            },
+        )
+    tls = [spec.get("tls") or {} for spec in specs]
+    automatic = [bool(settings.get("autoSNIFromEndpointHostname")) for settings in tls]
+    if any(automatic) and not all(automatic):
+        yield (
+            "E594",
+            path,
+            {
+                "what": "autoSNIFromEndpointHostname on some backends only",
+                "hint": "write tls.sni: <hostname> in those Backends instead",
+            },
+        )
+    versions = {_version(spec, settings) for spec, settings in zip(specs, tls, strict=True)} - {0}
+    if len(versions) > 1:
+        yield (
+            "E594",
+            path,
+            {"what": "backends that force HTTP/1 beside others that force HTTP/2", "hint": "let all speak one of them"},
+        )
+
+
+def _version(spec: Body, tls: Mapping[str, Any]) -> int:
+    """1 or 2 where a Backend forces that version of HTTP, else 0."""
+    protocols = {protocol.rpartition("/")[2] for protocol in spec.get("appProtocols") or ()}
+    offered = tls.get("alpnProtocols") or ()
+    if "h2c" in protocols or list(offered) == ["h2"]:
+        return 2
+    return 1 if protocols & {"ws", "wss"} or (offered and "h2" not in offered) else 0

@@ -1,0 +1,224 @@
+"""Gateways, the objects that they refer to, and the routes that their listeners admit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.references import validate_grant, validate_secret
+from renderer.check.graph.view import EXISTS, ListenerAdmission, ObjectView, Place, kind_in, selects
+from renderer.diagnostics import Path
+
+_NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has
+CONFIG = "aigateway.envoyproxy.io/gateway-config"
+
+
+def parents(view: ObjectView, spec: Body, namespace: str) -> Iterator[Finding]:
+    """Findings about the parents of a route: each exists, and one of its listeners admits the route by namespace and
+    hostname.
+    """
+    for i, reference in enumerate(spec.get("parentRefs") or ()):
+        kind = kind_in(reference.get("group", "gateway.networking.k8s.io"), reference.get("kind", "Gateway"))
+        parent_namespace, name = reference.get("namespace") or namespace, reference["name"]
+        path: Path = ("spec", "parentRefs", i)
+        gateway = view.find(kind, parent_namespace, name)
+        if gateway is None:
+            yield view.missing(kind, parent_namespace, name, (*path, "name"))
+        elif gateway and kind == "Gateway":
+            yield from _validate_parent(
+                view, gateway, (parent_namespace, name), reference, namespace, spec.get("hostnames") or (), path
+            )
+
+
+def _validate_parent(
+    view: ObjectView, gateway: Body, place: Place, reference: Body, namespace: str, hostnames: Sequence[str], path: Path
+) -> Iterator[Finding]:
+    admission = listener_admission(view, gateway, place, reference, namespace)
+    if admission.wrong:
+        code, field, words = admission.wrong
+        if code.startswith("N"):
+            yield from view.note_once(code, ("Namespace", "", namespace), (*path, field), **words)
+        else:
+            yield code, (*path, field), dict(words)
+    if admission.hosts and "" not in admission.hosts:
+        for i, hostname in enumerate(hostnames):
+            if not any(hostnames_overlap(hostname, host) for host in admission.hosts):
+                served = ", ".join(admission.hosts)
+                yield "E583", ("spec", "hostnames", i), {"gateway": place[1], "hostname": hostname, "served": served}
+
+
+def listener_admission(
+    view: ObjectView, gateway: Body, place: Place, reference: Body, namespace: str
+) -> ListenerAdmission:
+    """Which listeners of a Gateway admit the routes of a namespace that refer to it with this section
+    and port; cached.
+    """
+    section, port = reference.get("sectionName"), reference.get("port")
+    # What a Gateway says to a namespace is alike for all its routes, in whichever ObjectView they are.
+    others = view.outside.others
+    holder = view if others is None or ("Gateway", *place) in view.objects else others
+    admissions = holder.admissions
+    key = (place, namespace, section, port)
+    admission = admissions.get(key)
+    if admission is None:
+        admission = admissions[key] = _compute_admission(view, gateway, place, namespace, section, port)
+    return admission
+
+
+def _compute_admission(
+    view: ObjectView, gateway: Body, place: Place, namespace: str, section: str | None, port: int | None
+) -> ListenerAdmission:
+    listeners = gateway["spec"].get("listeners") or ()
+    matching = [listener for listener in listeners if section is None or listener["name"] == section]
+    candidates = [listener for listener in matching if port is None or listener["port"] == port]
+    if not candidates:
+        complaint = f"called '{section}'" if section is not None and not matching else f"on port {port}"
+        known = ", ".join(f"{listener['name']} (port {listener['port']})" for listener in listeners) or "none"
+        field = "sectionName" if section is not None and not matching else "port"
+        return ListenerAdmission((), ("E581", field, {"gateway": place[1], "what": complaint, "known": known}))
+    verdicts = [(_takes(view, listener, place[0], namespace), listener) for listener in candidates]
+    hosts = tuple(listener.get("hostname", "") for verdict, listener in verdicts if verdict is not False)
+    if not hosts:
+        words = {
+            "gateway": f"{place[0]}/{place[1]}",
+            "namespace": namespace,
+            "hint": _admission_hint(candidates[0], namespace),
+        }
+        return ListenerAdmission((), ("E582", "name", words))
+    if not any(verdict for verdict, _ in verdicts):
+        return ListenerAdmission(hosts, ("N584", "name", {"gateway": f"{place[0]}/{place[1]}", "namespace": namespace}))
+    return ListenerAdmission(hosts)
+
+
+def _takes(view: ObjectView, listener: Body, gateway_namespace: str, namespace: str) -> bool | None:
+    """Whether a listener admits HTTPRoutes of a namespace; None where that depends on labels that are not known."""
+    allowed = listener.get("allowedRoutes") or {}
+    kinds = allowed.get("kinds")
+    if listener["protocol"] not in ("HTTP", "HTTPS") or (kinds and "HTTPRoute" not in [kind["kind"] for kind in kinds]):
+        return False
+    namespaces = allowed.get("namespaces") or {}
+    origin = namespaces.get("from", "Same")
+    if origin == "All" or not namespace or not gateway_namespace:
+        return True
+    if origin != "Selector":
+        return origin == "Same" and namespace == gateway_namespace
+    selector = namespaces.get("selector") or {}
+    namespace_body = view.find("Namespace", "", namespace)
+    labels = (namespace_body["metadata"].get("labels") or {}) if namespace_body else {}
+    if namespace_body or _selector_keys(selector) <= {_NAMESPACE}:
+        return selects(selector, {**labels, _NAMESPACE: namespace})
+    return None
+
+
+def _selector_keys(selector: Body) -> set[str]:
+    """The label keys that a selector looks at."""
+    return {
+        *(selector.get("matchLabels") or {}),
+        *(expression["key"] for expression in selector.get("matchExpressions") or ()),
+    }
+
+
+def _admission_hint(listener: Body, namespace: str) -> str:
+    """What to change so that the listener admits routes of the namespace."""
+    if listener["protocol"] not in ("HTTP", "HTTPS"):
+        return f"the listener speaks {listener['protocol']}: name one for HTTP or HTTPS"
+    allowed = listener.get("allowedRoutes") or {}
+    if allowed.get("kinds") and "HTTPRoute" not in [kind["kind"] for kind in allowed["kinds"]]:
+        return "allowedRoutes.kinds has to hold HTTPRoute"
+    namespaces = allowed.get("namespaces") or {}
+    origin = namespaces.get("from", "Same")
+    if origin == "Selector":
+        match_labels = (namespaces.get("selector") or {}).get("matchLabels") or {}
+        missing = [f"{key}: {value}" for key, value in match_labels.items() if key != _NAMESPACE]
+        if missing:
+            return f"label the Namespace '{namespace}' with {', '.join(missing)}"
+        return f"its selector has to take {_NAMESPACE}: {namespace}"
+    return (
+        f"allowedRoutes is {origin}: write namespaces: {{from: Selector, selector: {{matchLabels: "
+        f"{{{_NAMESPACE}: {namespace}}}}}}} at the listener"
+    )
+
+
+def hostnames_overlap(hostname: str, other_hostname: str) -> bool:
+    """Whether two hostnames, possibly wildcards like `*.example.com`, have a host in common."""
+    return (
+        hostname == other_hostname
+        or (hostname.startswith("*") and other_hostname.endswith(hostname[1:]))
+        or (other_hostname.startswith("*") and hostname.endswith(other_hostname[1:]))
+    )
+
+
+def gateway(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Findings about the class, the parameters and the certificates' Secrets of a Gateway, which must exist."""
+    spec = body["spec"]
+    class_name = spec["gatewayClassName"]
+    if view.find("GatewayClass", "", class_name) is None:
+        yield view.missing("GatewayClass", "", class_name, ("spec", "gatewayClassName"))
+    if parameters := (spec.get("infrastructure") or {}).get("parametersRef"):
+        path: Path = ("spec", "infrastructure", "parametersRef", "name")
+        kind = kind_in(parameters["group"], parameters["kind"])
+        if view.find(kind, namespace, parameters["name"]) is None:
+            yield view.missing(kind, namespace, parameters["name"], path)
+    annotations = body["metadata"].get("annotations") or {}
+    config = annotations.get(CONFIG)
+    if config and view.find("GatewayConfig", namespace, config) is None:
+        key = ("GatewayConfig", namespace, config)
+        field_path: Path = ("metadata", "annotations", CONFIG)
+        yield from view.note_once("N580", key, field_path, kind=key[0], name=config, namespace=namespace)
+    for i, listener in enumerate(spec.get("listeners") or ()):
+        for j, reference in enumerate((listener.get("tls") or {}).get("certificateRefs") or ()):
+            if reference.get("kind", "Secret") != "Secret":
+                continue
+            field_path = ("spec", "listeners", i, "tls", "certificateRefs", j)
+            secret_namespace, secret_name = reference.get("namespace") or namespace, reference["name"]
+            # cert-manager makes the Secret of a Gateway that asks for it.
+            if not any(annotation.startswith("cert-manager.io/") for annotation in annotations):
+                yield from validate_secret(
+                    view, (secret_namespace, secret_name), (*field_path, "name"), ("tls.crt", "tls.key")
+                )
+            yield from validate_grant(
+                view, "Gateway", namespace, ("Secret", secret_namespace, secret_name), (*field_path, "namespace")
+            )
+
+
+def gateway_class(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where the parameters of a GatewayClass do not exist."""
+    if parameters := body["spec"].get("parametersRef"):
+        kind = kind_in(parameters["group"], parameters["kind"])
+        parameters_namespace = parameters.get("namespace") or ""
+        if view.find(kind, parameters_namespace, parameters["name"]) is None:
+            yield view.missing(kind, parameters_namespace, parameters["name"], ("spec", "parametersRef", "name"))
+
+
+def envoy_proxy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where an EnvoyProxy merges the backends of a Gateway of models."""
+    if "mergeBackends" in body["spec"] and (namespace, name) in view.once("proxies", _proxies):
+        words = {"what": "mergeBackends on a Gateway of models", "hint": "leave mergeBackends out"}
+        yield "E594", ("spec", "mergeBackends"), words
+
+
+def _proxies(view: ObjectView) -> set[Place]:
+    """The EnvoyProxies of all Gateways that AIGatewayRoutes name."""
+    proxies: set[Place] = set()
+    for place in model_gateways(view):
+        gateway = view.find("Gateway", *place) or EXISTS
+        if gateway:
+            parameters = (gateway["spec"].get("infrastructure") or {}).get("parametersRef")
+            if parameters:
+                proxies.add((place[0], parameters["name"]))
+            gateway_class = view.find("GatewayClass", "", gateway["spec"]["gatewayClassName"]) or EXISTS
+            if gateway_class and (parameters := gateway_class["spec"].get("parametersRef")):
+                proxies.add((parameters.get("namespace") or "", parameters["name"]))
+    return proxies
+
+
+def model_gateways(view: ObjectView) -> set[Place]:
+    """The Gateways that AIGatewayRoutes of the set name."""
+    return view.once(
+        "model gateways",
+        lambda view: {
+            (parent.get("namespace") or namespace, parent["name"])
+            for namespace, _, body in view.all("AIGatewayRoute")
+            for parent in body["spec"].get("parentRefs") or ()
+        },
+    )

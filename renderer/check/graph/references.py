@@ -1,0 +1,108 @@
+"""References between namespaces and to Secrets; targets of autoscalers; pools of what steers pickers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of
+from renderer.diagnostics import Path
+
+_CORE = '""'  # the API group of Secrets and Services
+
+
+def validate_grant(
+    view: ObjectView, from_kind: str, from_space: str, to: tuple[str, str, str], path: Path
+) -> Iterator[Finding]:
+    """A finding where an object may not refer to one of another namespace (`to`: kind, namespace, name).
+
+    Where the set holds nothing of that namespace, its ReferenceGrants are elsewhere too: only a note.
+    """
+    kind, namespace, name = to
+    if namespace == from_space or not namespace or not from_space:
+        return
+    grants = view.once("grants", _grants).get((namespace, from_kind, from_space), ())
+    if any(grant in ((kind, ""), (kind, name)) for grant in grants):
+        return
+    other_view = view.outside.others
+    if other_view is not None and not any(True for _ in validate_grant(other_view, from_kind, from_space, to, path)):
+        return
+    words = {"from_kind": from_kind, "from_space": from_space, "kind": kind, "namespace": namespace}
+    if view.holds(namespace):
+        yield (
+            "E595",
+            path,
+            {
+                **words,
+                "source": f"{{group: {GROUPS[from_kind]}, kind: {from_kind}, namespace: {from_space}}}",
+                "target": f"{{group: {GROUPS[kind] or _CORE}, kind: {kind}}}",
+            },
+        )
+    else:
+        yield from view.note_once("N586", (f"{from_kind} {from_space} {kind}", namespace, ""), path, **words)
+
+
+def _grants(view: ObjectView) -> dict[tuple[str, str, str], list[tuple[str, str]]]:
+    """By namespace, and by kind and namespace of the referring object: kinds and names ('' for all) that may be
+    referred to.
+    """
+    grants: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for (kind, namespace, _), body in view.objects.items():
+        if kind == "ReferenceGrant" and body:
+            spec = body["spec"]
+            to = [(kind_in(target["group"], target["kind"]), target.get("name") or "") for target in spec["to"]]
+            for source in spec["from"]:
+                grants.setdefault(
+                    (namespace, kind_in(source["group"], source["kind"]), source["namespace"]), []
+                ).extend(to)
+    return grants
+
+
+def validate_secret(view: ObjectView, place: Place, path: Path, keys: Sequence[str] = ()) -> Iterator[Finding]:
+    """A note where the Secret is not in the set; an error for each of the keys that it lacks."""
+    namespace, name = place
+    body = view.find("Secret", namespace, name)
+    if body is None:
+        yield from view.note_once(
+            "N580", ("Secret", namespace, name), path, kind="Secret", name=name, namespace=namespace
+        )
+    elif body:
+        data = {**(body.get("data") or {}), **(body.get("stringData") or {})}
+        for key in keys:
+            if key not in data:
+                present = ", ".join(sorted(data)) or "nothing"
+                yield "E604", path, {"name": name, "key": key, "there": present}
+
+
+def secret_bytes(body: Body) -> int:
+    """Bytes of the names and values in a Secret, plus 8 for each entry."""
+    import base64  # few runs have a Secret beside them
+
+    string_data: Mapping[str, str] = body.get("stringData") or {}
+    data: Mapping[str, str] = body.get("data") or {}
+    values = {key: len(base64.b64decode(value + "==")) for key, value in data.items()}
+    values |= {key: len(value.encode()) for key, value in string_data.items()}
+    return sum(len(key.encode()) + size + 8 for key, size in values.items())
+
+
+def autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where the target of a HorizontalPodAutoscaler or ScaledObject does not exist."""
+    target = body["spec"].get("scaleTargetRef")
+    if target:
+        kind = kind_of(target.get("apiVersion", "apps/v1"), target.get("kind", "Deployment"))
+        if view.find(kind, namespace, target["name"]) is None:
+            yield view.missing(kind, namespace, target["name"], ("spec", "scaleTargetRef", "name"))
+
+
+def pool_companion(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where the pool of an InferenceObjective or InferenceModelRewrite does not exist. No schema may have
+    judged them.
+    """
+    spec = body.get("spec")
+    reference: Any = spec.get("poolRef") if isinstance(spec, dict) else None
+    if isinstance(reference, dict) and isinstance(reference.get("name"), str):
+        group = str(reference.get("group", GROUPS["InferencePool"]))
+        kind = kind_in(group, str(reference.get("kind", "InferencePool")))
+        if view.find(kind, namespace, reference["name"]) is None:
+            yield view.missing(kind, namespace, reference["name"], ("spec", "poolRef", "name"))

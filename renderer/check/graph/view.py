@@ -1,0 +1,237 @@
+"""What the graph rules see: the objects of a set by kind, namespace and name, and the objects outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from renderer import patterns
+from renderer.check.finding import Body, Finding
+from renderer.component_versions import TargetVersions
+from renderer.diagnostics import Path
+from renderer.suggestions import closest
+
+Key: TypeAlias = tuple[str, str, str]
+"""Kind, namespace ('' for a cluster-scoped object, or one that names none), name."""
+Place: TypeAlias = tuple[str, str]
+"""Namespace and name."""
+T = TypeVar("T")
+
+EXISTS: Body = {}
+"""An object that is there and of which nothing else is known."""
+
+_KINDS = {
+    "aigateway.envoyproxy.io": "AIGatewayRoute AIServiceBackend BackendSecurityPolicy GatewayConfig QuotaPolicy",
+    "gateway.envoyproxy.io": "Backend BackendTrafficPolicy ClientTrafficPolicy EnvoyExtensionPolicy EnvoyPatchPolicy "
+    "EnvoyProxy SecurityPolicy",
+    "gateway.networking.k8s.io": "BackendTLSPolicy Gateway GatewayClass GRPCRoute HTTPRoute ListenerSet ReferenceGrant",
+    "inference.networking.k8s.io": "InferencePool",
+    "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
+    "keda.sh": "ScaledObject",
+    "autoscaling": "HorizontalPodAutoscaler",
+    "apps": "DaemonSet Deployment ReplicaSet StatefulSet",
+    "": "Namespace Pod ReplicationController Secret Service",
+}
+GROUPS = {kind: group for group, kinds in _KINDS.items() for kind in kinds.split()}
+"""The API group of each kind that the graph rules know."""
+_CLUSTER = ("GatewayClass", "Namespace")
+
+
+@cache
+def kind_in(group: str, kind: str) -> str:
+    """The kind as used in Keys: its name alone for kinds that the rules know, else with its group."""
+    return kind if GROUPS.get(kind) == group else f"{kind}.{group}"
+
+
+@cache
+def kind_of(version: str, kind: str) -> str:
+    """The kind as used in Keys, from an object's apiVersion."""
+    return kind_in(version.rpartition("/")[0], kind)
+
+
+@cache
+def _declared(external: tuple[str, ...]) -> tuple[frozenset[tuple[str, str, str]], dict[str, list[Place]]]:
+    """Kind, namespace and name of the declarations without a glob; by kind, the globs of namespace and name."""
+    exact: set[tuple[str, str, str]] = set()
+    globs: dict[str, list[Place]] = {}
+    for declaration in external:
+        kind, *namespace, name = declaration.split("/")
+        if any(sign in declaration for sign in "*?["):
+            globs.setdefault(kind, []).append(("/".join(namespace), name))
+        else:
+            exact.add((kind, "/".join(namespace), name))
+    return frozenset(exact), globs
+
+
+class ExternalObjects(Struct, frozen=True):
+    """What a set may refer to without holding it.
+
+    `external`: KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, with globs; `gateways`: those that
+    RenderConfig names; `limits`: their largest number of rules, where it is set; `present`: objects of the set that
+    cannot be looked into; `others`: a view of objects that are known but not judged; `targets`: the versions of the
+    clusters, where they are known.
+    """
+
+    external: tuple[str, ...] = ()
+    gateways: frozenset[Place] = frozenset()
+    domain: str = "cluster.local"
+    limits: Mapping[Place, int] = {}
+    present: frozenset[Key] = frozenset()
+    others: ObjectView | None = None
+    targets: TargetVersions | None = None
+
+    def declared(self, kind: str, namespace: str, name: str) -> bool:
+        """Whether the object is declared to exist elsewhere."""
+        if kind == "Gateway" and (namespace, name) in self.gateways:
+            return True
+        if not self.external:
+            return False
+        exact, globs = _declared(self.external)
+        kind = kind.partition(".")[0]
+        return (kind, namespace, name) in exact or any(
+            patterns.fits(namespace, namespace_glob) and patterns.fits(name, name_glob)
+            for namespace_glob, name_glob in globs.get(kind, ())
+        )
+
+
+class ListenerAdmission(Struct, frozen=True):
+    """Which listeners of a Gateway admit the routes of a namespace. `hosts`: theirs, '' for any; `wrong`: why none
+    does, or what is not known: a code, the field of the parentRef, and the words of the message.
+    """
+
+    hosts: tuple[str, ...]
+    wrong: tuple[str, str, Mapping[str, Any]] | None = None
+
+
+class ObjectView:
+    """A set of objects by Key. Indices over all of them are built on first use."""
+
+    __slots__ = ("_cache", "admissions", "keys", "objects", "outside")
+
+    def __init__(self, bodies: Sequence[Body], outside: ExternalObjects) -> None:
+        self.outside = outside
+        self.keys: list[Key] = []
+        self.objects: dict[Key, Body] = {}
+        self._cache: dict[Any, Any] = {}
+        self.admissions: dict[tuple[Place, str, str | None, int | None], ListenerAdmission] = {}
+        for body in bodies:
+            metadata = body["metadata"]
+            key = kind_of(body["apiVersion"], body["kind"]), metadata.get("namespace", ""), metadata.get("name", "")
+            self.keys.append(key)
+            self.objects.setdefault(key, body)
+        for key in outside.present:
+            self.objects.setdefault(key, EXISTS)
+
+    def once(self, name: Any, make: Callable[[ObjectView], T]) -> T:
+        """The result of `make` for this view, cached under `name`."""
+        if name not in self._cache:
+            self._cache[name] = make(self)
+        value: T = self._cache[name]
+        return value
+
+    def find(self, kind: str, namespace: str, name: str) -> Body | None:
+        """The object; EXISTS where it is outside of the set; None where it is not known.
+
+        An object without a namespace is found in every namespace: a tool will put it there.
+        """
+        if body := self.objects.get((kind, namespace, name)):
+            return body
+        if namespace and (body := self.objects.get((kind, "", name))):
+            return body
+        others = self.outside.others
+        if others is not None and (body := others.find(kind, namespace, name)):
+            return body
+        if (kind, namespace, name) in self.objects or self.outside.declared(kind, namespace, name):
+            return EXISTS
+        return None if others is None else others.find(kind, namespace, name)
+
+    def all(self, kind: str) -> Iterator[tuple[str, str, Body]]:
+        """Namespace, name and body of each object of a kind that can be looked into, those of `others` too."""
+        for namespace, name in self.once("by kind", _by_kind).get(kind, ()):
+            if body := self.objects[kind, namespace, name]:
+                yield namespace, name, body
+        if self.outside.others is not None:
+            yield from self.outside.others.all(kind)
+
+    def holds(self, namespace: str) -> bool:
+        """Whether the set has objects of the namespace, so that what it lacks there does not exist."""
+        return not namespace or namespace in self.once("namespaces", _namespaces)
+
+    def missing(self, kind: str, namespace: str, name: str, path: Path, hint: str = "") -> Finding:
+        """The finding that an object is not known. `hint`: the advice, where it is not to correct the name."""
+        bare_kind = kind.partition(".")[0]
+        declaration = "/".join(filter(None, (bare_kind, namespace, name)))
+        declare = f"if it exists elsewhere, declare it as external: {declaration}"
+        where = f" in namespace '{namespace}'" if namespace and kind not in _CLUSTER else ""
+        hint = hint or self._near(kind, namespace, name)
+        words = {"kind": bare_kind, "name": name, "where": where, "hint": f"{hint}; {declare}" if hint else declare}
+        return "E580", path, words
+
+    def _near(self, kind: str, namespace: str, name: str) -> str:
+        """A hint that names another namespace with this name, or the most similar name; '' when there is none."""
+        kinds = (kind, "AIGatewayRoute") if kind == "HTTPRoute" else (kind,)
+        namespaces_by_name = self.once("by name", _by_name)
+        if namespaces := [
+            place for searched_kind in kinds for place in namespaces_by_name.get((searched_kind, name), ())
+        ]:
+            return f"there is one in namespace '{min(namespaces)}'"
+        names_by_namespace = self.once("by namespace", _by_namespace)
+        near_name = closest(
+            name,
+            [other for searched_kind in kinds for other in names_by_namespace.get((searched_kind, namespace), ())],
+            0.85,
+        )
+        return f"there is '{near_name}'" if near_name else ""
+
+    def note_once(self, code: str, what: Key, path: Path, **words: Any) -> Iterator[Finding]:
+        """A note about an object, once for all that refer to it."""
+        reported: set[tuple[str, Key]] = self.once("noted", lambda _: set())
+        if (code, what) not in reported:
+            reported.add((code, what))
+            yield code, path, words
+
+
+def _by_kind(view: ObjectView) -> dict[str, list[Place]]:
+    """By kind, the places of objects."""
+    objects: dict[str, list[Place]] = {}
+    for kind, namespace, name in view.objects:
+        objects.setdefault(kind, []).append((namespace, name))
+    return objects
+
+
+def _by_name(view: ObjectView) -> dict[Place, list[str]]:
+    """By kind and name, the namespaces of objects."""
+    namespaces: dict[Place, list[str]] = {}
+    for kind, namespace, name in view.objects:
+        namespaces.setdefault((kind, name), []).append(namespace)
+    return namespaces
+
+
+def _by_namespace(view: ObjectView) -> dict[Place, list[str]]:
+    """By kind and namespace, the names of objects."""
+    names: dict[Place, list[str]] = {}
+    for kind, namespace, name in view.objects:
+        names.setdefault((kind, namespace), []).append(name)
+    return names
+
+
+def _namespaces(view: ObjectView) -> set[str]:
+    """The namespaces that hold objects, and those whose Namespace is in the set."""
+    return {name if kind == "Namespace" else namespace for kind, namespace, name in view.objects}
+
+
+def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether a selector (matchLabels, matchExpressions) matches these labels."""
+    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    return all(_holds(expression, labels) for expression in selector.get("matchExpressions") or ())
+
+
+def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    key, operator = expression["key"], expression["operator"]
+    if operator in ("In", "NotIn"):
+        return bool(operator == "In") is (labels.get(key) in (expression.get("values") or ()))
+    return bool(operator == "Exists") is (key in labels)

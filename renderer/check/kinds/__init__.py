@@ -1,0 +1,1 @@
+"""Rules of one kind that no schema holds."""

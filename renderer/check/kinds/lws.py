@@ -1,0 +1,112 @@
+"""LeaderWorkerSet: what its webhook refuses, and what only a StatefulSet or the kubelet would find in its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.check.finding import Body, Finding
+from renderer.check.kinds.pods import validate_pod
+from renderer.diagnostics import Path
+
+_MAX_INT32 = 2**31 - 1
+
+
+def lws_webhook(body: Body) -> Iterator[Finding]:
+    """What LeaderWorkerSet's webhook refuses beside the schema, or would rewrite.
+
+    docs/design/kubernetes.md#leaderworkerset
+    """
+    metadata, spec = body["metadata"], body["spec"]
+    template = spec["leaderWorkerTemplate"]
+    size, replicas = template.get("size", 1), spec.get("replicas", 1)
+    if replicas * size > _MAX_INT32:
+        yield "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
+    update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+    rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    unavailable = _share(rollout.get("maxUnavailable", 1), replicas, up=False)
+    surge = _share(rollout.get("maxSurge", 0), replicas, up=True)
+    for key, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
+        if value is None:
+            yield "E512", (*update, key), {"field": key, "value": rollout[key]}
+    if unavailable == 0 and surge == 0 and replicas:
+        yield "E513", update, {"replicas": replicas}
+    yield from _subgroups(metadata, template, size)
+    if template.get("restartPolicy") == "Default":
+        yield "E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {}
+    yield from _identity(metadata["name"], spec, size)
+
+
+_MAX_HASHED_NAME = {True: 54, False: 43}
+"""Longest names of a LeaderWorkerSet whose groups have random keys, by whether a group is one pod."""
+
+
+def _identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
+    """What LeaderWorkerSet 0.11 refuses of its newer fields (docs: concepts/leaderworkerset, group-identity and
+    failure-handling).
+    """
+    template = spec["leaderWorkerTemplate"]
+    partition = ((spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}).get("partition")
+    pairs: list[tuple[Path, str]] = []
+    if spec.get("groupIdentity") == "Hash":
+        if template.get("volumeClaimTemplates"):
+            pairs.append((("spec", "groupIdentity"), "groupIdentity Hash with volumeClaimTemplates"))
+        if partition:
+            pairs.append((("spec", "groupIdentity"), f"groupIdentity Hash with the partition {partition}"))
+        if len(name) > (longest := _MAX_HASHED_NAME[size == 1]):
+            what = f"a name of {len(name)} characters with groupIdentity Hash"
+            yield "E703", ("metadata", "name"), {"what": what, "hint": f"take at most {longest}"}
+    elif spec.get("groupReplacementPolicy") == "Immediate":
+        pairs.append(
+            (("spec", "groupReplacementPolicy"), "groupReplacementPolicy Immediate with groupIdentity Ordinal")
+        )
+    if "maxGroupRestarts" in template and template.get("restartPolicy") == "None":
+        where = ("spec", "leaderWorkerTemplate", "maxGroupRestarts")
+        pairs.append((where, "maxGroupRestarts with restartPolicy None"))
+    if "scheduling" in spec and spec.get("startupPolicy") == "LeaderReady":
+        pairs.append((("spec", "scheduling"), "scheduling with startupPolicy LeaderReady"))
+    for path, what in pairs:
+        yield "E703", path, {"what": what, "hint": "change one of the two"}
+
+
+def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
+    path: Path = ("spec", "leaderWorkerTemplate", "subGroupPolicy")
+    policy = template.get("subGroupPolicy")
+    key = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+    if policy is None:
+        if key in (metadata.get("annotations") or {}):
+            yield "E516", ("metadata", "annotations", key), {}
+        return
+    part = policy["subGroupSize"]
+    if part > size:
+        yield "E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is above the size {size}"}
+    elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
+        yield (
+            "E514",
+            (*path, "subGroupSize"),
+            {"what": f"the size less the leader, {size - 1}, is no multiple of subGroupSize {part}"},
+        )
+    elif size % part and (size - 1) % part:
+        yield (
+            "E514",
+            (*path, "subGroupSize"),
+            {"what": f"neither the size {size} nor {size - 1} is a multiple of subGroupSize {part}"},
+        )
+
+
+def _share(value: float | str, replicas: int, *, up: bool) -> int | None:
+    """A number of groups, or a percentage of the replicas, rounded up or down; None above 100 %."""
+    if not isinstance(value, str):
+        return int(value)  # 1.0 is a whole number too
+    percent = int(value.removesuffix("%"))
+    if percent > 100:
+        return None
+    return -(-percent * replicas // 100) if up else percent * replicas // 100
+
+
+def lws_pods(body: Body) -> Iterator[Finding]:
+    """What only a StatefulSet or the kubelet would find in the pod templates: a CRD checks no more than the schema."""
+    template = body["spec"]["leaderWorkerTemplate"]
+    for part in ("leaderTemplate", "workerTemplate"):
+        if part in template:
+            for code, path, words in validate_pod(template[part]["spec"]):
+                yield code, ("spec", "leaderWorkerTemplate", part, "spec", *path), words

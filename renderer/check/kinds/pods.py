@@ -1,0 +1,203 @@
+"""Rules about one pod template, of whatever workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from renderer import quantity
+from renderer.check.finding import Body, Finding
+from renderer.diagnostics import Path
+from renderer.yamlio import SharedMap
+
+_NAME: Callable[[Body], Any] = itemgetter("name")
+_PATH: Callable[[Body], Any] = itemgetter("mountPath")
+
+_BYTES = frozenset(("memory", "ephemeral-storage"))
+_MEBI = 2**20 * 10**9  # in billionths, as quantities are counted
+_MAX_ENTRIES = 1_000
+T = TypeVar("T")
+
+
+def _cache_shared(compute: Callable[[Body], T]) -> Callable[[Body], T]:
+    """The function with a cache for parts of pods that many pods share (SharedMap), which are never changed."""
+    entries: dict[int, tuple[Body, T]] = {}  # by its id, which no other gets while it is in here
+
+    def lookup(part: Body) -> T:
+        if part.__class__ is not SharedMap:
+            return compute(part)
+        entry = entries.get(id(part))
+        if entry is None:
+            if len(entries) >= _MAX_ENTRIES:
+                entries.clear()
+            entry = entries[id(part)] = part, compute(part)
+        return entry[1]
+
+    return lookup
+
+
+def validate_pod(spec: Body) -> Iterator[Finding]:
+    """Findings about a pod: unique names, volumes for mounts, ports for probes, requests within limits, hooks within
+    the grace period.
+    """
+    volumes = _unique(spec.get("volumes") or (), _NAME)
+    if isinstance(volumes, int):
+        yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": spec["volumes"][volumes]["name"]}
+        return
+    constraints: list[tuple[str, str]] = []
+    for i, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
+        key = constraint["topologyKey"], constraint["whenUnsatisfiable"]
+        if key in constraints:
+            words = {"what": "topology spread constraint", "name": ", ".join(key)}
+            yield "E520", ("topologySpreadConstraints", i), words
+        constraints.append(key)
+    names: set[str] = set()
+    for group in ("initContainers", "containers"):
+        for i, container in enumerate(spec.get(group) or ()):
+            path: Path = (group, i)
+            if container["name"] in names:
+                yield "E520", (*path, "name"), {"what": "container", "name": container["name"]}
+            names.add(container["name"])
+            for code, below, words in _container(container, volumes):
+                yield code, (*path, *below), words
+            if "lifecycle" in container:
+                yield from _validate_sleep(spec, container["lifecycle"], path)
+
+
+def _validate_sleep(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:
+    """A finding for each hook that sleeps longer than the pod's grace period, which counts for postStart too."""
+    grace = spec.get("terminationGracePeriodSeconds", 30)
+    for hook, seconds in _sleep_hooks(lifecycle):
+        if seconds > grace:
+            grace_path: Path = ("terminationGracePeriodSeconds",)
+            where = grace_path if grace_path[0] in spec else (*path, "lifecycle", hook, "sleep", "seconds")
+            yield "E527", where, {"hook": hook, "seconds": seconds, "grace": grace}
+
+
+@_cache_shared
+def _sleep_hooks(lifecycle: Body) -> list[tuple[str, float]]:
+    """The hooks that sleep, and their seconds."""
+    handlers = [(hook, lifecycle.get(hook) or {}) for hook in ("postStart", "preStop")]
+    return [(hook, sleep.get("seconds", 0)) for hook, handler in handlers if (sleep := handler.get("sleep"))]
+
+
+def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
+    ports: set[Any] = set()
+    for i, port in enumerate(container.get("ports") or ()):
+        if "name" in port:
+            if port["name"] in ports:
+                yield "E520", ("ports", i, "name"), {"what": "port", "name": port["name"]}
+            ports.add(port["name"])
+    env = container.get("env") or ()
+    if isinstance(duplicate := _unique(env, _NAME), int):
+        yield "E520", ("env", duplicate, "name"), {"what": "environment variable", "name": env[duplicate]["name"]}
+    for i, entry in enumerate(env):
+        if "valueFrom" not in entry:
+            continue
+        if entry.get("value"):
+            yield "E524", ("env", i), {"name": entry["name"]}
+        field = (entry["valueFrom"] or {}).get("fieldRef")
+        if field and field.get("apiVersion", "") not in ("", "v1"):
+            yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
+    mounts = container.get("volumeMounts") or ()
+    if isinstance(duplicate := _unique(mounts, _PATH), int):
+        yield (
+            "E520",
+            ("volumeMounts", duplicate, "mountPath"),
+            {"what": "mount", "name": mounts[duplicate]["mountPath"]},
+        )
+    if not volumes.issuperset(map(_NAME, mounts)):
+        for i, mount in enumerate(mounts):
+            if mount["name"] not in volumes:
+                yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
+    for key in ("startupProbe", "readinessProbe", "livenessProbe"):
+        for action, name in _named_probe_ports(probe) if (probe := container.get(key)) else ():
+            if name not in ports:
+                yield "E522", (key, action, "port"), {"name": name}
+    if sides := container.get("resources"):
+        yield from _resource_findings(sides)
+
+
+@_cache_shared
+def _named_probe_ports(probe: Body) -> list[tuple[str, str]]:
+    """The actions of a probe and the names of their ports."""
+    actions = [(action, probe.get(action) or {}) for action in ("httpGet", "tcpSocket")]
+    return [(action, port) for action, settings in actions if isinstance(port := settings.get("port"), str)]
+
+
+@_cache_shared
+def _resource_findings(sides: Body) -> list[Finding]:
+    """All findings about requests and limits."""
+    findings: list[Finding] = []
+    try:
+        findings.extend(_resources(sides))
+    except ValueError:
+        findings.extend(_unreadable(sides))
+    return findings
+
+
+def _resources(sides: Body) -> Iterator[Finding]:
+    """Findings about requests above limits, extended resources that are no whole numbers or differ on both sides, and
+    tiny numbers of bytes. Raises ValueError for what is no quantity.
+    """
+    limits = sides.get("limits") or {}
+    for name, request in (sides.get("requests") or {}).items():
+        limit = limits.get(name, request)
+        if request != limit and quantity.nanos(request) > quantity.nanos(limit):
+            yield "E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit}
+        elif _needs_equal_limit(name) and (name not in limits or quantity.nanos(request) != quantity.nanos(limit)):
+            yield "E525", ("resources", "requests", name), {"name": name, "request": request}
+        if name in _BYTES and _is_tiny(request):
+            yield "W524", ("resources", "requests", name), _tiny_words(name, request)
+    for name, limit in limits.items():
+        if name in _BYTES:
+            if _is_tiny(limit):
+                yield "W524", ("resources", "limits", name), _tiny_words(name, limit)
+        elif _is_extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
+            yield "E526", ("resources", "limits", name), {"name": name, "value": limit}
+
+
+def _unreadable(sides: Body) -> Iterator[Finding]:
+    """Findings for quantities that the schema accepts and Kubernetes does not."""
+    for side in ("limits", "requests"):
+        for name, value in (sides.get(side) or {}).items():
+            try:
+                quantity.nanos(value)
+            except ValueError:
+                yield "E305", ("resources", side, name), {"value": value}
+
+
+def _is_extended(name: str) -> bool:
+    """Whether it is an extended resource, of a device plugin or the like, which Kubernetes does not divide or
+    overcommit.
+    """
+    return "/" in name and "kubernetes.io/" not in name
+
+
+def _needs_equal_limit(name: str) -> bool:
+    """Whether a request needs a limit of the same quantity."""
+    return ("/" in name and "kubernetes.io/" not in name) or name.startswith("hugepages-")
+
+
+@lru_cache(maxsize=1024)
+def _is_tiny(value: object) -> bool:
+    """Whether a number of bytes is so small that another unit was meant."""
+    return 0 < quantity.nanos(value) < _MEBI
+
+
+def _tiny_words(name: str, value: object) -> dict[str, Any]:
+    """The words of the warning about a tiny number of bytes: `512m` is half a byte, and `16` is sixteen."""
+    number = str(value).rstrip("numkKi")
+    hint = f"did you mean {number}Mi{'' if number != str(value) else f', or {number}Gi'}?"
+    return {"name": name, "value": value, "hint": hint}
+
+
+def _unique(items: Sequence[Body], key: Callable[[Body], Any]) -> set[str] | int:
+    """All values of the key, or the index of the first item that repeats one."""
+    seen = set(map(key, items))
+    if len(seen) == len(items):
+        return seen
+    values = [*map(key, items)]
+    return next(i for i, value in enumerate(values) if value in values[:i])

@@ -1,0 +1,35 @@
+"""Roles and their bindings: rules of one object that no schema holds (Kubernetes, pkg/apis/rbac/validation)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from renderer.check.finding import Body, Finding
+from renderer.diagnostics import Path
+
+# As text: few runs need it, and re keeps what it has compiled.
+_SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+
+
+def role_rules(body: Body) -> Iterator[Finding]:
+    """Findings about the rules of a Role: each must name resources and their API groups."""
+    for i, rule in enumerate(body.get("rules") or ()):
+        path: Path = ("rules", i)
+        if rule.get("nonResourceURLs"):
+            yield "E543", (*path, "nonResourceURLs"), {"what": "a Role gives no rights on URLs; a ClusterRole does"}
+            continue
+        for key in ("apiGroups", "resources"):
+            if not rule.get(key):
+                yield "E543", (*path, key) if key in rule else path, {"what": f"the rule names no {key}"}
+
+
+def binding_rules(body: Body) -> Iterator[Finding]:
+    """Findings about the subjects of a RoleBinding: names that a ServiceAccount can have, and no API group."""
+    for i, subject in enumerate(body.get("subjects") or ()):
+        if subject["kind"] == "ServiceAccount":
+            if not re.fullmatch(_SUBDOMAIN, subject["name"]):
+                what = f"no ServiceAccount can be called '{subject['name']}'"
+                yield "E543", ("subjects", i, "name"), {"what": what}
+            if subject.get("apiGroup"):
+                yield "E543", ("subjects", i, "apiGroup"), {"what": "a ServiceAccount is of the group ''"}

@@ -1,0 +1,54 @@
+"""Resource metrics of an HPA: the container exists, and requests the resource that is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from renderer.check.finding import Body, Finding
+from renderer.diagnostics import suggestion
+
+_SOURCES = {"Resource": "resource", "ContainerResource": "containerResource"}
+_MEASURED = ("cpu", "memory")  # what Kubernetes' resource metrics hold
+
+
+def needs_resource_metrics(scaler: Body) -> bool:
+    """Whether an HPA scales on resource metrics of the pods of its workload."""
+    return any(metric["type"] in _SOURCES for metric in scaler["spec"].get("metrics") or ())
+
+
+def validate_resource_metrics(scaler: Body, workload: Body) -> Iterator[Finding]:
+    """Findings about resource metrics of an HPA that can never be measured. `workload`: what it scales."""
+    for i, metric in enumerate(scaler["spec"].get("metrics") or ()):
+        if (key := _SOURCES.get(metric["type"])) is None:
+            continue
+        source, containers = metric[key], _containers(workload)
+        if "container" in source:
+            name, names = source["container"], [container["name"] for container in containers]
+            containers = [container for container in containers if container["name"] == name]
+            if not containers:
+                words = {"kind": workload["kind"], "name": workload["metadata"]["name"], "container": name}
+                yield "E555", ("spec", "metrics", i, key, "container"), {**words, "hint": suggestion(name, names)}
+                continue
+        if source["name"] not in _MEASURED:
+            yield "W556", ("spec", "metrics", i, key, "name"), {"name": source["name"]}
+        elif source["target"]["type"] == "Utilization":
+            for container in containers:
+                if not _requests(container, source["name"]):
+                    words = {"name": source["name"], "container": container["name"]}
+                    yield "W555", ("spec", "metrics", i, key, "name"), words
+                    break
+
+
+def _requests(container: Body, resource: str) -> bool:
+    """Whether the container has a request for the resource; Kubernetes takes it from a limit too."""
+    sides = container.get("resources") or {}
+    return any(resource in (sides.get(side) or {}) for side in ("requests", "limits"))
+
+
+def _containers(workload: Body) -> Sequence[Body]:
+    """The containers of the pods that are measured: of a LeaderWorkerSet, its leaders."""
+    spec = workload["spec"]
+    groups = spec.get("leaderWorkerTemplate")
+    template = (groups.get("leaderTemplate") or groups["workerTemplate"]) if groups else spec["template"]
+    containers: Sequence[Body] = template["spec"]["containers"]
+    return containers

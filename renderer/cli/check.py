@@ -1,0 +1,61 @@
+"""llmaz check."""
+
+from __future__ import annotations
+
+import click
+
+from renderer.cli.console import FORMATS, INVALID, counted, exit_with, print_line, report, report_failures
+
+
+def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Patterns of --external, each of the form that it needs."""
+    for pattern in patterns:
+        if len(pattern.split("/")) not in (2, 3) or not all(pattern.split("/")):
+            raise click.BadParameter(f"'{pattern}' is no KIND/NAMESPACE/NAME, nor KIND/NAME", context, option)
+    return patterns
+
+
+@click.command(short_help="Check any manifests against the rules of a cluster.")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--strict", is_flag=True, help="Warnings, and kinds that no schema of ours knows, are errors.")
+@click.option("--per-object", "alone", is_flag=True, help="Judge each object alone: no rules between objects.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
+)
+@click.option(
+    "--external",
+    multiple=True,
+    metavar="PATTERN",
+    callback=_patterns,
+    help="KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, of what exists elsewhere; with *. May be given "
+    "again.",
+)
+def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str, ...], form: str) -> None:
+    """Check any manifests against the rules of a cluster.
+
+    Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain from
+    a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml, or in
+    --external. What is rendered for several environments is judged as a cluster each. Notes say what could not be
+    judged, and are never errors.
+    """
+    with report_failures(form):
+        from renderer.check import documents
+        from renderer.check.graph import outside
+        from renderer.load import clusters, manifests
+
+        documents_read, problems = manifests(paths)
+        unknown_kinds: dict[int, str] = {}
+        for config, cluster_findings, cluster_documents in clusters(paths, documents_read):
+            findings, unknown = documents(cluster_documents, outside(config, external), alone=alone)
+            problems += [*cluster_findings, *findings]
+            unknown_kinds |= {
+                id(document): f"{document.value['apiVersion']}/{document.value['kind']}" for document in unknown
+            }
+    failed = report(problems, form, strict)
+    kinds = [*unknown_kinds.values()]
+    for kind in sorted(set(kinds)):
+        print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
+    checked = len(documents_read) - len(kinds)
+    failed += len(kinds) if strict else 0
+    print_line(form, f"{counted(checked, 'object')} checked, {counted(failed, 'error')}")
+    exit_with(INVALID if failed or not documents_read else 0)

@@ -1,0 +1,182 @@
+"""What commands share: options, how diagnostics and faults are printed, exit codes."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from renderer.cli.standard_streams import print_aside, write, write_aside
+
+if TYPE_CHECKING:
+    from renderer.api import RenderOptions
+    from renderer.diagnostics import Diagnostic
+    from renderer.result import RenderResult
+
+INTERRUPT = "interrupted; every file is whole, run again to finish"
+FORMATS = ("text", "json", "github", "sarif", "gitlab")
+STALE, INVALID, FAULT, INTERRUPTED = 1, 2, 3, 130
+
+
+# Of commands that read input, and say no more of it.
+SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
+ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+
+
+def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that reads input."""
+    for option in reversed(
+        (
+            click.argument("paths", nargs=-1, metavar="[PATHS]..."),
+            click.option(
+                "--set",
+                "overrides",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Override a field of RenderConfig, as in gateway.mode=off. May be given again.",
+            ),
+            click.option("--env", default="", metavar="NAME", help="One environment of RenderConfig. [default: all]"),
+            click.option("--strict", is_flag=True, help="Warnings are errors."),
+            click.option("--allow-empty", is_flag=True, help="No input at all is fine."),
+            click.option(
+                "--format",
+                "form",
+                type=click.Choice(FORMATS),
+                default="text",
+                show_default=True,
+                help="How problems are printed.",
+            ),
+            click.option("-v", "--verbose", is_flag=True, help="Also say what was left alone."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def report_failures(form: str = "text") -> Iterator[None]:
+    """Ends the program with a printed message for a refusal, diagnostics, an OSError or an internal fault within."""
+    gc.disable()  # everything read lives to the end of the run
+    try:
+        yield
+    except Exception as error:  # an unforeseen fault, too
+        fail(error, form)
+
+
+def render_options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -> RenderOptions:
+    from renderer.api import RenderOptions
+
+    if flags.get("env"):
+        more["env"] = flags["env"]
+    if flags.get("kubeconform"):
+        more["kubeconform"] = flags["kubeconform"]
+    return RenderOptions(
+        paths=paths, overrides=flags["overrides"], strict=flags["strict"], allow_empty=flags["allow_empty"], **more
+    )
+
+
+def run(options: RenderOptions, form: str) -> RenderResult:
+    """Renders, and writes where that is asked for and nothing is wrong; what stops everything is reported here, and
+    ends the program.
+    """
+    gc.disable()  # everything read lives to the end of the run
+    from renderer.load import ahead
+
+    try:
+        with ahead(options) as scopes:
+            from renderer import check
+            from renderer.pipeline import render, write
+
+            check.prepare(scopes[1][0])
+            result = render(options, scopes)
+            write(result)
+            return result
+    except Exception as error:  # an unforeseen fault, too
+        fail(error, form)
+
+
+def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, aside: bool = False) -> int:
+    """Prints diagnostics, sorted by place, each once; returns the number of errors (with `strict`, of warnings too).
+
+    Texts for people go to stderr, formats for machines to stdout; `aside`: to stderr too, since stdout is taken.
+    """
+    listed = sorted(set(problems))
+    if form == "text":
+        from renderer import escapes
+
+        write_aside(escapes.lines("".join(f"{diagnostic}\n" for diagnostic in listed)))
+    else:
+        from renderer.diagnostics import formats
+
+        if text := formats.FORMATS[form](listed):
+            (write_aside if aside else write)(f"{text}\n")
+    return sum(diagnostic.forbids(strict) for diagnostic in listed)
+
+
+def print_line(form: str, text: str) -> None:
+    """A line for people, on stderr."""
+    if form == "text":
+        print_aside(text)
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def fail(error: Exception, form: str = "text") -> NoReturn:
+    """Ends the program with a message about the error; LLMAZ_DEBUG shows the traceback of an internal fault."""
+    cause: BaseException | None = error
+    while cause is not None:  # Python may wrap the one in something else, in the midst of an import
+        if isinstance(cause, KeyboardInterrupt):
+            print_aside(INTERRUPT)
+            exit_with(INTERRUPTED)
+        cause = cause.__cause__ or cause.__context__
+    from renderer.diagnostics import InternalError, RenderError
+    from renderer.load import PresetRefused
+    from renderer.workers import out_of_memory, ran_out_of_memory
+
+    if isinstance(error, PresetRefused):
+        print_aside(str(error))
+        exit_with(INVALID)
+    if ran_out_of_memory(error):
+        report([out_of_memory()], form)
+        exit_with(INVALID)
+    if isinstance(error, RenderError):
+        report(error.problems, form)
+        exit_with(INVALID)
+    if os.environ.get("LLMAZ_DEBUG"):
+        import traceback
+
+        for line in "".join(traceback.format_exception(error)).split("\n"):
+            print_aside(line)
+    if isinstance(error, OSError):
+        report([_refusal(error)], form)
+        exit_with(INVALID)
+    place, what = (
+        (error.at_hand, error.what)
+        if isinstance(error, InternalError)
+        else ("llmaz", f"{type(error).__name__}: {error}")
+    )
+    print_aside(f"{place}: internal fault: {what} [E901]")
+    print_aside("    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)")
+    exit_with(FAULT)
+
+
+def _refusal(error: OSError) -> Diagnostic:
+    """The diagnostic for an OSError about a file that no other code has reported."""
+    from renderer.diagnostics import Origin, make_diagnostic
+    from renderer.diagnostics.rule import NamedSource
+
+    file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "llmaz"
+    with suppress(OSError):
+        file = file.removeprefix(os.getcwd() + os.sep)
+    return make_diagnostic("E151", Origin(NamedSource(file)), what=error.strerror or error)
+
+
+def exit_with(code: int) -> NoReturn:
+    sys.exit(code)

@@ -1,0 +1,160 @@
+"""llmaz render and llmaz validate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from renderer.cli.console import (
+    INVALID,
+    STALE,
+    counted,
+    exit_with,
+    input_options,
+    print_line,
+    render_options,
+    report,
+    report_failures,
+    run,
+)
+from renderer.cli.standard_streams import write
+
+if TYPE_CHECKING:
+    from renderer.api import RenderOptions
+    from renderer.diagnostics import Diagnostic
+    from renderer.output.manifest_files import OutputFile
+    from renderer.result import RenderResult
+
+
+@click.command()
+@input_options
+@click.option(
+    "--to",
+    type=click.Choice(("manifests", "helm")),
+    default="manifests",
+    show_default=True,
+    help="helm: a chart, in the folder chart unless -o names another.",
+)
+@click.option(
+    "-o", "--output", metavar="DIR", help="Output folder. [default: output.dir of RenderConfig, else rendered]"
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 when the output folder is stale.")
+@click.option("--stdout", "stdout", is_flag=True, help="Print the manifests instead of writing them.")
+@click.option(
+    "--kubeconform",
+    is_flag=False,
+    flag_value="kubeconform",
+    metavar="[PROGRAM]",
+    help="Also run kubeconform over the result; write --kubeconform=PATH for one that is not on PATH.",
+)
+def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool, **flags: Any) -> None:
+    """Render the input below PATHS into the output folder.
+
+    PATHS are files and folders; without any, the folder of the nearest llmaz.yaml, else this one. Nothing is written
+    unless everything is valid; unchanged files are not touched; files of ours that nothing makes any more are deleted.
+    Each environment of RenderConfig has a folder of its name in there.
+    """
+    if check and stdout:
+        raise click.UsageError("--check and --stdout exclude each other")
+    options = render_options(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
+    if stdout or flags["to"] == "helm":
+        with report_failures(flags["form"]):
+            from renderer import load
+
+            options = load.alone(options, "--stdout" if stdout else "--to helm")
+    if flags["to"] == "helm":
+        if stdout:
+            raise click.UsageError("--to helm makes a folder of files: no --stdout")
+        with report_failures(flags["form"]):
+            from renderer import pipeline
+            from renderer.integrations import helm
+
+            done = helm.render(options)
+            pipeline.write(done)
+    else:
+        done = run(options, flags["form"])
+    stale = _stale(done, flags["strict"]) if check and flags["form"] != "text" else []
+    failed = report([*done.problems, *stale], flags["form"], flags["strict"], aside=stdout) - len(stale)
+    if failed:
+        print_line(
+            flags["form"],
+            f"{counted(failed, 'error')}; nothing was written" if options.write else counted(failed, "error"),
+        )
+        exit_with(INVALID)
+    if stdout:
+        write(_stream(done.texts))
+    _summary(done, options, flags)
+    if check and any(state != "same" for state in done.states.values()):
+        exit_with(STALE)
+    exit_with(0)
+
+
+@click.command(short_help="Check the input, and write nothing.")
+@input_options
+def validate(paths: tuple[str, ...], **flags: Any) -> None:
+    """Check the input below PATHS as render does, without an output folder."""
+    done = run(render_options(paths, flags), flags["form"])
+    if failed := report(done.problems, flags["form"], flags["strict"]):
+        print_line(flags["form"], counted(failed, "error"))
+        exit_with(INVALID)
+    apps = len(done.inputs.apps)
+    print_line(flags["form"], f"{counted(apps, 'app')}, {counted(done.objects, 'object')}: valid")
+    _left_alone(done, flags)
+    exit_with(0)
+
+
+def _stream(texts: Iterable[OutputFile]) -> str:
+    """All files as one YAML stream; a kustomization is about files, and nothing for a cluster."""
+    kept = [text.text for text in sorted(texts) if text.path != "kustomization.yaml"]
+    return "---\n".join(text if text.endswith("\n") else f"{text}\n" for text in kept)
+
+
+def _stale(rendered: RenderResult, strict: bool) -> list[Diagnostic]:
+    """For machines: an error for each output file that is not what the input makes, when nothing else is wrong."""
+    from renderer.diagnostics import Origin, has_errors, make_diagnostic
+    from renderer.source.tree import InputFile
+
+    codes = {"changed": "E126", "new": "E127", "gone": "E128"}
+    if has_errors(rendered.problems, strict):
+        return []
+    places = (
+        (Origin(InputFile(f"{rendered.folder}/{path}", "", "")), codes.get(state))
+        for path, state in rendered.states.items()
+    )
+    return [make_diagnostic(code, origin) for origin, code in places if code]
+
+
+def _summary(rendered: RenderResult, options: RenderOptions, flags: dict[str, Any]) -> None:
+    counts = {
+        state: sum(1 for file_state in rendered.states.values() if file_state == state)
+        for state in ("new", "changed", "same", "gone")
+    }
+    if options.compare and not options.write and flags["form"] == "text":
+        for path, state in sorted(rendered.states.items()):
+            if state != "same":
+                what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
+                print_line(flags["form"], f"{rendered.folder}/{path}: {what}")
+    if rendered.apart:
+        files = ", ".join(f"{rendered.folder}/{path}" for path in rendered.apart)
+        print_line(flags["form"], f"left alone, since other apps share them: {files}; run llmaz render without PATHS")
+    apps = len(rendered.inputs.apps)
+    total = f"{counted(apps, 'app')}, {counted(rendered.objects, 'object')}"
+    parts = [f"{counts['new']} new", f"{counts['changed']} changed", f"{counts['same']} unchanged"]
+    if counts["gone"]:
+        parts.append(f"{counts['gone']} deleted")
+    if options.write:
+        print_line(flags["form"], f"{total} → {rendered.folder}/: {', '.join(parts)}")
+    elif options.compare and any(state != "same" for state in rendered.states.values()):
+        print_line(
+            flags["form"], f"{rendered.folder}/ is stale; run llmaz render{' --to helm' * (flags['to'] == 'helm')}"
+        )
+    elif options.compare:
+        print_line(flags["form"], f"{total}: {rendered.folder}/ is up to date")
+    _left_alone(rendered, flags)
+
+
+def _left_alone(rendered: RenderResult, flags: dict[str, Any]) -> None:
+    if flags["verbose"]:
+        print_line(flags["form"], f"left alone: {counted(rendered.inputs.foreign, 'document')} of other kinds")

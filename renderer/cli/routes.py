@@ -1,0 +1,54 @@
+"""llmaz routes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from renderer.cli.console import (
+    ENV,
+    INVALID,
+    SET,
+    counted,
+    exit_with,
+    print_line,
+    render_options,
+    report,
+    report_failures,
+)
+from renderer.cli.standard_streams import write
+
+
+@click.command(short_help="Show which public name leads where.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "markdown", "json")),
+    default="table",
+    show_default=True,
+    help="markdown: the table, and the same as Mermaid charts.",
+)
+@SET
+@ENV
+@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
+def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
+    """Show the routes that the input below PATHS makes, by Gateway: public name, owner, and what it leads to.
+
+    Nothing is written. Problems of the input are printed as validate prints them, and no routes when there are errors.
+    """
+    with report_failures():
+        from renderer import load
+        from renderer.routes import FORMS, summary
+        from renderer.routes import routes as render_routes
+
+        options = load.alone(render_options(paths, flags), "llmaz routes")
+        route_tables, problems = render_routes(options)
+    if failed := report(problems, "text", flags["strict"]):
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
+    write(FORMS[form](route_tables))
+    print_line("text", summary(route_tables))
+    exit_with(0)

@@ -1,0 +1,30 @@
+"""llmaz schema."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from renderer.cli.console import INVALID, exit_with, print_line
+from renderer.cli.standard_streams import write
+
+
+@click.command("schema", short_help="Print the JSON Schema of an input kind, for editors.")
+@click.argument("kind", required=False)
+def schema_(kind: str | None) -> None:
+    """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""
+    from renderer import schema
+    from renderer.diagnostics import suggestion
+
+    folder = os.path.join(schema.FOLDER, "input")
+    kinds = {schema.read(f"input/{name[:-5]}").get("title", name[:-5]): name for name in sorted(os.listdir(folder))}
+    if kind is None:
+        write("".join(f"{title}\n" for title in sorted(kinds)))
+        return
+    name = next((file for title, file in kinds.items() if kind.lower() in (title.lower(), file[:-5])), None)
+    if name is None:
+        print_line("text", f"no kind is named '{kind}'; {suggestion(kind, list(kinds))}")
+        exit_with(INVALID)
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        write(file.read())

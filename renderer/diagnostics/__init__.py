@@ -1,0 +1,45 @@
+"""Where something comes from, what is wrong with it, and how that reads. This room knows no YAML and no kind."""
+
+from __future__ import annotations
+
+from renderer.diagnostics.diagnostic import (
+    WORDINGS,
+    Collector,
+    Diagnostic,
+    InternalError,
+    RenderError,
+    Stop,
+    has_errors,
+    make_diagnostic,
+    naming_file,
+    quoted,
+    suggestion,
+)
+from renderer.diagnostics.origin import (
+    MergedSource,
+    Origin,
+    Path,
+    Source,
+    dotted,
+)
+from renderer.diagnostics.wording import Wording
+
+__all__ = [
+    "WORDINGS",
+    "Collector",
+    "Diagnostic",
+    "InternalError",
+    "MergedSource",
+    "Origin",
+    "Path",
+    "RenderError",
+    "Source",
+    "Stop",
+    "Wording",
+    "dotted",
+    "has_errors",
+    "make_diagnostic",
+    "naming_file",
+    "quoted",
+    "suggestion",
+]

@@ -1,0 +1,122 @@
+"""Problems in the formats that machines read: JSON, GitHub annotations, SARIF, GitLab Code Quality.
+
+In messages for people nothing stands that cannot be printed; names that programs look up are in JSON what they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from urllib.parse import quote
+
+from renderer import escapes
+from renderer.diagnostics import Diagnostic
+
+
+def as_json(problems: Sequence[Diagnostic]) -> str:
+    """One JSON list; an item has file, line, column, code, severity, field, message, hint."""
+    items = [
+        {
+            "file": problem.file,
+            "line": problem.line,
+            "column": problem.column,
+            "code": problem.code,
+            "severity": problem.severity,
+            "field": problem.field,
+            "message": problem.message,
+            "hint": problem.hint,
+        }
+        for problem in problems
+    ]
+    return escapes.json_text(items, indent=2)
+
+
+def as_github(problems: Sequence[Diagnostic]) -> str:
+    """One workflow command a problem; GitHub shows it at its line in the pull request."""
+    lines = []
+    for problem in problems:
+        file = escapes.workflow_property(problem.file)
+        place = f"file={file}" + (f",line={problem.line},col={problem.column}" if problem.line else "")
+        text = f"{escapes.line(problem.text)} [{problem.code}]" + (
+            f"\n{escapes.line(problem.hint)}" if problem.hint else ""
+        )
+        kind = "notice" if problem.severity == "note" else problem.severity
+        lines.append(f"::{kind} {place},title=llmaz {problem.code}::{escapes.workflow_data(text)}")
+    return "\n".join(lines)
+
+
+def as_sarif(problems: Sequence[Diagnostic]) -> str:
+    """A SARIF 2.1.0 log with one run."""
+    from renderer import __version__
+
+    results = []
+    for problem in problems:
+        region = {"region": {"startLine": problem.line, "startColumn": problem.column}} if problem.line else {}
+        text = f"{problem.text}. {problem.hint}" if problem.hint else problem.text
+        results.append(
+            {
+                "ruleId": problem.code,
+                "level": problem.severity,
+                "message": {"text": escapes.line(text)},
+                "locations": [
+                    {
+                        "physicalLocation": {
+                            "artifactLocation": {"uri": quote(problem.file, errors="surrogateescape")},
+                            **region,
+                        }
+                    }
+                ],
+            }
+        )
+    rules = [{"id": code} for code in sorted({problem.code for problem in problems})]
+    driver = {"name": "llmaz", "version": __version__, "rules": rules}
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return escapes.json_text(log, indent=2)
+
+
+_SEVERITIES = {"error": "critical", "warning": "minor", "note": "info"}
+
+
+def as_gitlab(problems: Sequence[Diagnostic]) -> str:
+    """A GitLab Code Quality report: a list, an item a problem.
+
+    What concerns a whole file stands at its line 1, since GitLab wants a line.
+    """
+    items = [
+        {
+            "description": escapes.line(f"{problem.text} ({problem.hint})" if problem.hint else problem.text),
+            "check_name": problem.code,
+            "fingerprint": known_by,
+            "severity": _SEVERITIES[problem.severity],
+            "location": {"path": problem.file.removeprefix("./"), "lines": {"begin": problem.line or 1}},
+        }
+        for problem, known_by in zip(problems, fingerprints(problems), strict=True)
+    ]
+    return escapes.json_text(items, indent=2)
+
+
+def fingerprints(problems: Sequence[Diagnostic]) -> list[str]:
+    """By what a problem is known again in the next run: no line is in it, which changes with every edit above. No two
+    are alike; of problems that say the same, the count is in it too."""
+    import hashlib  # few runs need it
+
+    seen: Counter[str] = Counter()
+    digests = []
+    for problem in problems:
+        words = "\0".join((problem.code, problem.file, problem.field, problem.message))
+        seen[words] += 1
+        text = words if seen[words] == 1 else f"{words}\0{seen[words]}"
+        digests.append(hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32])
+    return digests
+
+
+FORMATS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
+    "json": as_json,
+    "github": as_github,
+    "sarif": as_sarif,
+    "gitlab": as_gitlab,
+}

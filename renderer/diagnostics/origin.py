@@ -1,0 +1,65 @@
+"""Where something comes from: a `Source` can say where one of its fields stands; an `Origin` is a field of a source.
+
+An origin is located only when somebody asks: parsing for values is much faster than parsing for places.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from msgspec import Struct
+
+Path: TypeAlias = tuple[str | int, ...]
+
+
+class Source(Protocol):
+    """Something with fields that stand somewhere: a YAML document, a command line, a rule of ours."""
+
+    @property
+    def name(self) -> str:
+        """The file as users know it, relative to where they stand."""
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column, from 1, of the value (or key) at `path`, else of its nearest parent; (0, 0): nowhere."""
+
+
+@runtime_checkable
+class MergedSource(Source, Protocol):
+    """A source whose fields others set in part."""
+
+    def behind(self, path: Path) -> tuple[Source, Path]:
+        """Whose field it is, and where it stands there."""
+
+
+class Origin(Struct, frozen=True):
+    """A field of a source. `key` points at the key instead of the value."""
+
+    source: Source
+    path: Path = ()
+    key: bool = False
+
+    def at(self, *more: str | int, key: bool = False) -> Origin:
+        """The field below this one."""
+        return Origin(self.source, self.path + more, key)
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """File, line, column."""
+        source, path = self.behind
+        return (source.name, *source.locate(path, key=self.key))
+
+    @property
+    def behind(self) -> tuple[Source, Path]:
+        """Who set the field, and where it stands there: of a merged source the one that it is from."""
+        return self.source.behind(self.path) if isinstance(self.source, MergedSource) else (self.source, self.path)
+
+
+def dotted(path: Path) -> str:
+    """`('spec', 'args', 2)` as `spec.args[2]`; keys with dots in brackets."""
+    text = ""
+    for part in path:
+        if isinstance(part, int) or "." in part or "/" in part:
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text

@@ -1,0 +1,129 @@
+"""The earlier side of a difference: the rendered files that a commit holds, or those that its inputs render to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from renderer import load, pipeline, unchanged_items
+from renderer.api import Inputs, RenderOptions, ReusedItems, Scope
+from renderer.diagnostics import Diagnostic, RenderError
+from renderer.output.manifest_files import OutputFile
+from renderer.result import RenderResult
+from renderer.source import git
+from renderer.source.commit import CommitTree
+from renderer.source.tree import MARK
+
+_END = ". Do not edit."
+_NOTES = 10  # errors of a base that are shown; the rest is counted
+
+
+class BaseRevision:
+    """A commit, called `name` in messages.
+
+    `options`: for rendering it, None if it has none of the paths; `form`: `rendered` takes the rendered files that it
+    holds, `inputs` renders it, '' takes rendered files if there are any, else renders.
+    """
+
+    def __init__(self, ground: CommitTree, options: RenderOptions | None, name: str, form: str) -> None:
+        self._ground = ground
+        self._options, self._name, self._form = options, name, form
+        self._read: tuple[str, Scope, tuple[Inputs, list[Diagnostic]]] | None = None
+        self._alike: Set[unchanged_items.Key] = frozenset()
+        self._scope: Scope | None = None
+
+    def expects(self, inputs: Inputs) -> None:
+        """Tells the tree which contents the later side has read, since most files are the same here."""
+        documents = (app.document.data for app in (*inputs.apps, *inputs.own, *inputs.traffic))
+        self._ground.expect([file[0] for file in inputs.read.values()] or set(documents))
+
+    def find_unchanged(self, inputs: Inputs) -> Set[unchanged_items.Key]:
+        """The items of the later side that render to the same files on this side, and so need no comparison."""
+        self.expects(inputs)
+        try:
+            if not self._options or self._committed:
+                return frozenset()
+            folder, (scope, *others) = load.scopes(self._options, self._scope)
+            if others:
+                return frozenset()
+            self._read = folder, scope, load.inputs(replace(scope, options=replace(scope.options, read=inputs.read)))
+        except git.GitError:
+            raise
+        except RenderError:  # reported when this side is rendered
+            return frozenset()
+        self._alike = unchanged_items.unchanged_items(inputs, self._read[2][0])
+        return self._alike
+
+    def output_files(self, others: Set[str], done: RenderResult | None) -> tuple[list[OutputFile], list[str]]:
+        """The rendered files of this side, and notes.
+
+        `others`: the paths of the later side; `done`: the later side's result, None if it has errors.
+        """
+        if not self._options:
+            return [], []
+        if self._committed:
+            scope, ours = self._committed
+            return [file for file in ours if file.path in others or _is_made_from(file, scope.prunes)], []
+        if self._form == "rendered":
+            return [], [f"{self._name} holds no rendered files, so everything counts as added"]
+        return self._render(self._options, f"base {self._name}", done)
+
+    def _render(
+        self, options: RenderOptions, name: str, done: RenderResult | None
+    ) -> tuple[list[OutputFile], list[str]]:
+        """The files that the valid inputs render to, and notes about the others."""
+        options = replace(options, texts=True)
+        try:
+            if done and self._read:
+                folder, scope, read = self._read
+                known = ReusedItems(
+                    self._alike, unchanged_items.unchanged_models(done.inputs, read[0], done.problems), done.spared
+                )
+                options = replace(options, known=known)
+                rendered = pipeline.render(options, (folder, [replace(scope, options=options)]), lambda _: read)
+            else:
+                rendered = pipeline.render(options)
+        except git.GitError:
+            raise
+        except RenderError as error:
+            return [], [f"{name} cannot be rendered, so everything counts as added", *_error_lines(error.problems)]
+        errors = [problem for problem in rendered.problems if problem.forbids()]
+        if not errors:
+            return rendered.texts, []
+        return rendered.texts, [f"{name} has errors, and what is wrong there counts as added", *_error_lines(errors)]
+
+    @cached_property
+    def _committed(self) -> tuple[Scope, list[OutputFile]] | None:
+        """The scope and the rendered files that the commit holds in its output folder; None without any."""
+        if not self._options or self._form == "inputs":
+            return None
+        try:
+            scope = self._scope = load.scope(self._options)
+        except git.GitError:
+            raise
+        except RenderError:
+            return None
+        listed = {
+            path: entry
+            for path, entry in self._ground.below(scope.folder).items()
+            if entry.mode != "120000" and path.endswith((".yaml", ".yml", ".json"))
+        }
+        datas = self._ground.contents([entry.path for entry in listed.values()])
+        mark = MARK.encode()
+        ours = [(path, data) for path, data in zip(listed, datas, strict=True) if data.startswith(mark)]
+        texts = [OutputFile(path, data.decode("utf-8", "replace").replace("\r\n", "\n")) for path, data in ours]
+        return (scope, texts) if ours else None
+
+
+def _is_made_from(text: OutputFile, prunes: Sequence[str]) -> bool:
+    """Whether the first line of a rendered file names an input below these paths; always true without paths."""
+    line = text.text.partition("\n")[0]
+    source = line[len(MARK) : -len(_END)] if line.endswith(_END) else ""
+    return not prunes or any(source == path or source.startswith(f"{path}/") for path in prunes)
+
+
+def _error_lines(problems: Iterable[Diagnostic]) -> list[str]:
+    listed = [str(problem).partition("\n")[0] for problem in sorted(set(problems)) if problem.forbids()]
+    return listed[:_NOTES] + ([f"and {len(listed) - _NOTES} errors more"] if len(listed) > _NOTES else [])

@@ -1,0 +1,197 @@
+"""Compares two sides of rendered files: changed objects, models, traffic, accelerators, and risks."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer import load
+from renderer.diff.fields import FieldChange, diff_values, same
+from renderer.diff.gpus import GpuChange
+from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
+from renderer.diff.objects import (
+    SCALER,
+    WORKLOAD,
+    Body,
+    Items,
+    ObjectItem,
+    ObjectKey,
+    changed_files,
+    items,
+    unchanged_objects,
+)
+from renderer.diff.renames import match_renamed
+from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
+from renderer.diff.traffic import TrafficChange, traffic_changes
+from renderer.output.manifest_files import OutputFile
+from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
+
+Scalers: TypeAlias = Mapping[tuple[str, str], Body]
+
+
+class ObjectChange(Struct, frozen=True):
+    """An object that is added, removed, changed, renamed, or moved (the same in another file). Secrets are hidden
+    unless `compare` was called with `show`.
+    """
+
+    state: str
+    key: ObjectKey
+    before: ObjectItem | None
+    after: ObjectItem | None
+    changes: tuple[FieldChange, ...]
+
+
+class TreeDiff(Struct, frozen=True):
+    """All differences. `gpus`: of all models together; `notes`: what could not be compared, and why."""
+
+    objects: tuple[ObjectChange, ...]
+    models: tuple[ModelChange, ...]
+    traffic: tuple[TrafficChange, ...]
+    risks: tuple[Risk, ...]
+    gpus: tuple[GpuChange, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def different(self) -> bool:
+        """Whether any object differs; a move to another file makes no difference to a cluster."""
+        return any(change.state != "moved" for change in self.objects)
+
+
+def compare(
+    before: Sequence[OutputFile], after: Sequence[OutputFile], *, step: bool = True, show: bool = False
+) -> TreeDiff:
+    """The differences between two sides of rendered files. Files that are the same on both are not parsed.
+
+    `step`: the second side replaces the first; False for two clusters side by side, where only the risks of STANDING
+    count. `show`: also shows values that may be secrets.
+    """
+    left, right, still = changed_files(before, after)
+    old, new = items(left), items(right)
+    if still:
+        _add_unchanged_partners(old, new, still)
+    pairs = sorted(_object_changes(old, new, show), key=_file_order)
+    count = _accelerator_test()
+    models = tuple(_model_changes(pairs, autoscalers(old, SCALER), autoscalers(new, SCALER), count))
+    keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
+    altered = [pair for pair in pairs if pair.state != "same"]
+    all_risks = find_risks((_plain_pair(pair, old, new) for pair in altered), models, old, new)
+    shown_risks = tuple(risk for risk in all_risks if step or risk.kind in STANDING)
+    return TreeDiff(tuple(altered), models, tuple(traffic_changes(old, new, keys)), shown_risks, _total_gpus(models))
+
+
+def _add_unchanged_partners(old: Items, new: Items, still: Sequence[OutputFile]) -> None:
+    """Adds to both sides the autoscaler of a changed workload, or the workload of a changed autoscaler, where it is in
+    one of the unchanged files `still`.
+    """
+    folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
+    workloads = {(key.namespace, key.name) for side in (old, new) for key in side if key.kind == WORKLOAD}
+    scaled = {*autoscalers(old, SCALER), *autoscalers(new, SCALER)}
+    for kind, names in ((SCALER, workloads - scaled), (WORKLOAD, scaled - workloads)):
+        for key, item in unchanged_objects(still, folders, kind, {name for _, name in names}).items() if names else ():
+            if key not in old and key not in new:
+                old[key] = new[key] = item
+
+
+def _object_changes(old: Items, new: Items, show: bool) -> Iterator[ObjectChange]:
+    """A change for each object of either side, also with the state `same`. `show`: with secrets."""
+    removed = {key: item for key, item in old.items() if key not in new}
+    added = {key: item for key, item in new.items() if key not in old}
+    old_keys = match_renamed(removed, added) if removed and added else {}
+    replaced = set(old_keys.values())
+    for key in sorted({*old, *new} - replaced):
+        before, after = old.get(old_keys.get(key, key)), new.get(key)
+        changes: tuple[FieldChange, ...] = ()
+        if before and after and same(before.body, after.body):
+            yield ObjectChange("same" if before.file == after.file else "moved", key, before, after, ())
+            continue
+        real = tuple(item.body if item else {} for item in (before, after))
+        if not show:
+            before, after = _hide_secrets(before, None), _hide_secrets(after, before)
+        if before and after and not (changes := tuple(diff_values(before.body, after.body))):
+            changes = tuple(FieldChange(change.path, HIDDEN, ANOTHER) for change in diff_values(real[0], real[1]))
+        if key in old_keys:
+            state = "renamed"
+        elif before and after:
+            state = "changed"
+        else:
+            state = "added" if after else "removed"
+        yield ObjectChange(state, key, before, after, changes)
+
+
+def _hide_secrets(item: ObjectItem | None, other: ObjectItem | None) -> ObjectItem | None:
+    return replace(item, body=hide_secrets(item.body, other.body if other else None)) if item else None
+
+
+def _file_order(change: ObjectChange) -> tuple[str, int, ObjectKey]:
+    """Sort key by file and position there, so that objects of one app come together."""
+    item = change.after or change.before
+    return (item.file, item.place, change.key) if item else ("", 0, change.key)
+
+
+def _plain_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
+    """Both bodies of an object, with their secrets."""
+    was = change.before.key if change.before and change.before.key != change.key else None
+    bodies = [old[change.before.key].body if change.before else {}, new[change.key].body if change.after else {}]
+    changes = tuple(diff_values(bodies[0], bodies[1])) if change.key.kind == WORKLOAD and all(bodies) else ()
+    return ObjectPair(change.key, was, bodies[0], bodies[1], changes)
+
+
+def _model_changes(
+    pairs: Sequence[ObjectChange], before: Scalers, after: Scalers, count: Callable[[str], bool]
+) -> Iterator[ModelChange]:
+    for pair in pairs:
+        if pair.key.kind != WORKLOAD:
+            continue
+        old: ModelSummary | None = summarize_model(pair.before, before, count) if pair.before else None
+        new: ModelSummary | None = summarize_model(pair.after, after, count) if pair.after else None
+        facts, flags, gpus = compare_models(old, new)
+        if pair.state in ("same", "moved") and not facts:
+            continue
+        state = "changed" if pair.state in ("same", "moved") else pair.state
+        was = pair.before.key if pair.before and pair.state == "renamed" else None
+        yield ModelChange(
+            state=state,
+            key=pair.key,
+            was=was,
+            before=old,
+            after=new,
+            facts=tuple(facts),
+            flags=tuple(flags),
+            gpus=tuple(gpus),
+        )
+
+
+def _total_gpus(models: Sequence[ModelChange]) -> tuple[GpuChange, ...]:
+    """The accelerators of all changed models, by kind; `replica` is the sum over one replica of each."""
+    names = sorted({gpu.name for change in models for gpu in change.gpus})
+    changes = []
+    for name in names:
+        of_name = [gpu for change in models for gpu in change.gpus if gpu.name == name]
+        changes.append(
+            GpuChange(
+                name,
+                (sum(gpu.replica[0] for gpu in of_name), sum(gpu.replica[1] for gpu in of_name)),
+                (sum(gpu.most[0] for gpu in of_name), sum(gpu.most[1] for gpu in of_name)),
+            )
+        )
+    return tuple(changes)
+
+
+@cache
+def _accelerator_test() -> Callable[[str], bool]:
+    """A function that tells whether a resource is an accelerator, by presets/accelerators.yaml."""
+    rows = load.preset("accelerators").value["spec"]["resources"]
+
+    @cache
+    def counts(resource: str) -> bool:
+        for row in rows:
+            if row.get("name") == resource or ("pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"])):
+                return bool(row["count"] != "none")
+        return False
+
+    return counts

@@ -1,0 +1,35 @@
+"""Finds files in the output folder of the later side that llmaz did not write and that Argo CD or Flux would sync."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from renderer.api import Scope
+from renderer.diagnostics import Diagnostic
+from renderer.output import manifest_files
+from renderer.source.commit import CommitTree
+
+
+def foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
+    """An error for each foreign file. `rendered`: the paths that the inputs render to. Raises RenderError."""
+    ground = scope.options.ground
+    if not isinstance(ground, CommitTree):
+        scope = replace(scope, options=replace(scope.options, compare=True))
+        return manifest_files.findings(scope, manifest_files.folder_state(scope, dict.fromkeys(rendered, "same")))
+    committed, kept, is_allowed = ground.below(scope.folder), {*rendered}, manifest_files.allowed(scope)
+    candidates = [
+        path for path in committed if manifest_files.is_synced(path) and path not in kept and not is_allowed(path)
+    ]
+    charts = {os.path.dirname(path) for path in committed if os.path.basename(path) == "Chart.yaml"} - {""}
+    regular = [
+        path
+        for path in candidates
+        if committed[path].mode != "120000" and not any(path.startswith(f"{chart}/") for chart in charts)
+    ]
+    contents = ground.contents([committed[path].path for path in regular])
+    ours = {path for path, data in zip(regular, contents, strict=True) if manifest_files.made_from(data) is not None}
+    foreign = [path for path in candidates if path not in ours]
+    return manifest_files.findings(scope, manifest_files.OutputFolderState([], [], foreign, []))

@@ -1,0 +1,102 @@
+"""Writes a difference as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from renderer import escapes
+from renderer.diff.comparison import ObjectChange, TreeDiff
+from renderer.diff.fields import ABSENT, FieldChange
+from renderer.diff.gpus import GpuChange
+from renderer.diff.models import ModelChange, ModelSummary
+from renderer.diff.objects import ObjectKey
+from renderer.diff.wording import format_sides
+
+
+def to_json(diff: TreeDiff, environment: str = "") -> str:
+    """The difference as JSON: `different`, models, gpus, traffic, risks, objects and notes. Every key is present;
+    the value is null on a side that does not have it. Secrets are hidden.
+    """
+    document = {
+        "environment": environment or None,
+        "different": diff.different,
+        "models": [_model(model) for model in diff.models],
+        "gpus": [_gpus(gpu) for gpu in diff.gpus],
+        "traffic": [
+            {
+                "name": traffic_input.name,
+                "what": traffic_input.what,
+                "before": traffic_input.before or None,
+                "after": traffic_input.after or None,
+            }
+            for traffic_input in diff.traffic
+        ],
+        "risks": [{"risk": risk.kind, "object": _key(risk.key), "message": risk.what} for risk in diff.risks],
+        "objects": [_object(change) for change in diff.objects],
+        "notes": list(diff.notes),
+    }
+    return escapes.json_text(document, indent=2) + "\n"
+
+
+def _key(key: ObjectKey) -> dict[str, Any]:
+    return {"group": key.group, "kind": key.kind, "namespace": key.namespace or None, "name": key.name}
+
+
+def _model(change: ModelChange) -> dict[str, Any]:
+    return {
+        "state": change.state,
+        "namespace": change.key.namespace,
+        "name": change.key.name,
+        "was": {"namespace": change.was.namespace, "name": change.was.name} if change.was else None,
+        "before": _side(change.before),
+        "after": _side(change.after),
+        "facts": [
+            {"what": fact.what, "before": fact.before or None, "after": fact.after or None} for fact in change.facts
+        ],
+        "options": [{"option": flag.name or None, "before": flag.before, "after": flag.after} for flag in change.flags],
+        "gpus": [_gpus(gpus) for gpus in change.gpus],
+    }
+
+
+def _side(model: ModelSummary | None) -> dict[str, Any] | None:
+    if not model:
+        return None
+    names = {"backend": "backend", "engineVersion": "engine version", "modelRevision": "model revision"}
+    return {
+        "model": model.name or None,
+        **{key: model.annotations.get(word) for key, word in {**names, "servedModelName": "public name"}.items()},
+        "image": model.leader.image or None,
+        "size": model.size,
+        "minReplicas": model.low,
+        "maxReplicas": model.high,
+        "autoscaled": model.scaled,
+    }
+
+
+def _gpus(change: GpuChange) -> dict[str, Any]:
+    """Accelerators of one replica, and at the most replicas."""
+    pairs = {"perReplica": change.replica, "atMost": change.most}
+    return {"accelerator": change.name, **{k: {"before": a, "after": b} for k, (a, b) in pairs.items()}}
+
+
+def _object(change: ObjectChange) -> dict[str, Any]:
+    return {
+        **_key(change.key),
+        "state": change.state,
+        "was": _key(change.before.key) if change.state == "renamed" and change.before else None,
+        "file": {
+            "before": change.before.file if change.before else None,
+            "after": change.after.file if change.after else None,
+        },
+        "changes": [_change(field_change) for field_change in change.changes],
+    }
+
+
+def _change(change: FieldChange) -> dict[str, Any]:
+    """A changed field with its values as text for people; null where the field is absent."""
+    before, after = format_sides(change)
+    return {
+        "field": change.field,
+        "before": None if change.before is ABSENT else before,
+        "after": None if change.after is ABSENT else after,
+    }

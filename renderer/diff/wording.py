@@ -1,0 +1,110 @@
+"""Texts that all formats share: counts, arrows, values in one line, and an object's difference as YAML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from renderer import escapes, yamlio
+from renderer.diff.comparison import ObjectChange, TreeDiff
+from renderer.diff.fields import ABSENT, FieldChange
+from renderer.diff.gpus import GpuChange
+from renderer.diff.models import ModelChange, ModelSummary
+from renderer.diff.risks import Risk
+from renderer.sequence_diff import unified
+
+STATES = ("added", "removed", "renamed", "changed", "moved")
+
+
+def headline(diff: TreeDiff) -> str:
+    """A summary of the difference in one line."""
+    parts = [count_states(Counter(model.state for model in diff.models), "model")]
+    before, after = (sum(gpu.most[i] for gpu in diff.gpus) for i in (0, 1))
+    if before != after:
+        parts.append(f"GPUs {before:,} → {after:,}")
+    elif before:
+        moved = any(gpu.most[0] != gpu.most[1] for gpu in diff.gpus)
+        parts.append(f"GPUs {before:,}, of other kinds" if moved else f"GPUs {before:,} (unchanged)")
+    parts.append(count_states(Counter(change.state for change in diff.objects), "object"))
+    return " · ".join(filter(None, parts)) or "no object changes"
+
+
+def count_states(states: Counter[str], word: str) -> str:
+    """`2 models changed, 1 added`; '' without any."""
+    counts = [(state, states[state]) for state in STATES if states[state]]
+    return ", ".join(
+        f"{number:,} {'' if i else f'{word} ' if number == 1 else f'{word}s '}{state}"
+        for i, (state, number) in enumerate(counts)
+    )
+
+
+def plural(number: int, word: str) -> str:
+    """`1 model`, `2 models`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def arrow(before: str, after: str) -> str:
+    """`2 → 4`, or `2` where both are equal."""
+    return before if before == after else f"{before or 'none'} → {after or 'none'}"
+
+
+def shorten(text: str, most: int) -> str:
+    """The text, cut to at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def format_value(value: Any) -> str:
+    """A value in one line; '' for ABSENT."""
+    if value is ABSENT:
+        return ""
+    return escapes.line(value) if isinstance(value, str) and value else escapes.json_text(value, default=str)
+
+
+def format_sides(change: FieldChange) -> tuple[str, str]:
+    """Both values of a field, each in one line."""
+    return format_value(change.before), format_value(change.after)
+
+
+def replicas(change: ModelChange) -> str:
+    """`2`, `2 → 4`, `2 → 2–6`."""
+    return arrow(_replicas(change.before), _replicas(change.after))
+
+
+def _replicas(model: ModelSummary | None) -> str:
+    return model.replicas if model else "0"
+
+
+def accelerators(change: GpuChange) -> str:
+    """`2 → 4`: accelerators at the most replicas."""
+    return arrow(f"{change.most[0]:,}", f"{change.most[1]:,}")
+
+
+def per_replica(change: GpuChange) -> str:
+    """`1`, or `1 → 2`: accelerators of one replica."""
+    return arrow(f"{change.replica[0]:,}", f"{change.replica[1]:,}")
+
+
+def group_risks(risks: Iterable[Risk]) -> list[tuple[Risk, list[str]]]:
+    """Risks grouped by kind and message, each with the places of its objects."""
+    grouped: dict[tuple[str, str], tuple[Risk, list[str]]] = {}
+    for risk in risks:
+        grouped.setdefault((risk.kind, risk.marked_text), (risk, []))[1].append(risk.key.place)
+    return list(grouped.values())
+
+
+def title(change: ObjectChange) -> str:
+    """Kind and name, and the old name if it was renamed."""
+    was = f" (was {change.before.key.place})" if change.state == "renamed" and change.before else ""
+    return f"{change.key}{was}"
+
+
+def yaml_diff(change: ObjectChange) -> list[str]:
+    """The object's difference as lines of YAML, each with `+`, `-` or a blank before it."""
+    before, after = change.before.body if change.before else None, change.after.body if change.after else None
+    old = yamlio.dump(before).splitlines() if before is not None else []
+    new = yamlio.dump(after).splitlines() if after is not None else []
+    if not old or not new:
+        sign = "+" if new else "-"
+        return [sign + text for text in new or old]
+    return [text.rstrip("\n") for text in unified(old, new, ends="")][2:]

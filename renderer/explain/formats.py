@@ -1,0 +1,166 @@
+"""Answers as text for people, in 120 columns, and as JSON for editors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from renderer import escapes, yamlio
+from renderer.diagnostics import Path, dotted
+from renderer.explain.answers import AnswerBlock, Answers
+from renderer.explain.reasons import FILLED, MADE, RULE, InputLine, Reason
+
+_WIDTH = 120
+_MARGIN = 46  # the widest margin
+_DITTO = '"'
+
+
+def as_text(answer: Answers) -> str:
+    """Every line of an object behind who made it; a single field with all who speak of it."""
+    if answer.field and len(answer.blocks[0].leaves) == 1:
+        return escapes.lines(_single(answer.blocks[0]))
+    parts = []
+    for block in answer.blocks:
+        path = f"{escapes.line(dotted(block.path))}\n" if block.path else ""
+        parts.append(f"{_head(block)}\n{path}{_listing(block)}")
+    return escapes.lines("\n".join(parts))
+
+
+def _head(block: AnswerBlock) -> str:
+    return _cut(f"{block.rendered}, made for {block.rendered.owner}", _WIDTH)
+
+
+def _listing(block: AnswerBlock) -> str:
+    """The object in YAML, annotated."""
+    text = yamlio.dump(block.value).rstrip("\n")
+    lines = text.split("\n")
+    whose = _lines(block, text)
+    margins = [escapes.line(_margin(whose.get(i))) for i in range(len(lines))]
+    wide = min(_MARGIN, max(map(len, margins)))
+    annotated, previous = [], ""
+    for i, (margin, line) in enumerate(zip(margins, lines, strict=True)):
+        reason = whose.get(i)
+        shown = _cut(margin, wide)
+        if reason and margin == previous and (reason.how == RULE or whose.get(i) is whose.get(i - 1)):
+            shown = _DITTO
+        previous = margin
+        annotated.append(_cut(f"{shown:<{wide}} | {line}".rstrip(), _WIDTH))
+    return "\n".join(annotated) + "\n"
+
+
+def _lines(block: AnswerBlock, text: str) -> dict[int, Reason]:
+    """Who made each line, from 0; lines that only hold further ones are nobody's."""
+    (document,), _ = yamlio.parse("", text.encode())
+    starts = {document.locate(path[len(block.path) :])[0] - 1: reason for path, _, reason in block.leaves}
+    reasons: dict[int, Reason] = {}
+    lines = text.split("\n")
+    for start, reason in starts.items():
+        reasons[start] = reason
+        if lines[start].rstrip("-+2").endswith("|"):  # a text of several lines
+            indent = len(lines[start]) - len(lines[start].lstrip())
+            for i in range(start + 1, len(lines)):
+                if lines[i].strip() and len(lines[i]) - len(lines[i].lstrip()) <= indent:
+                    break
+                reasons[i] = reason
+    return reasons
+
+
+def _margin(reason: Reason | None) -> str:
+    if reason is None:
+        return ""
+    if reason.place is None:
+        return f"rule: {reason.rule}"
+    return f"{'of ' if reason.how == MADE else ''}{_short(reason.place)}"
+
+
+def _short(place: InputLine) -> str:
+    line = f":{place.line}" if place.line else ""
+    return f"{_file(place)}{line}{' (preset)' if place.preset else ''}"
+
+
+def _file(place: InputLine) -> str:
+    return place.file.removeprefix("presets/") if place.preset else place.file
+
+
+def _cut(text: str, width: int) -> str:
+    """The text in one line of that width."""
+    text = escapes.line(text)
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _single(block: AnswerBlock) -> str:
+    """A field, its value, who made it, and who else speaks of it."""
+    ((path, value, reason),) = block.leaves
+    field, shown = f"{escapes.line(dotted(path))}:", escapes.line(_flat(value))
+    pair = f"{field} {shown}"
+    text_lines = [_head(block), *([pair] if len(pair) <= _WIDTH else [field, f"  {shown}"]), ""]
+    if reason.place is None:
+        text_lines.append(f"rule: {reason.rule}")
+    else:
+        if reason.rule:
+            text_lines.append(f"rule: {reason.rule}")
+        text_lines += _quoted(reason.place, {FILLED: "filled in from ", MADE: "made of "}.get(reason.how, ""))
+    for word, place in reason.words:
+        if place is None:
+            text_lines.append(f"{word}: the renderer's own word")
+        else:
+            text_lines += _quoted(place, f"{word}: made of ")
+    if len(reason.others) > 1:
+        image = path[-1] == "image"
+        text_lines += ["", "its parts, of each the last wins:" if image else "who speaks of it, the last wins:"]
+        for other in reason.others:
+            text_lines += [f"  {line}" for line in _quoted(other)]
+    return "\n".join(map(escapes.line, text_lines)) + "\n"
+
+
+def _quoted(place: InputLine, before: str = "") -> Iterator[str]:
+    """The place, and its line below."""
+    where = ":".join(str(part) for part in (_file(place), place.line, place.column) if part)
+    yield f"{before}{where}{' (preset)' if place.preset else ''}: {place.field}"
+    if place.text:
+        yield _cut(f"  {place.line:>5} | {place.text}", _WIDTH - 2)
+
+
+def _flat(value: Any) -> str:
+    """A value in one line."""
+    text = yamlio.dump(value).strip("\n")
+    return escapes.json_text(value) if "\n" in text else text
+
+
+# JSON
+
+
+def as_json(answer: Answers) -> str:
+    """One JSON list, an item an object: kind, namespace, name, madeFor, fields."""
+    return escapes.json_text([_object(block) for block in answer.blocks], indent=2) + "\n"
+
+
+def _object(block: AnswerBlock) -> dict[str, Any]:
+    kind, namespace, name = block.rendered.key
+    fields = [_field(path, value, reason) for path, value, reason in block.leaves]
+    head = {"apiVersion": block.rendered.body["apiVersion"], "kind": kind, "namespace": namespace or None, "name": name}
+    return {**head, "madeFor": block.rendered.owner, "fields": fields}
+
+
+def _field(path: Path, value: Any, reason: Reason) -> dict[str, Any]:
+    """Every key for every field; null where it has no such thing."""
+    return {
+        "path": dotted(path),
+        "value": value,
+        "how": reason.how,
+        "rule": reason.rule or None,
+        "origin": _origin(reason.place) if reason.place else None,
+        "words": {word: _origin(place) if place else None for word, place in reason.words},
+        "speakers": [_origin(other) for other in reason.others],
+    }
+
+
+def _origin(place: InputLine) -> dict[str, Any]:
+    return {
+        "file": place.file,
+        "line": place.line or None,
+        "column": place.column or None,
+        "field": place.field,
+        "preset": place.preset,
+        "text": place.text or None,
+    }

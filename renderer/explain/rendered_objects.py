@@ -1,0 +1,103 @@
+"""The rendered objects that may be meant, and what is known of who made them: as few apps are rendered as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from renderer import expand, load, resolve
+from renderer.api import App, Inputs, RenderOptions, TrafficInput
+from renderer.diagnostics import Diagnostic, Origin, Path, has_errors, naming_file
+from renderer.plan import Manifest, Plan, TrafficPlan
+
+Item = App | TrafficInput
+
+
+class RenderedObject(Struct, frozen=True):
+    """A rendered object. `owner`: what it is made for, as people say it; `item`: None for what apps share; `told`: what
+    the plan knows of its fields.
+    """
+
+    manifest: Manifest
+    owner: str
+    item: Item | None
+    plan: Plan | TrafficPlan | None
+    plan_origins: Mapping[Path, Origin]
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The object."""
+        return self.manifest.body
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Kind, namespace ('' for the cluster's objects) and name."""
+        metadata = self.body["metadata"]
+        return self.body["kind"], metadata.get("namespace", ""), metadata["name"]
+
+    def __str__(self) -> str:
+        return "/".join(filter(None, self.key))
+
+
+class ExplainRun:
+    """One run: what was read, and what of it has been rendered."""
+
+    def __init__(self, options: RenderOptions) -> None:
+        """Raises RenderError for bad options."""
+        self.inputs: Inputs
+        scope = load.scope(options)
+        self.inputs, self.problems = load.inputs(scope)
+        self.memo = resolve.run_context(self.inputs)
+        self.wrong = [*scope.problems, *self.memo.problems]  # with these nothing is certain
+        self.refused: list[Diagnostic] = []  # of items that were asked for and do not render
+        self._planned: dict[int, tuple[Plan | TrafficPlan, ...]] = {}
+
+    @property
+    def items(self) -> list[Item]:
+        """Everything that makes objects of its own."""
+        return [*self.inputs.apps, *self.inputs.ways]
+
+    def render_items(self, items: Iterable[Item]) -> list[RenderedObject]:
+        """The objects of some items; what is wrong with these is noted."""
+        return [rendered for item in items for rendered in self._of(item)]
+
+    def _of(self, item: Item) -> list[RenderedObject]:
+        owner = f"{item.kind} {item.namespace}/{item.label}"
+        objects = []
+        for plan in self._plans(item):
+            plan_origins = plan.origins() if isinstance(plan, Plan) else {}
+            objects += [
+                RenderedObject(manifest, owner, item, plan, plan_origins)
+                for manifest in expand.build_manifests((plan,))
+            ]
+        return objects
+
+    def _plans(self, item: Item) -> Sequence[Plan | TrafficPlan]:
+        known = self._planned.get(id(item))
+        if known is None:
+            with naming_file(item.document.name):
+                known, problems = resolve.plan(self.memo, item)
+            self._planned[id(item)] = known
+            if has_errors(problems):
+                self.refused += [problem for problem in problems if problem.forbids()]
+        return known
+
+    def shared(self) -> list[RenderedObject]:
+        """What apps share; all of them are asked for it."""
+        wanted = {need for item in self.items for need in resolve.needs(self._plans(item))}
+        joints, _ = resolve.shared_plans(self.memo, wanted)
+        objects = []
+        for joint in joints:
+            owner = f"the apps of namespace {joint.namespace}" if joint.namespace else "all apps"
+            objects += [RenderedObject(manifest, owner, None, None, {}) for manifest in expand.build_shared(joint)]
+        return objects
+
+    def route_of(self, namespace: str, model: str) -> Mapping[Path, Origin]:
+        """Who makes the rule of a public name in a packed route."""
+        for item in self.items:
+            for plan in self._plans(item) if item.namespace == namespace else ():
+                if plan.route and plan.route.packed and plan.route.model == model:
+                    return plan.route.origins()
+        return {}

@@ -1,0 +1,24 @@
+"""Objects by which Argo CD and Flux bring rendered manifests from git into a cluster.
+
+They are not rendered with the models: users apply them once.
+"""
+
+from __future__ import annotations
+
+from renderer.integrations.gitops.environments import (
+    EnvironmentSource,
+    default_revision,
+    environment_sources,
+    validate_name,
+)
+from renderer.integrations.gitops.rendered_tree import RenderedTree, only_environment, rendered_tree
+
+__all__ = [
+    "EnvironmentSource",
+    "RenderedTree",
+    "default_revision",
+    "environment_sources",
+    "only_environment",
+    "rendered_tree",
+    "validate_name",
+]

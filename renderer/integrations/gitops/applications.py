@@ -1,0 +1,170 @@
+"""Builds Application and ApplicationSet for the rendered tree, which Argo CD reads as a plain directory.
+
+No sync waves: Argo CD would wait with all later objects until the first are healthy, so one model that finds no node
+would hold back the others. No ignoreDifferences for replicas: they are absent where an autoscaler owns them, and an
+edit from 2 to 4 of a fixed model has to act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.diagnostics import Origin, RenderError, make_diagnostic
+from renderer.diagnostics.rule import NamedSource
+from renderer.integrations.gitops.environments import EnvironmentSource, check_distinct
+
+Body = dict[str, Any]
+
+_API = "argoproj.io/v1alpha1"
+_PATHS = "argocd.argoproj.io/manifest-generate-paths"
+# Files without a namespace: cluster-scoped objects, and files that passThrough copies.
+_SHARED = ("_cluster.yaml", "_extra")
+# Files of a namespace that belong to no single app.
+_NAMESPACE_SHARED = ("*/_shared.yaml", "*/_routes-*.yaml")
+
+
+class SyncOptions(Struct, frozen=True):
+    """Options of the Applications. `handed`: LeaderWorkerSets (namespace, name) that an autoscaler is taking over."""
+
+    project: str
+    namespace: str
+    create_namespaces: bool = False
+    handed: tuple[tuple[str, str], ...] = ()
+
+
+def applications(places: Sequence[EnvironmentSource], options: SyncOptions) -> list[Body]:
+    """Two Applications for each environment: of objects with a namespace, and of those without. Raises RenderError."""
+    _check_distinct(places)
+    manifests = []
+    for place in places:
+        exclude = _globs([*_SHARED, "kustomization.yaml"])
+        source = _source(place, place.folder, {"recurse": True, "exclude": exclude})
+        manifests.append(_application(place.name, ".", place, options, source))
+        manifests.append(_shared(place, options, _SHARED))
+    return manifests
+
+
+def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) -> list[Body]:
+    """An ApplicationSet for each environment, and an Application for its objects without a namespace.
+
+    The set generates one Application for each namespace, or for each app with output.layout `app`. Their names contain
+    a dot, which names of namespaces and apps cannot, so that they are unique. Raises RenderError.
+    """
+    _check_distinct(places)
+    if places[0].repository.startswith("oci://"):
+        words = {"value": "an ApplicationSet", "what": "lists the folders of a git repository, and this is an artifact"}
+        hint = "use llmaz argocd application"
+        raise RenderError([make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words, hint=hint)])
+    manifests = []
+    for place in places:
+        by_app = place.layout == "app"
+        below = "" if place.folder == "." else f"{place.folder}/"
+        stars = "*/*" if by_app else "*"
+        directories = [{"path": f"{below}{stars}"}, {"path": f"{below}_extra{'/*' if by_app else ''}", "exclude": True}]
+        namespace = f"{{{{index .path.segments {below.count('/')}}}}}"
+        name = f"{place.name}.{namespace}" + (".{{.path.basename}}" if by_app else "")
+        source = _source(place, "{{.path.path}}", {"recurse": True})
+        template = _application(name, ".", place, options, source, namespace)
+        git = {"repoURL": place.repository, "revision": place.flags["--revision"], "directories": directories}
+        manifests.append(
+            {
+                "apiVersion": _API,
+                "kind": "ApplicationSet",
+                "metadata": {"name": place.name, "namespace": options.namespace},
+                "spec": {
+                    "goTemplate": True,
+                    "goTemplateOptions": ["missingkey=error"],
+                    "generators": [{"git": git}],
+                    "template": {
+                        "metadata": {key: template["metadata"][key] for key in ("name", "annotations")},
+                        "spec": template["spec"],
+                    },
+                },
+            }
+        )
+        manifests.append(_shared(place, options, (*_SHARED, *(_NAMESPACE_SHARED if by_app else ()))))
+    return manifests
+
+
+def _check_distinct(places: Iterable[EnvironmentSource]) -> None:
+    """Raises RenderError if two environments would have an Application of the same name."""
+    owners: dict[str, list[str]] = {}
+    for place in places:
+        owner = f"environment '{place.environment}'"
+        owners.setdefault(place.name, []).append(owner)
+        owners.setdefault(f"{place.name}-shared", []).append(owner)
+    check_distinct(owners)
+
+
+def _globs(paths: Iterable[str]) -> str:
+    """One glob pattern for these paths, as Argo CD's directory source takes it; `*` matches `/` too."""
+    return "{" + ",".join(f"{path}/*" if path == "_extra" else path for path in paths) + "}"
+
+
+def _shared(place: EnvironmentSource, options: SyncOptions, paths: tuple[str, ...]) -> Body:
+    source = _source(place, place.folder, {"recurse": True, "include": _globs(paths)})
+    return _application(f"{place.name}-shared", ";".join(paths), place, replace(options, handed=()), source)
+
+
+def _source(place: EnvironmentSource, path: str, directory: Body) -> Body:
+    return {
+        "repoURL": place.repository,
+        "targetRevision": place.flags["--revision"],
+        "path": path,
+        "directory": directory,
+    }
+
+
+def _application(
+    name: str, watched: str, place: EnvironmentSource, options: SyncOptions, source: Body, namespace: str = ""
+) -> Body:
+    """An Application. `watched`: paths below the source's path; Argo CD ignores commits that change none of them."""
+    if cluster := place.flags.get("--destination-name"):
+        destination = {"name": cluster}
+    else:
+        destination = {"server": place.flags["--destination-server"]}
+    if namespace:
+        destination["namespace"] = namespace
+    sync_options = [
+        "ServerSideApply=true",  # LeaderWorkerSets outgrow the annotation of client-side apply
+        "SkipDryRunOnMissingResource=true",  # CRDs may come later, by another Application
+        "RespectIgnoreDifferences=true",  # for a hand-over: ignored fields are not written either
+    ]
+    if options.create_namespaces and namespace:
+        sync_options.append("CreateNamespace=true")
+    spec: Body = {
+        "project": options.project,
+        "source": source,
+        "destination": destination,
+        "syncPolicy": {
+            "automated": {"prune": True, "selfHeal": True},
+            "syncOptions": sync_options,
+            # refresh: a retry takes the newest commit, so that a fix need not wait for the last one
+            "retry": {
+                "limit": 10,
+                "refresh": True,
+                "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"},
+            },
+        },
+    }
+    if options.handed:  # and never in general: docs/design/delivery.md#replicas-and-autoscalers
+        spec["ignoreDifferences"] = [
+            {
+                "group": "leaderworkerset.x-k8s.io",
+                "kind": "LeaderWorkerSet",
+                "namespace": namespace,
+                "name": name,
+                "jsonPointers": ["/spec/replicas"],
+            }
+            for namespace, name in options.handed
+        ]
+    return {
+        "apiVersion": _API,
+        "kind": "Application",
+        "metadata": {"name": name, "namespace": options.namespace, "annotations": {_PATHS: watched}},
+        "spec": spec,
+    }

@@ -1,0 +1,136 @@
+"""The source and destination of each environment, from flags and defaults, validated."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic, suggestion
+from renderer.diagnostics.rule import NamedSource
+from renderer.integrations.gitops.rendered_tree import RenderedTree, apps, layout, select_environments
+
+_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
+_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_SECRET = re.compile(r"\w+://[^/@]*:[^/]*@")
+_USER = re.compile(r"(?:https?|oci)://[^/?#]*@", re.IGNORECASE)
+_TOKEN = re.compile(r"\w+://[^?]*\?.*(?:token|passw|secret|key|auth|sig)[^&=]*=", re.IGNORECASE)
+_TAGGED = re.compile(r"oci://[^/]*/[^:@]*[:@](.+)")
+_HELD = {"password": _SECRET, "user, which may be a token": _USER, "token": _TOKEN}
+_CREDENTIALS = "leave it out: Argo CD and Flux keep credentials in Secrets of their own"
+_ADDRESS = "write --repo-url https://host/path, ssh://git@host/path or oci://host/path"
+
+
+class EnvironmentSource(Struct, frozen=True):
+    """One environment. `name`: of its objects; `folder`: in the repository; `flags`: by `--name`, `{env}` replaced."""
+
+    name: str
+    environment: str
+    repository: str
+    folder: str
+    layout: str
+    flags: Mapping[str, str]
+
+
+def validate_name(flag: str, value: str) -> str:
+    """The value of a flag that names an object. Raises RenderError for an invalid name."""
+    if not _LABEL.fullmatch(value):
+        what = "small letters, digits and -, at most 63"
+        raise RenderError([make_diagnostic("E721", Origin(NamedSource(flag)), value=value, what=what)])
+    return value
+
+
+def parse_workload(flag: str, value: str) -> tuple[str, str]:
+    """Namespace and name of a flag's value NAMESPACE/NAME. Raises RenderError."""
+    namespace, _, name = value.partition("/")
+    if not _LABEL.fullmatch(namespace) or not _LABEL.fullmatch(name):
+        raise RenderError([make_diagnostic("E721", Origin(NamedSource(flag)), value=value, what="NAMESPACE/NAME")])
+    return namespace, name
+
+
+def check_workloads(handed: Sequence[tuple[str, str]], environments: Iterable[str]) -> None:
+    """Raises RenderError for a workload of no app. Its name must be an app's name, or begin with that and `-`."""
+    all_apps = apps(environments) if handed else []
+    diagnostics = []
+    for namespace, name in handed if all_apps else ():
+        if not any(namespace == app[0] and f"{name}-".startswith(f"{app[1]}-") for app in all_apps):
+            words = {"value": f"'{namespace}/{name}'", "what": "is made from nothing in the input"}
+            hint = suggestion(f"{namespace}/{name}", ["/".join(app) for app in all_apps])
+            diagnostics.append(make_diagnostic("E723", Origin(NamedSource("--hand-over")), **words, hint=hint))
+    if diagnostics:
+        raise RenderError(diagnostics)
+
+
+def default_revision(default: str, repository: str | None) -> str:
+    """The revision without --revision: for an OCI artifact the tag of docs/flux.md, else the default."""
+    return "live" if (repository or "").startswith("oci://") else default
+
+
+def check_address(url: str) -> list[Diagnostic]:
+    """Diagnostics of --repo-url; none for a URL that a cluster can read."""
+    words: dict[str, str]
+    if held := next((what for what, secret in _HELD.items() if secret.match(url)), ""):
+        words = {"value": "the URL", "what": f"holds a {held}", "hint": _CREDENTIALS}
+    elif tagged := _TAGGED.fullmatch(url):
+        hint = f"write it as --revision {tagged[1]}"
+        words = {"value": f"'{url}'", "what": "names a version of the artifact", "hint": hint}
+    elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
+        what = "is no address of a repository that a cluster can reach"
+        words = {"value": f"'{url}'", "what": what, "hint": _ADDRESS}
+    else:
+        return []
+    return [make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words)]
+
+
+def environment_sources(
+    tree: RenderedTree,
+    name: str,
+    repository: str | None,
+    folder: str | None,
+    requested: tuple[str, ...],
+    given: Mapping[str, str],
+) -> list[EnvironmentSource]:
+    """The source of each requested environment, or of all. `{env}` in values of flags stands for its name.
+
+    `given`: the other flags by `--name`. Raises RenderError.
+    """
+    environments = select_environments(tree.environments, requested)
+    many = len(environments) > 1
+    diagnostics: list[Diagnostic] = []
+    url = repository or tree.repository
+    if not url:
+        diagnostics.append(make_diagnostic("E720", Origin(NamedSource("--repo-url"))))
+    else:
+        diagnostics += check_address(url)
+    if not _NAME.fullmatch(name):
+        what = "small letters, digits and -, at most 40"
+        diagnostics.append(make_diagnostic("E721", Origin(NamedSource("--name")), value=name, what=what))
+    for flag, value in {"--path": folder or "", **given}.items():
+        if many and value and flag in ("--path", "--destination-name", "--destination-server") and "{env}" not in value:
+            diagnostics.append(
+                make_diagnostic("E724", Origin(NamedSource(flag)), value=value, names=", ".join(environments))
+            )
+    top = "." if url.startswith("oci://") else tree.folder
+    path_template = folder or (f"{top}/{{env}}" if environments != ("",) else top)
+    sources = []
+    for environment in environments:
+        path = posixpath.normpath(path_template.replace("{env}", environment))
+        if path.startswith(("/", "../")) or path == "..":
+            diagnostics.append(make_diagnostic("E722", Origin(NamedSource("--path")), path=path))
+        filled = {flag: value.replace("{env}", environment) for flag, value in given.items()}
+        whole = f"{name}-{environment}" if environment else name
+        sources.append(EnvironmentSource(whole, environment, url, path, layout(environment), filled))
+    if diagnostics:
+        raise RenderError(diagnostics)
+    return sources
+
+
+def check_distinct(names: Mapping[str, list[str]]) -> None:
+    """Raises RenderError if a name has several owners. `names`: owners by name."""
+    if twice := {name: owners for name, owners in names.items() if len(owners) > 1}:
+        raise RenderError(
+            make_diagnostic("E725", Origin(NamedSource("--name")), name=name, owners=" and ".join(owners))
+            for name, owners in twice.items()
+        )

@@ -1,0 +1,169 @@
+"""The files of a chart, made from the rendered files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from renderer import yamlio
+from renderer.api import RenderConfig
+from renderer.diagnostics import Diagnostic
+from renderer.integrations.helm.actions import Actions, escape
+from renderer.integrations.helm.references import ValueReferences, namespaces, services
+from renderer.integrations.helm.replicas import (
+    ChartObject,
+    app_header,
+    app_name,
+    default_values,
+    mark_replicas,
+    mark_shared_route,
+)
+from renderer.output import manifest_files
+from renderer.output.manifest_files import OutputFile
+from renderer.source.tree import CONFIG, MARK
+
+SCHEMA = "values.schema.json"
+SCHEMA_MARK = f'{{"$comment": "{MARK}'
+_NAME, _VERSION = "llmaz-models", "0.1.0"
+_NAMESPACE = {"type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
+_REGISTRY = "^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*)?$"
+
+
+def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[OutputFile], list[Diagnostic]]:
+    """The files of the chart, and diagnostics of passed-through files that are not valid YAML."""
+    read, problems = _read(texts)
+    heads = {text.path: text.text.partition("\n")[0] for text, _ in read}
+    pieces = [ChartObject(text.path, body) for text, bodies in read for body in bodies]
+    bodies = [piece.body for piece in pieces]
+    actions = Actions(text.text for text, _ in read)
+    names = sorted(set(namespaces(bodies)))
+    references = ValueReferences(names, services(bodies), actions)
+    apps: dict[str, list[ChartObject]] = {}
+    for piece in pieces:
+        apps.setdefault(app_name(piece.path), []).append(piece)
+    counts = {
+        app: app_values
+        for app, app_pieces in apps.items()
+        if app and (app_values := default_values([piece.body for piece in app_pieces]))
+    }
+    fixed = _fixed_replicas(apps, counts)
+    pieces_by_file: dict[str, list[ChartObject]] = {path: [] for path in heads}
+    for app, app_pieces in apps.items():
+        for piece in mark_replicas(app_pieces, counts[app], actions) if app in counts else app_pieces:
+            namespace, _, name = piece.path.partition("/")
+            body = (
+                mark_shared_route(piece.body, fixed.get(namespace, {}), actions)
+                if name.startswith("_routes-")
+                else piece.body
+            )
+            pieces_by_file.setdefault(piece.path, []).append(replace(piece, body=references.mark(body)))
+    taken: set[str] = set()
+    out = [_chart_file(config), *_values(names, dict(sorted(counts.items())))]
+    for path in sorted(pieces_by_file):
+        app = app_name(path)
+        head = heads.get(path) or next(heads[piece.path] for piece in apps[app] if piece.path in heads)
+        lead = app_header(app, counts[app]) if app in counts else ""
+        out.append(OutputFile(_template(path, taken), f"{escape(head)}\n{lead}{_join(pieces_by_file[path], actions)}"))
+    return out, problems
+
+
+def _fixed_replicas(
+    apps: Mapping[str, Sequence[ChartObject]], counts: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, tuple[str, int]]]:
+    """By namespace and workload, app and replicas of workloads without an autoscaler. `counts`: values by app."""
+    fixed: dict[str, dict[str, tuple[str, int]]] = {}
+    for app, app_values in counts.items():
+        for piece in apps[app] if "replicas" in app_values else ():
+            if piece.body["kind"] == "LeaderWorkerSet":
+                name = piece.body["metadata"]["name"]
+                fixed.setdefault(app.partition("/")[0], {})[name] = (app, app_values["replicas"])
+    return fixed
+
+
+def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[Any]]], list[Diagnostic]]:
+    read, problems = [], []
+    for text in sorted(texts):
+        if text.path == "kustomization.yaml":
+            continue
+        documents, wrong = yamlio.parse(text.path, text.text.encode())
+        problems += wrong
+        read.append((text, [document.value for document in documents]))
+    return read, problems
+
+
+def _template(path: str, taken: set[str]) -> str:
+    """The path of a template, not in `taken`. Helm ignores names that begin with `_`, so it is dropped there."""
+    folder, slash, name = path.rpartition("/")
+    name = name.lstrip("_.")
+    while (target := f"templates/{folder}{slash}{name}") in taken:
+        name = re.sub(r"(\.[a-z]+)$", r"_\1", name)
+    taken.add(target)
+    return target
+
+
+def _join(pieces: Sequence[ChartObject], actions: Actions) -> str:
+    parts = []
+    for i, piece in enumerate(pieces):
+        text = ("---\n" if i else "") + actions.dump(piece.body)
+        parts.append(f"{{{{- if {piece.when} }}}}\n{text}{{{{- end }}}}\n" if piece.when else text)
+    return "".join(parts)
+
+
+def _chart_file(config: RenderConfig) -> OutputFile:
+    chart = config.get("output", "chart", default={})
+    body = {
+        "apiVersion": "v2",
+        "name": chart.get("name", _NAME),
+        "description": "Models, rendered by llmaz.",
+        "type": "application",
+        "version": chart.get("version", _VERSION),
+    }
+    return OutputFile("Chart.yaml", manifest_files.header(CONFIG) + yamlio.dump(body))
+
+
+def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list[OutputFile]:
+    """values.yaml, and the schema by which Helm refuses unknown and invalid values."""
+    body = {"namespaces": {name: name for name in names}, "imageRegistry": "", "apps": dict(apps)}
+    forms = {
+        "namespace": _NAMESPACE,
+        "fixed": _closed_schema({"replicas": _COUNT}),
+        "scaled": _closed_schema({"minReplicas": {**_COUNT, "minimum": 1}, "maxReplicas": {**_COUNT, "minimum": 1}}),
+    }
+    schema = {
+        "$comment": manifest_files.header(CONFIG).rstrip("\n"),
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": forms,
+        **_closed_schema(
+            {
+                "namespaces": _closed_schema({name: {"$ref": "#/definitions/namespace"} for name in names}),
+                "imageRegistry": {"type": "string", "pattern": _REGISTRY},
+                "apps": _closed_schema(
+                    {
+                        app: {"$ref": f"#/definitions/{'fixed' if 'replicas' in app_values else 'scaled'}"}
+                        for app, app_values in apps.items()
+                    }
+                ),
+            }
+        ),
+    }
+    schema["properties"] = {**schema["properties"], "global": {"type": "object"}}  # Helm's own, in a subchart
+    text = json.dumps(schema, indent=2, ensure_ascii=False).replace("{\n  ", "{", 1)
+    return [
+        OutputFile("values.yaml", manifest_files.header(CONFIG) + yamlio.dump(body)),
+        OutputFile(SCHEMA, text + "\n"),
+    ]
+
+
+def _closed_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a map with exactly these keys."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        **({"required": list(properties)} if properties else {}),
+        "properties": properties,
+    }

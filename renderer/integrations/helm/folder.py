@@ -1,0 +1,93 @@
+"""Compares, writes and prunes the folder of a chart, as for plain manifests."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec.structs import replace
+
+from renderer import check, load, pipeline
+from renderer.api import RenderOptions, Scope
+from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
+from renderer.diagnostics.rule import NamedSource
+from renderer.integrations.helm.actions import unescape
+from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
+from renderer.output import manifest_files
+from renderer.output.folder import OutputFolder
+from renderer.output.manifest_files import OutputFile
+from renderer.result import Changes, RenderResult
+
+FOLDER = "chart"
+_INSTALLED = ("templates/", "crds/", "charts/")  # folders whose files Helm installs
+
+
+def render(options: RenderOptions) -> RenderResult:
+    """Renders all input as a chart, checks it, and compares it with the folder; `pipeline.write` writes it. Raises
+    RenderError.
+    """
+    if options.output is None:
+        base, _ = options.ground.base_of(options.paths)
+        options = replace(options, output=os.path.relpath(os.path.join(base, FOLDER)))
+    scope = load.scope(options)
+    done = pipeline.render(replace(options, texts=True, compare=False, write=False))
+    chart_files, problems = files(done.texts, scope.config)
+    output = OutputFolder(scope.folder)
+    states = dict(_compare(output, chart_files))
+    folder_state = manifest_files.folder_state(replace(scope, prunes=()), states)
+    foreign = [path for path in folder_state.foreign if path.startswith(_INSTALLED)]
+    folder_state = replace(folder_state, foreign=foreign)
+    removed = [path for path in folder_state.stale if path.startswith("templates/")]
+    problems += [
+        *done.problems,
+        *_left_out(scope, done),
+        *_check_other_files(scope, output, folder_state.stale, removed),
+    ]
+    problems += [*check.folder(scope, states), *manifest_files.findings(scope, folder_state)]
+    changed = [text for text in chart_files if states[text.path] != "same"]
+    writes = options.write and not has_errors(problems, options.strict)
+    return replace(
+        done,
+        folder=scope.folder,
+        problems=problems,
+        states=states | dict.fromkeys(removed, "gone"),
+        texts=chart_files,
+        apart=[],
+        changes=[Changes(scope.folder, changed, [*removed, *folder_state.temporary])] if writes else [],
+    )
+
+
+def _compare(output: OutputFolder, chart_files: list[OutputFile]) -> list[tuple[str, str]]:
+    """Path and state on disk of each file. The schema is JSON, so its header line is the value of a key."""
+    states = manifest_files.compare(output, chart_files)
+    return [
+        (path, "changed" if state == "foreign" and _is_our_schema(output, path) else state) for path, state in states
+    ]
+
+
+def _is_our_schema(output: OutputFolder, path: str) -> bool:
+    if path != SCHEMA:
+        return False
+    mark = SCHEMA_MARK.encode()
+    try:
+        return output.begin(path, len(mark)) == mark
+    except OSError:
+        return False
+
+
+def _left_out(scope: Scope, done: RenderResult) -> list[Diagnostic]:
+    """An error if PATHS leave out files that the chart needs."""
+    files = ", ".join(done.apart)
+    return [make_diagnostic("E740", Origin(NamedSource(scope.folder)), files=files)] if files else []
+
+
+def _check_other_files(scope: Scope, output: OutputFolder, ours: list[str], removed: list[str]) -> list[Diagnostic]:
+    """Errors for our files that this run must not delete: plain manifests, and templates of input outside PATHS."""
+    origin = Origin(NamedSource(scope.folder))
+    if stray := [path for path in ours if path not in removed]:
+        return [make_diagnostic("E742", origin, file=stray[0])]
+    below = tuple(f"{path}/" for path in scope.prunes)
+    for path in removed if below else ():
+        source = unescape(manifest_files.source(output, path) or "")
+        if source not in scope.prunes and not source.startswith(below):
+            return [make_diagnostic("E741", origin, file=path, source=source)]
+    return []

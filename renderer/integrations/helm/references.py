@@ -1,0 +1,146 @@
+"""Replaces namespaces and images in objects by references to Helm's values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from renderer.integrations.helm.actions import Actions, key_action
+
+_NAME = "kubernetes.io/metadata.name"  # a label of every namespace
+_FREE = ("labels", "annotations", "matchLabels", "nodeSelector", "selector", "data", "stringData", "binaryData")
+_CONTAINERS = ("containers", "initContainers", "ephemeralContainers", "container")
+_HUB = ("docker.io", "index.docker.io")
+_LABEL = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+
+
+def namespaces(bodies: Iterable[Any]) -> Iterator[str]:
+    """The namespaces of the objects, and of their parent Gateways, with duplicates."""
+    for body in bodies:
+        if isinstance(body, dict) and isinstance(body.get("metadata"), dict):
+            names = [body["metadata"].get("namespace")]
+            spec = body.get("spec")
+            parents = spec.get("parentRefs") if isinstance(spec, dict) else None
+            known = parents if isinstance(parents, list) else []
+            names += [parent.get("namespace") for parent in known if isinstance(parent, dict)]
+            yield from (name for name in names if isinstance(name, str) and _LABEL.fullmatch(name))
+
+
+def services(bodies: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Name and namespace of every Service."""
+    for body in bodies:
+        if isinstance(body, dict) and body.get("kind") == "Service" and isinstance(body.get("metadata"), dict):
+            yield str(body["metadata"].get("name")), str(body["metadata"].get("namespace"))
+
+
+class ValueReferences:
+    """Replaces these namespaces and every image in objects by marks. `hosts`: name and namespace of Services."""
+
+    def __init__(self, names: Iterable[str], hosts: Iterable[tuple[str, str]], actions: Actions) -> None:
+        self._actions = actions
+        self._marks = {name: actions.text("{{ " + key_action(".Values.namespaces", name) + " }}") for name in names}
+        self._hosts = {
+            f"{service}.{name}": f"{service}.{self._marks[name]}" for service, name in hosts if name in self._marks
+        }
+        every = "|".join(map(re.escape, sorted(self._marks))) or "(?!)"
+        self._in_text = re.compile(
+            rf"""(?<=[a-z0-9]\.) (?P<host>{every}) (?=\.svc(?![-\w]))
+            | \b(?P<query>(?:\w*_)?namespace \s* (?:=~|!=|!~|=) \s* (?P<quote>["'])) (?P<asked>{every}) (?=(?P=quote))
+            | (?<![-\w])(?P<user>system:serviceaccounts?:) (?P<of>{every}) (?![-\w])
+            """,
+            re.VERBOSE,
+        )
+        self._flag = re.compile(rf"(--?[\w-]*namespace=)({every})")
+
+    def mark(self, body: Any) -> Any:
+        """A copy of the object with marks for its namespaces and images."""
+        kind = body.get("kind") if isinstance(body, dict) else None
+        marked = self._value(body, "", str(kind))
+        if kind == "Namespace" and isinstance(marked.get("metadata"), dict):
+            name = marked["metadata"].get("name")
+            marked["metadata"] = {**marked["metadata"], "name": self._mark_name(name)}
+        elif kind == "EnvoyProxy":
+            self._mark_proxy_service(body, marked)
+        return marked
+
+    def _value(self, value: Any, key: str, kind: str) -> Any:
+        """A copy of a value with marks. `key`: the key of the value, or of the list that holds it."""
+        if isinstance(value, str):
+            return self._in_text.sub(self._mark_match, value)
+        if isinstance(value, dict):
+            return self._mapping(value, key, kind)
+        if not isinstance(value, list):
+            return value
+        if key in ("matchNames", "namespaces"):
+            return [self._mark_name(item) if isinstance(item, str) else self._value(item, key, kind) for item in value]
+        # An engine's option may mean another kind of namespace.
+        if key in ("args", "command") and kind != "LeaderWorkerSet":
+            return list(self._arguments(value, key, kind))
+        return [self._value(item, key, kind) for item in value]
+
+    def _mapping(self, value: Mapping[str, Any], key: str, kind: str) -> dict[str, Any]:
+        is_metric = key == "matchLabels" and kind == "HorizontalPodAutoscaler"  # labels of a metric
+        # Beside a "key", Envoy's `namespace` is one of metadata.
+        may_name_one = is_metric or (key not in _FREE and "key" not in value)
+        selects = value.get("key") == _NAME
+        marked: dict[str, Any] = {}
+        for name, inner in value.items():
+            if isinstance(inner, str):
+                if name == _NAME or (may_name_one and name == "namespace"):
+                    marked[name] = self._mark_name(inner)
+                    continue
+                if (name == "image" and key in _CONTAINERS) or (name == "reference" and key == "image"):
+                    marked[name] = self._mark_image(inner)
+                    continue
+            elif selects and name == "values" and isinstance(inner, list):
+                marked[name] = [self._mark_name(item) for item in inner]
+                continue
+            elif name == "fqdn" and isinstance(inner, dict) and (host := self._hosts.get(str(inner.get("hostname")))):
+                marked[name] = {**inner, "hostname": host}
+                continue
+            marked[name] = self._value(inner, name, kind)
+        return marked
+
+    def _arguments(self, value: list[Any], key: str, kind: str) -> Iterator[Any]:
+        previous = ""
+        for argument in value:
+            if isinstance(argument, str) and re.fullmatch("--?[\\w-]*namespace", previous):
+                yield self._mark_name(argument)
+            elif isinstance(argument, str) and (match := self._flag.fullmatch(argument)):
+                yield match[1] + self._marks[match[2]]
+            else:
+                yield self._value(argument, key, kind)
+            previous = argument if isinstance(argument, str) else ""
+
+    def _mark_proxy_service(self, body: Mapping[str, Any], marked: dict[str, Any]) -> None:
+        """Marks the name of the Service of a Gateway's proxies, `<namespace>-<name>` of the Gateway, in place."""
+        service: Any = marked
+        for part in ("spec", "provider", "kubernetes", "envoyService"):
+            service = service.get(part) if isinstance(service, dict) else None
+        metadata = body.get("metadata")
+        if isinstance(metadata, dict) and isinstance(service, dict):
+            name, space = metadata.get("name"), str(metadata.get("namespace"))
+            if space in self._marks and service.get("name") == f"{space}-{name}":
+                service["name"] = f"{self._marks[space]}-{name}"
+
+    def _mark_name(self, name: Any) -> Any:
+        return self._marks.get(name, name) if isinstance(name, str) else name
+
+    def _mark_match(self, match: re.Match[str]) -> str:
+        if name := match["host"]:
+            return self._marks[name]
+        if name := match["asked"]:
+            return match["query"] + self._marks[name]
+        return match["user"] + self._marks[match["of"]]
+
+    def _mark_image(self, image: str) -> str:
+        """The image with a mark for the registry; with one in the values, images of Docker Hub get their full path."""
+        host, slash, path = image.partition("/")
+        if not slash or not ("." in host or ":" in host or host == "localhost" or host != host.lower()):
+            more = "" if slash else "/library"
+            return self._actions.text("{{ with .Values.imageRegistry }}{{ . }}" + more + "/{{ end }}") + image
+        registry = '{{ .Values.imageRegistry | default "' + host + '" }}'
+        if host in _HUB and "/" not in path:
+            registry = "{{ with .Values.imageRegistry }}{{ . }}/library{{ else }}" + host + "{{ end }}"
+        return f"{self._actions.text(registry)}/{path}"

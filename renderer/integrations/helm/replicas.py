@@ -1,0 +1,137 @@
+"""Replaces replicas by references to Helm's values: in workloads, autoscalers, disruption budgets and routes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.integrations.helm.actions import Actions
+
+_LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
+Body = dict[str, Any]
+
+
+class ChartObject(Struct, frozen=True):
+    """An object of the chart. `path`: of its rendered file; `when`: the condition of an `if` around it, or ''."""
+
+    path: str
+    body: Any
+    when: str = ""
+
+
+def app_name(path: str) -> str:
+    """`<namespace>/<app>` of a rendered file in any layout; '' for files that belong to no single app."""
+    namespace, _, rest = path.partition("/")
+    name = rest.partition("/")[0].removesuffix(".yaml")
+    return f"{namespace}/{name}" if rest and not namespace.startswith("_") and not name.startswith("_") else ""
+
+
+def app_header(app: str, app_values: Mapping[str, int]) -> str:
+    """The first lines of an app's template: the variable $app, and a check of bounds that the schema cannot express."""
+    lead = '{{- $app := index .Values.apps "' + app + '" }}\n'
+    if "maxReplicas" in app_values:
+        failure = f'{{{{ fail "apps.{app}: maxReplicas is below minReplicas" }}}}'
+        lead += "{{- if lt (int $app.maxReplicas) (int $app.minReplicas) }}" + failure + "{{ end }}\n"
+    return lead
+
+
+def default_values(bodies: Sequence[Body]) -> dict[str, int]:
+    """The default values of an app: replicas, or the bounds of its autoscaler; {} for an app without workloads."""
+    for body in bodies:
+        if body["kind"] == "HorizontalPodAutoscaler":
+            return {key: body["spec"][key] for key in ("minReplicas", "maxReplicas")}
+    for body in bodies:
+        if body["kind"] == "LeaderWorkerSet" and "replicas" in body["spec"]:
+            return {"replicas": body["spec"]["replicas"]}
+    return {}
+
+
+def mark_replicas(
+    pieces: Sequence[ChartObject], app_values: Mapping[str, int], actions: Actions
+) -> Iterator[ChartObject]:
+    """The objects of an app with marks for its values. Every workload gets a disruption budget, which the template
+    includes from two replicas on.
+    """
+    sets = {piece.body["metadata"]["name"]: piece for piece in pieces if piece.body["kind"] == "LeaderWorkerSet"}
+    budgets = {piece.body["metadata"]["name"] for piece in pieces if piece.body["kind"] == "PodDisruptionBudget"}
+    low = "minReplicas" if "minReplicas" in app_values else "replicas"
+    when = f"ge (int $app.{low}) 2"
+    after: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
+    for name in sets.keys() - budgets:
+        objects = [("LeaderWorkerSet", name), ("Service", f"{name}-lb"), ("Service", f"{name}-leaders")]
+        position = max(
+            i for i, piece in enumerate(pieces) if (piece.body["kind"], piece.body["metadata"]["name"]) in objects
+        )
+        after[position] = name
+    for i, piece in enumerate(pieces):
+        body, kind = piece.body, piece.body["kind"]
+        if kind == "LeaderWorkerSet" and "replicas" in app_values:
+            yield replace(piece, body=_with_spec(body, {"replicas": actions.number("{{ int $app.replicas }}")}))
+        elif kind == "HorizontalPodAutoscaler":
+            fields = {key: actions.number("{{ int $app." + key + " }}") for key in app_values}
+            yield replace(piece, body=_with_spec(body, fields))
+        elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in sets:
+            yield replace(piece, when=when)
+        elif kind == "AIGatewayRoute" and "replicas" in app_values:
+            yield replace(piece, body=_route(body, dict.fromkeys(sets, ("$app", app_values["replicas"])), actions))
+        else:
+            yield piece
+        if i in after:
+            yield _budget(sets[after[i]], when)
+
+
+def _with_spec(body: Body, fields: Mapping[str, Any]) -> Body:
+    """A copy of the object with other values of fields of its spec; the order of fields stays."""
+    return {**body, "spec": {**body["spec"], **fields}}
+
+
+def mark_shared_route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) -> Body:
+    """A route that several apps share, with marks. `apps`: by workload, its app and replicas."""
+    return _route(
+        body, {name: (f'(index .Values.apps "{app}")', count) for name, (app, count) in apps.items()}, actions
+    )
+
+
+def _route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) -> Body:
+    """The route with marks for weights: variants of an app share its requests by their replicas, equally if that is 0.
+
+    `apps`: by workload, the template expression of its app's values, and its replicas.
+    """
+    rules = []
+    for rule in body["spec"]["rules"]:
+        backends = rule["backendRefs"]
+        owners = {
+            None if "kind" in backend else apps.get(backend["name"]) for backend in backends
+        }  # a pool is not a workload
+        one = owners.pop() if len(owners) == 1 else None
+        if one and len(backends) > 1 and all(backend["weight"] == (one[1] or 1) for backend in backends):
+            weight = actions.number("{{ or (int " + one[0] + ".replicas) 1 }}")
+            rule = {**rule, "backendRefs": [{**backend, "weight": weight} for backend in backends]}
+        rules.append(rule)
+    return _with_spec(body, {"rules": rules})
+
+
+def _budget(workload: ChartObject, when: str) -> ChartObject:
+    """The disruption budget that `llmaz render` makes for a workload of two or more replicas."""
+    metadata = workload.body["metadata"]
+    name = metadata["name"]
+    selector = {"leaderworkerset.sigs.k8s.io/name": name, **_LEADERS}
+    path = re.sub(
+        r"[^/]*/leaderworkerset-(?=[^/]*$)",
+        lambda match: match[0].replace("leaderworkerset", "poddisruptionbudget"),
+        workload.path,
+    )
+    return ChartObject(
+        path,
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {key: metadata[key] for key in ("name", "namespace", "labels") if key in metadata},
+            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
+        },
+        when,
+    )

@@ -1,0 +1,117 @@
+"""Renders the request of a ResourceList, and returns the resulting ResourceList."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer import escapes, yamlio
+from renderer.api import RenderOptions
+from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
+from renderer.diagnostics.rule import NamedSource
+from renderer.integrations.kustomize.input_tree import CONFIG, RequestTree
+from renderer.integrations.kustomize.request import (
+    KIND,
+    MARKER,
+    VERSION,
+    FunctionRequest,
+    Item,
+    describe_item,
+    is_our_kind,
+    parse_request,
+)
+from renderer.integrations.kustomize.results import ItemPlaces, results
+from renderer.load import alone
+from renderer.pipeline import render
+
+
+class FunctionResult(Struct, frozen=True):
+    """A ResourceList as JSON, and the diagnostics."""
+
+    text: str
+    problems: list[Diagnostic]
+
+
+def run_function(name: str, data: bytes, options: RenderOptions) -> FunctionResult:
+    """The result for the ResourceList in `data`, called `name` in messages. With errors its items stay unchanged."""
+    try:
+        request = parse_request(name, data)
+    except RenderError as error:
+        return FunctionResult(_resource_list([], results(error.problems, ItemPlaces({}))), error.problems)
+    items = [item for _, item in request.items]
+    tree = RequestTree(request)
+    places = ItemPlaces({CONFIG: request.config, **tree.items})
+    try:
+        objects, problems = ([], tree.problems) if tree.problems else _render_objects(request, tree, options)
+    except RenderError as error:
+        objects, problems = [], error.problems
+    problems = sorted({places.strip_lines(problem) for problem in problems})
+    if not has_errors(problems, options.strict):
+        items = [item for item in items if request.paths is not None or not is_our_kind(item)] + objects + [MARKER]
+    return FunctionResult(_resource_list(items, results(problems, places)), problems)
+
+
+def _render_objects(
+    request: FunctionRequest, tree: RequestTree, options: RenderOptions
+) -> tuple[list[Item], list[Diagnostic]]:
+    """The rendered objects, sorted by file, and diagnostics. Raises RenderError."""
+    options = replace(options, ground=tree, beside=("paths",), texts=True, allow_empty=True)
+    done = render(alone(options, "llmaz kustomize"))
+    problems = list(done.problems)
+    objects: list[Item] = []
+    if has_errors(problems, options.strict):
+        return objects, problems
+    for text in sorted(done.texts):
+        documents, wrong = yamlio.parse(text.path, text.text.encode())
+        objects += [
+            document.value
+            for document in documents
+            if isinstance(document.value, dict) and not _is_kustomization(document.value)
+        ]
+        problems += wrong
+        # Only files that passThrough copies can hold anything else than objects.
+        if any(not isinstance(document.value, dict) for document in documents):
+            file = NamedSource(text.path.rpartition("_extra/")[2])
+            problems.append(make_diagnostic("E142", Origin(file), what="a document in it is no object"))
+    identities = {_identity(item) for _, item in request.items if not (request.paths is None and is_our_kind(item))}
+    problems += [
+        make_diagnostic("E736", Origin(NamedSource(describe_item(item))))
+        for item in objects
+        if _identity(item) in identities
+    ]
+    # Files that passThrough copies do not count: without objects nothing was rendered.
+    if not done.objects and not has_errors(problems, options.strict):
+        problems.append(make_diagnostic("E737", Origin(NamedSource(tree.config.name)), where=_where(request)))
+    return objects, problems
+
+
+def _where(request: FunctionRequest) -> str:
+    if request.paths is not None:
+        return f"below {', '.join(request.paths)}"
+    return f"among {len(request.items)} item{'' if len(request.items) == 1 else 's'}"
+
+
+def _is_kustomization(value: Item) -> bool:
+    """Whether the object is a kustomization file, which is not for a cluster."""
+    return str(value.get("apiVersion")).startswith("kustomize.config.k8s.io/")
+
+
+def _identity(item: Item) -> tuple[str, ...]:
+    """Group, kind, namespace and name, by which kustomize identifies an object."""
+    metadata = item.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    group = str(item.get("apiVersion")).rpartition("/")[0]
+    return group, str(item.get("kind")), str(metadata.get("namespace") or "default"), str(metadata.get("name"))
+
+
+def _resource_list(items: Sequence[Item], function_results: list[dict[str, Any]]) -> str:
+    """The ResourceList as JSON, which all YAML readers read the same: strings are quoted, and characters that YAML
+    does not allow unescaped are escaped.
+    """
+    body: dict[str, Any] = {"apiVersion": VERSION, "kind": KIND, "items": items}
+    if function_results:
+        body["results"] = function_results
+    return escapes.json_text(body, indent=1, beyond_bmp=False) + "\n"

@@ -1,0 +1,194 @@
+"""The input tree of a kustomize run: the kustomization's folder, with the functionConfig as its llmaz.yaml."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from renderer import yamlio
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.integrations.kustomize.request import FunctionRequest, Item, describe_item, is_our_kind, is_same_config
+from renderer.source.memory import HeldFile
+from renderer.source.paths import git_root, is_inside
+from renderer.source.tree import DISK, SUFFIXES, InputFile, InputTree, ReadableFile
+
+CONFIG = "functionConfig"
+
+
+class RequestTree:
+    """A `tree.Ground` on disk whose only RenderConfig is `config` and whose input is that of the request.
+
+    `items`: items by the name of their file in memory; `config`: the file on disk that holds the functionConfig, else
+    a file in memory; `problems`: diagnostics of the functionConfig's fields for kustomize.
+    """
+
+    exists = staticmethod(DISK.exists)
+    isfile = staticmethod(DISK.isfile)
+    isdir = staticmethod(DISK.isdir)
+    names = staticmethod(DISK.names)
+
+    def __init__(self, request: FunctionRequest) -> None:
+        self.top = os.getcwd()
+        self.paths = None if request.paths is None else _paths(request.paths)
+        self.config, self._beside, second = _config(request.config, self.top, self.paths or ())
+        self.items: dict[str, Item] = _items_by_name(request.items) if request.paths is None else {}
+        self.problems = [*second, *self._odd_paths(request.paths), *self._meaningless(request.config)]
+        self._files = tuple(_held_file(self.top, name, item) for name, item in self.items.items())
+
+    def origin(self, *path: str | int) -> Origin:
+        """The origin of a field of the functionConfig."""
+        documents, _ = yamlio.parse(self.config.name, self.config.read())
+        return documents[0].origin(*path)
+
+    def _odd_paths(self, given: Any) -> list[Diagnostic]:
+        """Diagnostics of `spec.paths`."""
+        if given is None or (isinstance(given, list) and given):
+            wrong = [(i, path, what) for i, path in enumerate(given or ()) if (what := _path_fault(path))]
+            return [
+                make_diagnostic("E733", self.origin("spec", "paths", i), value=path, what=what)
+                for i, path, what in wrong
+            ]
+        return [make_diagnostic("E733", self.origin("spec", "paths"), value=given, what="is no list of paths")]
+
+    def _meaningless(self, config: Item) -> list[Diagnostic]:
+        """Diagnostics of RenderConfig's keys that have no effect if no files are read."""
+        spec = config.get("spec")
+        keys = [key for key in ("ignore", "passThrough") if isinstance(spec, dict) and key in spec]
+        return [make_diagnostic("E738", self.origin("spec", key), key=key) for key in keys if self.paths is None]
+
+    def read(self, path: str, root: str) -> bytes:
+        """As `tree.Disk.read`."""
+        return self.config.read() if path == self.config.path else DISK.read(path, root)
+
+    def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]:
+        """The kustomization's folder, whatever lies above it."""
+        return self.top, self.config.path
+
+    def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree:
+        """The items; for a generator the files below its paths, without those that hold the functionConfig."""
+        if self.paths is None:
+            return InputTree(base, self._files)
+        tree = DISK.folder(base, self.paths, ignore, output)
+        return replace(tree, files=tuple(file for file in tree.files if file.path not in self._beside))
+
+    def around(
+        self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
+    ) -> tuple[ReadableFile, ...]:
+        """No files: everything is read already."""
+        return ()
+
+
+def _paths(given: Any) -> tuple[str, ...]:
+    """The valid ones of the paths."""
+    return tuple(path for path in given if not _path_fault(path)) if isinstance(given, list) else ()
+
+
+def _path_fault(path: Any) -> str:
+    if not isinstance(path, str) or not path:
+        return "is no path"
+    if os.path.isabs(path):
+        return "is an absolute path"
+    if not os.path.exists(path):
+        return "is not there"
+    root = git_root(os.curdir)
+    return "" if not root or is_inside(os.path.realpath(path), root) else "leads out of the repository"
+
+
+def _config(config: Item, top: str, paths: Sequence[str]) -> tuple[ReadableFile, set[str], list[Diagnostic]]:
+    """The file of the functionConfig (on disk if one holds it alone, else in memory), the paths of all files that hold
+    it, and diagnostics of other RenderConfigs in the input.
+    """
+    alone: dict[str, bool] = {}
+    problems: list[Diagnostic] = []
+    files = _candidate_files(config, top, paths)
+    for file, read in files.values():
+        try:
+            data = file.read()
+        except OSError:
+            continue  # reported when it is read as input
+        documents = yamlio.parse(file.name, data)[0] if b"RenderConfig" in data else []
+        if any(is_same_config(document.value, config) for document in documents):
+            alone[file.path] = len(documents) == 1
+        elif read:
+            configs = [
+                document
+                for document in documents
+                if isinstance(document.value, dict) and _is_render_config(document.value)
+            ]
+            problems += [make_diagnostic("E734", document.origin("kind")) for document in configs]
+    for path in alone:
+        if alone[path]:
+            return files[path][0], set(alone), problems
+    text = yamlio.dump(_without_kustomize_annotations(config))
+    return HeldFile(CONFIG, CONFIG, os.path.join(top, CONFIG), text.encode()), set(alone), problems
+
+
+def _is_render_config(value: Item) -> bool:
+    return value.get("kind") == "RenderConfig" and is_our_kind(value)
+
+
+def _candidate_files(config: Item, top: str, paths: Sequence[str]) -> dict[str, tuple[ReadableFile, bool]]:
+    """Files that may hold the functionConfig by path, each with whether it is also input."""
+    spec = config.get("spec")
+    given = spec.get("ignore") if isinstance(spec, dict) else None
+    ignore = [pattern for pattern in given if isinstance(pattern, str)] if isinstance(given, list) else ()
+    files: dict[str, tuple[ReadableFile, bool]] = {}
+    for name in sorted(DISK.names(top, top)):
+        if name.endswith(SUFFIXES) and not os.path.islink(path := os.path.join(top, name)) and os.path.isfile(path):
+            files[path] = (InputFile(name, name, path), False)
+    return files | {file.path: (file, True) for file in DISK.folder(top, paths, ignore, None).files}
+
+
+def _items_by_name(items: Sequence[tuple[int, Item]]) -> dict[str, Item]:
+    """The items by their names in messages: the file, if kustomize annotated it, and the object."""
+    named: dict[str, Item] = {}
+    for i, item in items:
+        name = f"{source_path(item) or f'items[{i}]'} ({describe_item(item)})"
+        named[f"{name[:-1]}, items[{i}])" if name in named else name] = item
+    return named
+
+
+def annotations_of(item: Item) -> dict[str, Any]:
+    """An object's annotations."""
+    metadata = item.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return annotations if isinstance(annotations, dict) else {}
+
+
+def source_path(item: Item) -> str:
+    """The file that an item came from, by its annotations; '' if unknown."""
+    annotations = annotations_of(item)
+    path = annotations.get("internal.config.kubernetes.io/path") or annotations.get("config.kubernetes.io/path")
+    if not path and isinstance(origin := annotations.get("config.kubernetes.io/origin"), str):
+        documents, problems = yamlio.parse("", origin.encode())
+        value = documents[0].value if documents and not problems else None
+        path = value.get("path") if isinstance(value, dict) else None
+    return path if isinstance(path, str) and path.isprintable() else ""
+
+
+def _held_file(top: str, name: str, item: Item) -> HeldFile:
+    value = _without_kustomize_annotations(item) if is_our_kind(item) else item
+    return HeldFile(name, name, os.path.join(top, name), yamlio.dump(value).encode())
+
+
+def _without_kustomize_annotations(item: Item) -> Item:
+    """The item without kustomize's own annotations."""
+    metadata = item.get("metadata")
+    if not isinstance(metadata, dict):
+        return item
+    kept = {key: value for key, value in metadata.items() if key != "annotations"}
+    if isinstance(annotations := metadata.get("annotations"), dict):
+        if kept_annotations := {key: value for key, value in annotations.items() if not _is_kustomize_annotation(key)}:
+            kept["annotations"] = kept_annotations
+    elif annotations is not None:
+        kept["annotations"] = annotations
+    return {**item, "metadata": kept}
+
+
+def _is_kustomize_annotation(key: str) -> bool:
+    """Whether the key of an annotation is kustomize's own."""
+    domain = f".{key.partition('/')[0]}"
+    return domain.endswith((".config.kubernetes.io", ".config.k8s.io"))

@@ -1,0 +1,112 @@
+"""The demand of all workloads on nodes: flavors, the most pods, and the requests of each pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from renderer import quantity, resolve
+from renderer.api import App, Inputs, RenderOptions, Scope, TrafficInput
+from renderer.diagnostics import Diagnostic
+from renderer.plan import Container, Plan, Pod, TrafficPlan
+from renderer.planning import plan_tree
+
+_DISK = "ephemeral-storage"
+_WEIGHTS = "model-volume"  # an emptyDir of that name holds them (docs/design/contract.md#names-in-the-pod)
+
+
+class PodGroup(Struct, frozen=True):
+    """Equal pods of a workload. `most`: their greatest number; `asks`: accelerators of one pod, by resource; `selects`:
+    its node selector; `tolerates`: its tolerations; `stores`: bytes that it requests of its node's disk.
+    """
+
+    most: int
+    asks: Mapping[str, int]
+    selects: Mapping[str, str]
+    tolerates: Sequence[Mapping[str, Any]]
+    stores: int = 0
+
+
+class NodeDemand(Struct, frozen=True):
+    """The demand of a workload. `flavors`: name and node labels of the flavors that it may run on; `handed`: another
+    scheduler chooses among them; `weights`: GiB that each pod loads to its node's disk, 0 if unknown.
+    """
+
+    namespace: str
+    app: str
+    name: str
+    flavors: Sequence[tuple[str, Mapping[str, str]]]
+    handed: bool
+    weights: float
+    pods: tuple[PodGroup, ...]
+
+
+class FleetDemand(Struct, frozen=True):
+    """The demand of the whole input, with the scope and run context that it was planned in."""
+
+    scope: Scope
+    memo: resolve.RunContext
+    needs: tuple[NodeDemand, ...]
+
+
+def fleet_demand(options: RenderOptions) -> tuple[FleetDemand, list[Diagnostic]]:
+    """The demand of the input below PATHS, and diagnostics of the input. No objects are built, so errors that only the
+    checks of objects find are missing. Raises RenderError.
+    """
+    done, problems = plan_tree(options, _requested_nodes)
+    demands = [_node_demand(*demand) for answer in done.answers for demand in answer]
+    demands.sort(key=lambda demand: (demand.namespace, demand.app, demand.name))
+    return FleetDemand(done.scope, done.memo, tuple(demands)), problems
+
+
+def _node_demand(pods: Sequence[Any], *fields: Any) -> NodeDemand:
+    return NodeDemand(*(*fields, tuple([PodGroup(*pod) for pod in pods])))
+
+
+def _requested_nodes(
+    memo: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
+) -> list[Any]:
+    """The demand of an item as plain values, which pass between processes."""
+    return list(_needs(memo, item, plans)) if isinstance(item, App) else []
+
+
+def _needs(memo: resolve.RunContext, app: App, plans: Sequence[Plan | TrafficPlan]) -> Iterator[Any]:
+    workloads = {plan.name: plan for plan in plans if isinstance(plan, Plan)}
+    for place in resolve.app_placements(memo, app):
+        plan = workloads[place.name]
+        flavors = [(flavor.name, dict(flavor.node)) for flavor in place.flavors]
+        weights = memo.inputs.models[plan.model].spec.get("facts", {}).get("weightsGiB", 0)
+        loads = any(volume["name"] == _WEIGHTS and "emptyDir" in volume for volume in plan.worker.volumes)
+        groups, leader = _max_groups(plan), plan.leader or plan.worker
+        pod_groups = [_pod_group(memo.inputs, groups, leader)]
+        if plan.size > 1:
+            pod_groups.append(_pod_group(memo.inputs, (plan.size - 1) * groups, plan.worker))
+        yield pod_groups, app.namespace, app.name, plan.name, flavors, place.handed, weights if loads else 0
+
+
+def _max_groups(plan: Plan) -> int:
+    """The most groups of pods at once, with those that a rolling update adds."""
+    most = plan.scaler.max_replicas if plan.scaler else plan.replicas or 0
+    surge = plan.rollout.max_surge
+    more = -(-most * int(surge.removesuffix("%")) // 100) if isinstance(surge, str) else surge
+    return most + (more if most else 0)
+
+
+def _pod_group(inputs: Inputs, most: int, pod: Pod) -> tuple[Any, ...]:
+    asks: dict[str, int] = {}
+    for container in pod.containers:
+        resources = container.resources
+        for name, value in {**(resources.get("requests") or {}), **(resources.get("limits") or {})}.items():
+            if resolve.accelerates(inputs, name):
+                asks[name] = asks.get(name, 0) + quantity.nanos(value) // 10**9
+    asks = {name: count for name, count in sorted(asks.items()) if count}
+    tolerations = [*pod.tolerations, *(pod.rest.get("tolerations") or ())]  # tolerations of a podTemplate are in `rest`
+    stores = max([sum(map(_disk_bytes, pod.containers)), *map(_disk_bytes, pod.init_containers)])
+    return most, asks, dict(pod.node_selector), [dict(toleration) for toleration in tolerations], stores
+
+
+def _disk_bytes(container: Container) -> int:
+    resources = {**(container.resources.get("limits") or {}), **(container.resources.get("requests") or {})}
+    return -(-quantity.nanos(resources.get(_DISK, 0)) // 10**9)

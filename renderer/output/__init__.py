@@ -1,0 +1,1 @@
+"""Manifests as files: their texts, and the folder that holds them."""

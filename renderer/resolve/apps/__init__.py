@@ -1,0 +1,1 @@
+"""Playgrounds, Services and what leads to them: what puts the other rooms together."""

@@ -1,0 +1,262 @@
+"""The TrafficPlan of an InferenceModel: a public name over one pool, with criticality and weights.
+
+Its rules: docs/design/operator.md#inferencemodel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer import patterns
+from renderer.api import App, TrafficInput
+from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.plan import Plan, RouteTarget, Steering, TrafficPlan
+from renderer.resolve import names
+from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
+from renderer.resolve.apps.workloads import broken, serving
+from renderer.resolve.context import RunContext
+from renderer.resolve.gateway import pickers, routing
+from renderer.resolve.gateway.routing import BackendShare, RouteRequest
+from renderer.resolve.gateway.settings import gateway_settings
+
+_GROUPS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io", "")
+_OLD = "inference.networking.x-k8s.io"
+_PRIORITIES = {"Critical": 10, "Standard": 0, "Sheddable": -10}
+
+
+class _Target(Struct, frozen=True):
+    """A target: its name, its weight if it has one, its origin, and whether `targetModels` lists it (else it is the
+    public name itself).
+    """
+
+    name: str
+    weight: int | None
+    origin: Origin
+    listed: bool = True
+
+
+def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
+    """The plan of an InferenceModel. Raises Stop when there is no pool to plan for."""
+    names.route_name(item, diagnostics)
+    name = item.spec["modelName"]
+    _validate_name(name, item.origin("spec", "modelName"), diagnostics)
+    target_models = _targets(item, diagnostics)
+    app = _find_app(memo, item, diagnostics)
+    settings = gateway_settings(memo, item.namespace)
+    if settings.mode == "off" and (app is None or routing.mode(app, settings) == "off"):
+        return TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
+    plan = TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
+    if target_models and not any(target.weight is None or target.weight for target in target_models):
+        # All weights 0: the name is kept, and nothing is behind it.
+        return replace(plan, shared=(routing.claimed_names(item, settings, name),))
+    own_target = [_Target(name, None, item.origin("spec", "modelName"), listed=False)]
+    pool = app is None or routing.mode(app, settings) == "pool"
+    plans = reachable_workloads(memo, app, item.origin("spec", "poolRef", "name"), diagnostics) if app else []
+    apps = [app] if app else []
+    if pool:
+        if plans:
+            _validate_served_names(plans[0], target_models or own_target, diagnostics)
+        targets: Sequence[RouteTarget] = (RouteTarget(item.spec["poolRef"]["name"], 1, name, pool=True),)
+    else:
+        if item.spec.get("criticality"):
+            diagnostics.add("W244", item.origin("spec", "criticality"))
+        parts = (
+            [_backend_share(memo, item, app, plans, target, diagnostics) for target in target_models or own_target]
+            if app
+            else []
+        )
+        targets = routing.split([part for part, _ in parts])
+        apps = [owner for _, owner in parts]
+    model = memo.inputs.models[plans[0].model] if plans else None
+    request = RouteRequest(name, item.origin("spec", "modelName"), tuple(targets), model)
+    if app:
+        request = _with_rights(item, request.by(app), apps, diagnostics)
+    route = routing.route(item, settings, request, diagnostics)
+    plan = replace(
+        plan,
+        leans=referenced_objects(item.namespace, route.targets, []) if app else (),
+        steering=_steering(memo, item, target_models, diagnostics) if pool else None,
+    )
+    if pool and _has_model_route(memo, item):
+        return plan
+    return replace(
+        plan,
+        shared=(*routing.shared_needs(settings, route), routing.claimed_names(item, settings, name, (), route.name)),
+        route=route,
+    )
+
+
+def _has_model_route(memo: RunContext, item: TrafficInput) -> bool:
+    """Whether a ModelRoute over the same pool has this public name, and so makes the route; this plan then only steers
+    the picker.
+    """
+    others = memo.traffic.get((item.namespace, item.spec["poolRef"]["name"]), ())
+    return any(other.kind == "ModelRoute" and other.spec["modelName"] == item.spec["modelName"] for other in others)
+
+
+def _validate_name(name: str, origin: Origin, diagnostics: Collector) -> None:
+    if not name.strip() or any(character < " " or character == "\x7f" for character in name):
+        diagnostics.add("E654", origin, name=name)
+
+
+def _targets(item: TrafficInput, diagnostics: Collector) -> list[_Target]:
+    """The items of `targetModels`, checked by the rules of the API version."""
+    targets: list[_Target] = []
+    for i, entry in enumerate(item.spec.get("targetModels") or ()):
+        origin = item.origin("spec", "targetModels", i)
+        _validate_name(entry["name"], origin.at("name"), diagnostics)
+        if entry["name"] in [target.name for target in targets]:
+            diagnostics.add("E657", origin.at("name"), name=entry["name"])
+        if item.version == "v1alpha2" and entry.get("weight") == 0:
+            diagnostics.add("E656", origin.at("weight"))
+        targets.append(_Target(entry["name"], entry.get("weight"), origin.at("name")))
+    if len({target.weight is None for target in targets}) > 1:
+        missing = next(i for i, target in enumerate(targets) if target.weight is None)
+        diagnostics.add("E655", item.origin("spec", "targetModels", missing))
+    return targets
+
+
+def _find_app(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> App | None:
+    """The app that `poolRef` names, None where the pool is not ours. Raises Stop when no such pool is known."""
+    reference, origin = item.spec["poolRef"], item.origin("spec", "poolRef")
+    name = reference["name"]
+    for key, allowed in (("kind", ("InferencePool",)), ("group", _GROUPS)):
+        if reference.get(key, allowed[0]) not in allowed:
+            diagnostics.stop(
+                "E659", origin.at(key), key=key, value=reference[key], allowed=" or ".join(filter(None, allowed))
+            )
+    if app := memo.apps.get((item.namespace, name)):
+        return app
+    if broken(memo, item.namespace, name):
+        raise Stop
+    namespaces = []
+    for body in memo.inputs.around:
+        metadata = body.get("metadata")
+        if body.get("kind") == "InferencePool" and isinstance(metadata, dict) and metadata.get("name") == name:
+            namespace = metadata.get("namespace") or "default"
+            if namespace == item.namespace:
+                if str(body.get("apiVersion")).partition("/")[0] == _OLD:
+                    diagnostics.stop("E661", origin.at("name"), name=name)
+                return None
+            namespaces.append(namespace)
+    namespaces += [namespace for namespace, app_name in memo.apps if app_name == name]
+    if not _is_external(memo.inputs.config.get("external") or (), item.namespace, name):
+        near = [app_name for namespace, app_name in memo.apps if namespace == item.namespace]
+        _stop_unknown_pool(item, name, namespaces, near, origin.at("name"), diagnostics)
+    return None
+
+
+def _stop_unknown_pool(
+    item: TrafficInput,
+    name: str,
+    namespaces: Sequence[str],
+    app_names: Sequence[str],
+    origin: Origin,
+    diagnostics: Collector,
+) -> NoReturn:
+    reference = f"InferencePool/{item.namespace}/{name}"
+    hint = (
+        f"there is one in namespace '{min(namespaces)}', and a pool serves its own namespace only; "
+        if namespaces
+        else ""
+    )
+    hint += "" if namespaces or not app_names else f"{suggestion(name, app_names)}; "
+    hint += f"if it exists elsewhere, write it into RenderConfig's external: {reference}"
+    diagnostics.stop("E658", origin, name=name, namespace=item.namespace, hint=hint)
+
+
+def _is_external(external: Sequence[str], namespace: str, name: str) -> bool:
+    return any(patterns.fits(f"InferencePool/{namespace}/{name}", pattern) for pattern in external)
+
+
+def _validate_served_names(plan: Plan, targets: Sequence[_Target], diagnostics: Collector) -> None:
+    """Errors for targets that are neither the served name of the pool's engine nor one of its adapters."""
+    served_names = (plan.serves, *plan.adapters)
+    for target in targets:
+        if target.name not in served_names:
+            words = {"name": target.name, "where": f"in the pool '{plan.name}'"}
+            diagnostics.add(
+                "E660", target.origin, **words, hint=_name_hint(target.name, served_names, listed=target.listed)
+            )
+
+
+def _name_hint(name: str, served_names: Sequence[str], *, listed: bool) -> str:
+    """The hint about a name that nothing serves. `listed`: it is in `targetModels`."""
+    near = suggestion(name, served_names)
+    advice = (
+        "adapters are loaded by the engine's options" if listed else "write targetModels to lead the name to others"
+    )
+    return f"{near}{' ' if near.endswith('?') else '; '}{advice}"
+
+
+def _with_rights(
+    item: TrafficInput, request: RouteRequest, apps: Sequence[App], diagnostics: Collector
+) -> RouteRequest:
+    """The request with the rights of the apps that it leads to, since an InferenceModel has no field for them; an error
+    where the apps differ.
+    """
+    requests = [request.by(app) for app in apps]
+    for app, app_request in zip(apps, requests, strict=True):
+        if set(app_request.allow) != set(requests[0].allow):
+            hint = "let all of its apps allow the same, or write a ModelRoute with spec.gateway.allow"
+            guarded = app if app_request.allow else apps[0]
+            diagnostics.add("E664", item.origin("spec", "targetModels"), name=guarded.name, hint=hint)
+            break
+    return replace(request, allow=requests[0].allow, allowing=requests[0].allowing)
+
+
+def _backend_share(
+    memo: RunContext, item: TrafficInput, pool_app: App, plans: Sequence[Plan], target: _Target, diagnostics: Collector
+) -> tuple[BackendShare, App]:
+    """The route backends of a target and their app: the app that serves this name, else an adapter of the app of
+    `poolRef`. Raises Stop.
+    """
+    weight = 1 if target.weight is None else target.weight
+    if plans[0].serves == target.name:
+        return BackendShare(routing.targets(plans), weight), pool_app
+    apps_by_name = serving(memo, item.namespace)
+    apps = apps_by_name.get(target.name, [])
+    is_adapter = target.name in plans[0].adapters
+    if len(apps) + is_adapter > 1:
+        owners = [f"'{app.name}'" for app in apps] + ([f"an adapter of '{pool_app.name}'"] if is_adapter else [])
+        diagnostics.stop("E667", target.origin, name=target.name, these=" or ".join(owners[:3]))
+    if apps:
+        app = apps[0]
+        if routing.mode(app, gateway_settings(memo, app.namespace)) == "pool":
+            diagnostics.stop("E644", target.origin, name=app.name)
+        return BackendShare(routing.targets(reachable_workloads(memo, app, target.origin, diagnostics)), weight), app
+    if target.name not in plans[0].adapters:
+        hint = _name_hint(target.name, [*apps_by_name, *plans[0].adapters], listed=target.listed)
+        diagnostics.stop("E660", target.origin, name=target.name, where="in this namespace", hint=hint)
+    return BackendShare(
+        [replace(route_target, model=target.name) for route_target in routing.targets(plans)], weight
+    ), pool_app
+
+
+def _steering(memo: RunContext, item: TrafficInput, targets: Sequence[_Target], diagnostics: Collector) -> Steering:
+    name = pickers.picker_name(memo.inputs, gateway_settings(memo, item.namespace), diagnostics)
+    origins: Mapping[Path, Origin] = {
+        (): item.origin(),
+        ("name",): item.origin("metadata", "name"),
+        ("namespace",): item.origin("metadata", "namespace"),
+        ("priority",): item.origin("spec", "criticality"),
+        ("targets",): item.origin("spec", "targetModels"),
+        ("model",): item.origin("spec", "modelName"),
+        ("pool",): item.origin("spec", "poolRef", "name"),
+    }
+    return Steering(
+        name=item.name,
+        namespace=item.namespace,
+        labels=routing.labels(item.name),
+        group=pickers.picker(memo, name).group,
+        pool=item.spec["poolRef"]["name"],
+        model=item.spec["modelName"],
+        priority=_PRIORITIES[item.spec.get("criticality", "Standard")],
+        # A weight of 0 beside others: nobody goes there, and the rewrite takes none.
+        names=tuple((target.name, target.weight) for target in targets if target.weight != 0),
+        origins=lambda: origins,
+    )

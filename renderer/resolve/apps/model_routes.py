@@ -1,0 +1,341 @@
+"""The TrafficPlan of a ModelRoute: one public name over several apps and providers
+(docs/design/routing.md#public-names).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from renderer.api import App, Spec, TrafficInput
+from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.plan import Plan, ProviderPlan, RouteTarget, TokenLimit, TrafficPlan
+from renderer.resolve import names
+from renderer.resolve.apps.workloads import broken, workloads
+from renderer.resolve.context import RunContext
+from renderer.resolve.gateway import pools, routing
+from renderer.resolve.gateway.routing import BackendShare, RouteRequest
+from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
+
+_KINDS = {"playground": "Playground", "service": "Service"}
+_COUNTS = {
+    "total": "TotalToken",
+    "input": "InputToken",
+    "output": "OutputToken",
+    "cachedInput": "CachedInputToken",
+    "reasoning": "ReasoningToken",
+}
+# By what an API speaks: the kind of key, and who has a version and a prefix (docs/design/routing.md#providers).
+_KEYS = {
+    "OpenAI": "APIKey",
+    "Cohere": "APIKey",
+    "Anthropic": "AnthropicAPIKey",
+    "AzureOpenAI": "AzureAPIKey",
+    "AWSBedrock": "AWSCredentials",
+    "AWSAnthropic": "AWSCredentials",
+}
+_VERSIONED = ("AzureOpenAI",)
+_PREFIXED = ("OpenAI", "Cohere")
+_RETRIES = 2  # where priorities need some and nobody says how many (docs/design/routing.md#retries)
+_LABEL = 63
+
+
+def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
+    """The plan of a ModelRoute. Raises Stop when a backend is so wrong that nothing can be planned."""
+    names.route_name(item, diagnostics)
+    settings, spec = gateway_settings(memo, item.namespace), item.spec
+    off = settings.mode == "off" and not any(
+        _wants_route(memo, item, backend, settings) for backend in spec["backends"]
+    )
+    provider_names_by_index = dict(provider_names(item))
+    shares: list[BackendShare] = []
+    plans: list[Plan] = []
+    providers: list[ProviderPlan] = []
+    seen: dict[tuple[str, int], int] = {}
+    for i, backend in enumerate(spec["backends"]):
+        origin, priority = item.origin("spec", "backends", i), backend.get("priority", 0)
+        if "provider" in backend:
+            provider = _provider(
+                memo, item, backend["provider"], provider_names_by_index[i], origin.at("provider"), diagnostics
+            )
+            providers.append(provider)
+            shares.append(
+                BackendShare(
+                    (RouteTarget(provider.name, 1, backend["provider"]["modelName"]),),
+                    backend.get("weight", 1),
+                    priority,
+                )
+            )
+            continue
+        field = "playground" if "playground" in backend else "service"
+        origin = origin.at(field)
+        if seen.setdefault((backend[field], priority), i) != i:
+            diagnostics.add("E646", origin, name=backend[field])
+        app = find_app(memo, item.namespace, backend[field], _KINDS[field], origin, diagnostics)
+        _validate_rights(item, app, origin, diagnostics)
+        if off:  # it is judged as far as nothing leads anywhere
+            shares.append(BackendShare((RouteTarget(app.name, 1, ""),), backend.get("weight", 1), priority))
+            continue
+        app_plans = reachable_workloads(memo, app, origin, diagnostics)
+        plans += app_plans
+        targets = [pools.target(app_plans[0])] if routing.mode(app, settings) == "pool" else routing.targets(app_plans)
+        shares.append(BackendShare(targets, backend.get("weight", 1), priority))
+        if targets[0].pool:
+            _validate_pool_backend(memo, item, app_plans[0], origin, diagnostics)
+    _validate_weights(item, shares, diagnostics)
+    hostnames, limits = _hostnames(item, settings, diagnostics), _limits(item, settings, diagnostics)
+    if off:
+        return TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
+    priorities = {part.priority for part in shares}
+    retries = _retries(item, shares, plans, len(priorities), diagnostics)
+    app_shares = [part for i, part in enumerate(shares) if part.weight and i not in provider_names_by_index]
+    if providers and not any(part.priority == min(priorities) for part in app_shares):
+        diagnostics.add("W242", item.origin("spec", "backends"))
+    model = memo.inputs.models[plans[0].model] if plans else None
+    request = RouteRequest(
+        model=spec["modelName"],
+        named=item.origin("spec", "modelName"),
+        targets=tuple(routing.split(shares)),
+        of=model,
+        owner="" if plans else providers[0].hostname,
+        hostnames=hostnames,
+        retries=retries,
+        limits=limits,
+    ).by(item)
+    route = routing.route(item, settings, request, diagnostics)
+    return TrafficPlan(
+        app=f"{item.name}.route",
+        namespace=item.namespace,
+        file=item.file,
+        leans=referenced_objects(item.namespace, route.targets, [provider.name for provider in providers]),
+        shared=(
+            *routing.shared_needs(settings, route),
+            routing.claimed_names(item, settings, route.model, request.hostnames, route.name),
+        ),
+        providers=tuple(providers),
+        route=route,
+    )
+
+
+def referenced_objects(
+    namespace: str, targets: tuple[RouteTarget, ...], excluded: list[str]
+) -> tuple[tuple[str, str, str], ...]:
+    """The objects of apps that a route refers to, by kind, namespace and name; `excluded`: names of providers."""
+    return tuple(
+        (kind, namespace, target.name)
+        for target in targets
+        if target.name not in excluded
+        for kind in (("InferencePool",) if target.pool else ("AIServiceBackend", "Backend"))
+    )
+
+
+def _wants_route(memo: RunContext, item: TrafficInput, backend: Spec, settings: GatewaySettings) -> bool:
+    """Whether a backend turns routes on for itself although RenderConfig turns them off."""
+    app = memo.apps.get((item.namespace, backend.get("playground") or backend.get("service") or ""))
+    return app is not None and routing.mode(app, settings) != "off"
+
+
+def _validate_rights(item: TrafficInput, app: App, origin: Origin, diagnostics: Collector) -> None:
+    """An error for rights, and a warning for timeouts, that an app sets and the ModelRoute over it does not repeat:
+    they would be lost.
+    """
+    gateway = app.spec.get("gateway") or {}
+    if gateway.get("allow") and not (item.spec.get("gateway") or {}).get("allow"):
+        diagnostics.add("E664", origin, name=app.name, hint="write spec.gateway.allow here too")
+    if gateway.get("timeouts") and "timeouts" not in item.spec:
+        diagnostics.add("W245", origin, name=app.name)
+
+
+def find_app(memo: RunContext, namespace: str, name: str, kind: str, origin: Origin, diagnostics: Collector) -> App:
+    """The app of that name and kind. Raises Stop when there is none."""
+    app = memo.apps.get((namespace, name))
+    if app is None and broken(memo, namespace, name):
+        raise Stop
+    if app is None or app.kind != kind:
+        _stop_unknown_app(memo, namespace, name, kind, origin, diagnostics)
+    return app
+
+
+def _stop_unknown_app(
+    memo: RunContext, namespace: str, name: str, kind: str, origin: Origin, diagnostics: Collector
+) -> NoReturn:
+    app = memo.apps.get((namespace, name))
+    hint = f"there is a {app.kind} of that name; write {app.kind.lower()}: {name}" if app else ""
+    if not hint and (namespaces := sorted(app_namespace for app_namespace, app_name in memo.apps if app_name == name)):
+        hint = f"there is one in namespace '{namespaces[0]}', and a route leads to its own namespace only"
+    app_names = [
+        app_name
+        for (app_namespace, app_name), app in memo.apps.items()
+        if app_namespace == namespace and app.kind == kind
+    ]
+    diagnostics.stop(
+        "E640", origin, kind=kind, name=name, namespace=namespace, hint=hint or suggestion(name, app_names)
+    )
+
+
+def reachable_workloads(memo: RunContext, app: App, origin: Origin, diagnostics: Collector) -> list[Plan]:
+    """The workloads of an app that the public name of a ModelRoute or InferenceModel leads to. Raises Stop where the
+    app turns routes off.
+    """
+    if routing.mode(app, gateway_settings(memo, app.namespace)) == "off":
+        diagnostics.stop("E643", origin, name=app.name)
+    return workloads(memo, app, diagnostics)
+
+
+def _validate_pool_backend(
+    memo: RunContext, item: TrafficInput, plan: Plan, origin: Origin, diagnostics: Collector
+) -> None:
+    """Errors where a pool is not the only backend, or the public name is neither its engine's nor that of an
+    InferenceModel.
+    """
+    inference_models = [
+        traffic_input
+        for traffic_input in memo.traffic.get((item.namespace, plan.name), ())
+        if traffic_input.kind == "InferenceModel"
+    ]
+    if len(item.spec["backends"]) > 1:
+        diagnostics.add("E644", origin, name=plan.name)
+    elif item.spec["modelName"] not in (
+        plan.serves,
+        *(inference_model.spec["modelName"] for inference_model in inference_models),
+    ):
+        words = {"name": plan.name, "model": item.spec["modelName"], "served": plan.serves}
+        diagnostics.add("E647", item.origin("spec", "modelName"), **words)
+
+
+def _validate_weights(item: TrafficInput, parts: list[BackendShare], diagnostics: Collector) -> None:
+    """An error for each priority whose weights are all 0."""
+    for priority in sorted({part.priority for part in parts}):
+        indexes = [i for i, part in enumerate(parts) if part.priority == priority]
+        if not any(parts[i].weight for i in indexes):
+            diagnostics.add("E645", item.origin("spec", "backends", indexes[0], "weight"), priority=priority)
+
+
+def _retries(
+    item: TrafficInput, parts: list[BackendShare], plans: list[Plan], priorities: int, diagnostics: Collector
+) -> int:
+    attempts = (item.spec.get("retries") or {}).get("attempts")
+    if attempts is None:
+        return max(_RETRIES, priorities - 1) if priorities > 1 else 0
+    origin = item.origin("spec", "retries", "attempts")
+    if attempts < priorities - 1:
+        diagnostics.add("E649", origin, attempts=attempts, count=priorities, least=priorities - 1)
+    is_single_pod = len(parts) == 1 and len(plans) == 1 and not plans[0].scaler and plans[0].replicas == 1
+    if parts[0].targets[0].pool:
+        diagnostics.add("W248", origin, name=plans[0].name)
+    elif is_single_pod:
+        diagnostics.add("W243", origin, name=plans[0].name)
+    return int(attempts)
+
+
+def _hostnames(item: TrafficInput, settings: GatewaySettings, diagnostics: Collector) -> tuple[str, ...]:
+    """The hostnames of the route, which must be among those of the Gateway."""
+    hostnames, served = item.spec.get("hostnames") or (), settings.hostnames
+    for i, host in enumerate(hostnames):
+        origin = item.origin("spec", "hostnames", i)
+        if nearer := [hostname for hostname in served if hostname not in hostnames and routing.covers(host, hostname)]:
+            diagnostics.add("E665", origin, host=host, nearer=nearer[0])
+        # Below a wildcard, the other names of the Gateway would answer 404 on this host: the nearest host wins.
+        if host not in served:
+            diagnostics.add(
+                "E648", origin, host=host, name="/".join(settings.gateway), served=", ".join(served) or "none are said"
+            )
+    return tuple(dict.fromkeys(hostnames))
+
+
+def _limits(item: TrafficInput, settings: GatewaySettings, diagnostics: Collector) -> tuple[TokenLimit, ...]:
+    limits: dict[tuple[str, str, str], TokenLimit] = {}
+    for i, entry in enumerate(item.spec.get("tokenLimits") or ()):
+        origin = item.origin("spec", "tokenLimits", i)
+        header = settings.tenant if entry["per"] == "tenant" else entry["per"]["header"]
+        _validate_budget_header(settings, header, entry["per"] == "tenant", origin.at("per"), diagnostics)
+        limit = TokenLimit(header, entry["tokens"], entry["interval"], _COUNTS[entry.get("count", "total")])
+        if limits.setdefault((header.lower(), limit.unit, limit.kind), limit) is not limit:
+            diagnostics.add("E652", origin)
+    return tuple(limits.values())
+
+
+def _validate_budget_header(
+    settings: GatewaySettings, header: str, tenant: bool, origin: Origin, diagnostics: Collector
+) -> None:
+    """A token budget must count by a header that the Gateway sets, not one that clients choose."""
+    name = "/".join(settings.gateway)
+    claims = [claim for provider in settings.auth.get("jwt") or () for claim in provider.get("claimToHeaders") or ()]
+    if header.lower() == settings.tenant.lower() and settings.auth:
+        return
+    if tenant:
+        diagnostics.add("E651", origin, name=name)
+    elif header.lower() in [str(claim["header"]).lower() for claim in claims]:
+        return
+    elif settings.created:
+        diagnostics.add("E650", origin, header=header)
+    else:
+        diagnostics.add("N588", origin, header=header, name=name)
+
+
+def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:
+    """The names of the objects of a ModelRoute's providers, by the index of the backend."""
+    taken: list[str] = []
+    for i, backend in enumerate(item.spec["backends"] if item.kind == "ModelRoute" else ()):
+        if "provider" in backend:
+            name = f"{item.name}-{backend['provider']['hostname'].replace('.', '-')}"
+            while name in taken:
+                name += "-2"
+            taken.append(name)
+            yield i, name
+
+
+def _validate_api(spec: Spec, origin: Origin, diagnostics: Collector) -> None:
+    """An error where an API lacks its version or has a field of another API; a warning for an unusual kind of key."""
+    speaks, kind = spec["schema"], spec["auth"]["type"]
+    if speaks in _VERSIONED and "version" not in spec:
+        words = {"what": "needs a version", "hint": "write version, such as 2025-01-01-preview"}
+        diagnostics.add("E666", origin, schema=speaks, **words)
+    for key, schemas in (("version", (*_VERSIONED, "AWSAnthropic")), ("prefix", _PREFIXED)):
+        if key in spec and speaks not in schemas:
+            diagnostics.add("E666", origin.at(key, key=True), schema=speaks, what=f"has no {key}", hint="leave it out")
+    usual = _KEYS[speaks]
+    if kind != usual:
+        diagnostics.add("W246", origin.at("auth", "type"), schema=speaks, kind=kind, usual=usual)
+
+
+def _provider(
+    memo: RunContext, item: TrafficInput, spec: Spec, name: str, origin: Origin, diagnostics: Collector
+) -> ProviderPlan:
+    host, auth = spec["hostname"], spec["auth"]
+    if len(name) > _LABEL:
+        diagnostics.add("E663", origin.at("hostname"), name=name, why=f"which is longer than {_LABEL} characters")
+    elif app := memo.apps.get((item.namespace, name)):
+        diagnostics.add("E663", origin.at("hostname"), name=name, why=f"as those of a {app.kind}")
+    _validate_api(spec, origin, diagnostics)
+    aws = auth["type"] == "AWSCredentials"
+    if aws and "region" not in auth:
+        diagnostics.add("E653", origin.at("auth"), type=auth["type"], what="needs a region", hint="write auth.region")
+    elif not aws and "region" in auth:
+        words = {"type": auth["type"], "what": "has no region", "hint": "leave it out"}
+        diagnostics.add("E653", origin.at("auth", "region", key=True), **words)
+    speaks: dict[str, Any] = {"name": spec["schema"]}
+    speaks |= {key: spec[key] for key in ("prefix", "version") if key in spec}
+    return ProviderPlan(
+        name=name,
+        namespace=item.namespace,
+        labels=routing.labels(item.name),
+        speaks=speaks,
+        hostname=host,
+        port=spec.get("port", 443),
+        auth=(auth["type"], auth["secretName"], auth.get("region", "")),
+        origins=lambda: _provider_origins(item, origin),
+    )
+
+
+def _provider_origins(item: TrafficInput, origin: Origin) -> Mapping[Path, Origin]:
+    """The origins of the fields of a ProviderPlan."""
+    return {
+        (): origin,
+        ("name",): item.origin("metadata", "name"),
+        ("namespace",): item.origin("metadata", "namespace"),
+        ("hostname",): origin.at("hostname"),
+        ("port",): origin.at("port"),
+        ("speaks",): origin.at("schema"),
+        ("auth",): origin.at("auth"),
+    }

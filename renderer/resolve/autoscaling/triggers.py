@@ -1,0 +1,169 @@
+"""Replicas, triggers and autoscalers of workloads (docs/design/contract.md#scale-trigger)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from renderer import quantity, template
+from renderer.api import App, Spec
+from renderer.diagnostics import Collector, Origin
+from renderer.plan import Body, Scaler
+from renderer.resolve import monitoring
+from renderer.resolve.context import RunContext, cache_key
+from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
+from renderer.yamlio import SharedMap
+
+_CPU = SharedMap(
+    {
+        "type": "Resource",
+        "resource": SharedMap({"name": "cpu", "target": SharedMap({"type": "Utilization", "averageUtilization": 80})}),
+    }
+)
+
+
+def replicas(app: App, diagnostics: Collector) -> int | None:
+    """The fixed number of groups; None where an autoscaler owns it."""
+    count = app.spec.get("replicas")
+    if app.spec.get("elasticConfig") is not None:
+        if count is not None:
+            diagnostics.add("W202", app.origin("spec", "replicas", key=True))
+        return None
+    if count is not None and count < 0:
+        diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
+    return 1 if count is None else count
+
+
+def trigger(memo: RunContext, app: App, engine: Engine, config: RecommendedConfig) -> tuple[Body, Origin] | None:
+    """The trigger and its origin: that of the Playground, else of its recommended config, else the preset's queue
+    metric; None without one.
+    """
+    app_trigger = (app.spec.get("elasticConfig") or {}).get("scaleTrigger")
+    if app_trigger is not None:
+        return (
+            (app_trigger["hpa"], app.origin("spec", "elasticConfig", "scaleTrigger", "hpa"))
+            if "hpa" in app_trigger
+            else None
+        )
+    recommended = config.spec.get("scaleTrigger")
+    if recommended is not None and recommended.get("hpa") is not None:
+        return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
+    if memo.fed and (queue := _queue(engine)) is not None:
+        return queue, engine.origin.at("engine", "scale")
+    return None
+
+
+def triggers(engine: Engine, config: RecommendedConfig, chosen: tuple[Body, Origin]) -> Iterator[Origin]:
+    """The origins of all triggers that were given, the one that wins last."""
+    others = [engine.origin.at("engine", "scale")] if "scale" in engine.spec else []
+    others += [config.origin.at("scaleTrigger", "hpa")] if (config.spec.get("scaleTrigger") or {}).get("hpa") else []
+    yield from (other for other in others if other != chosen[1])
+    yield chosen[1]
+
+
+def validate_bounds(app: App, diagnostics: Collector) -> None:
+    """Errors about the autoscaler's bounds, and about a trigger that names no autoscaler."""
+    elastic = app.spec.get("elasticConfig")
+    if elastic is None:
+        return
+    minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
+    if minimum < 1:
+        diagnostics.add("E272", app.origin("spec", "elasticConfig", "minReplicas"), value=minimum)
+    elif minimum > maximum:
+        diagnostics.add("E273", app.origin("spec", "elasticConfig", "minReplicas"), low=minimum, high=maximum)
+    if (app_trigger := elastic.get("scaleTrigger")) is not None and app_trigger.get("hpa") is None:
+        diagnostics.add("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
+
+
+def scaler(
+    memo: RunContext, app: App, engine: Engine, config: RecommendedConfig, diagnostics: Collector
+) -> Scaler | None:
+    """The autoscaler, None without elasticConfig."""
+    elastic = app.spec.get("elasticConfig")
+    if elastic is None:
+        return None
+    minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
+    chosen = trigger(memo, app, engine, config)
+    if chosen is None:
+        if "scaleTrigger" not in elastic:  # validate_bounds() has reported it
+            _report_missing_trigger(memo, app, engine, diagnostics)
+        return None
+    spec, origin = chosen
+    metrics_and_behavior = memo.scales.get(key := cache_key(spec))
+    if metrics_and_behavior is None:
+        error_count = len(diagnostics.problems)
+        metrics_and_behavior = _metrics_and_behavior(spec, origin, diagnostics)
+        if len(diagnostics.problems) == error_count:
+            memo.scales[key] = metrics_and_behavior
+    return Scaler(minimum, maximum, *metrics_and_behavior)
+
+
+def _metrics_and_behavior(spec: Body, origin: Origin, diagnostics: Collector) -> tuple[tuple[Body, ...], Body]:
+    """The metrics and the behavior of a trigger, with canonical quantities."""
+    metrics = spec.get("metrics") or []
+    if not metrics:
+        diagnostics.add("W203", origin)
+    metric_specs = tuple(
+        [template.share_maps(canonicalize_quantities(metric, origin, diagnostics)) for metric in metrics]
+    )
+    return metric_specs or (_CPU,), template.share_maps(spec.get("behavior") or {})
+
+
+def queue_metric(engine: Spec) -> str:
+    """The metric that a `spec.engine` scales on, by its name in the engine; '' where none is known."""
+    return str((engine.get("metrics") or {}).get((engine.get("scale") or {}).get("metric"), ""))
+
+
+def validate_metric(engine: Spec, origin: Origin, diagnostics: Collector) -> None:
+    """An error when `engine.scale` names a metric that `engine.metrics` does not. `origin`: of the engine."""
+    if "scale" in engine and not queue_metric(engine):
+        diagnostics.add("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
+
+
+def _queue(engine: Engine) -> Body | None:
+    """The preset's own trigger: its queue metric, with a behavior that fits the engine's start-up time; None without
+    one, or where nothing could read it.
+    """
+    name, scale = queue_metric(engine.spec), engine.spec.get("scale") or {}
+    if not name or "path" not in engine.spec["metrics"]:
+        return None
+    target = {"type": "AverageValue", "averageValue": scale["target"]}
+    metric = {"type": "Pods", "pods": {"metric": {"name": monitoring.adapted(name)}, "target": target}}
+    return {"metrics": [metric], "behavior": scale.get("behavior")}
+
+
+def _report_missing_trigger(memo: RunContext, app: App, engine: Engine, diagnostics: Collector) -> None:
+    """An error about why there is nothing to scale on, and so no autoscaler."""
+    origin, name, engine_origin = (
+        app.origin("spec", "elasticConfig", key=True),
+        engine.runtime.name,
+        engine.origin.at("engine"),
+    )
+    if not memo.fed:
+        diagnostics.add("E275", origin, backend=name)
+    elif "scale" not in engine.spec:
+        diagnostics.add("E276", origin, backend=name)
+    elif not queue_metric(engine.spec):
+        validate_metric(engine.spec, engine_origin, diagnostics)
+    else:
+        diagnostics.add("E279", engine_origin.at("metrics", key=True), backend=name)
+
+
+def canonicalize_quantities(value: Any, origin: Origin, diagnostics: Collector) -> Any:
+    """A metric whose target has canonical quantities."""
+    if isinstance(value, dict):
+        canonical = {}
+        for key, item in value.items():
+            if item is None:
+                continue
+            if key in ("value", "averageValue") and not isinstance(item, (dict, list)):
+                try:
+                    canonical[key] = quantity.canonical(item)
+                except ValueError:
+                    diagnostics.add("E305", origin, value=item)
+            else:
+                canonical[key] = canonicalize_quantities(item, origin, diagnostics)
+        return canonical
+    if isinstance(value, list):
+        return [canonicalize_quantities(item, origin, diagnostics) for item in value]
+    return value

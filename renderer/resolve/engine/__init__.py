@@ -1,0 +1,1 @@
+"""How an engine is run: its BackendRuntime compiled, its command line read and validated."""

@@ -1,0 +1,1 @@
+"""How models are reached: Gateways, routes, pools and their pickers."""

@@ -1,0 +1,118 @@
+"""Pool mode: an InferencePool over an app's leaders, and a picker that sends each request to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from renderer.api import App
+from renderer.diagnostics import Collector, Origin
+from renderer.plan import Body, Plan, PoolPlan, RouteTarget
+from renderer.resolve.context import RunContext, cache_key
+from renderer.resolve.gateway import pickers
+from renderer.resolve.gateway.pickers import picker
+from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.yamlio import SharedMap
+
+SUFFIX = "-epp"
+_OFF = "turns its metrics off, by which the picker chooses"
+_COMPONENT = "endpoint-picker"
+
+
+def _mode_origin(app: App, gateway_settings: GatewaySettings) -> Origin:
+    """The origin of the app's gateway mode."""
+    return (
+        app.origin("spec", "gateway", "mode")
+        if "mode" in (app.spec.get("gateway") or {})
+        else gateway_settings.at("mode")
+    )
+
+
+def with_pool(
+    memo: RunContext, app: App, gateway_settings: GatewaySettings, plans: Sequence[Plan], diagnostics: Collector
+) -> list[Plan]:
+    """The only workload of an app, with its pool and picker. Raises Stop where no picker can choose among its pods."""
+    picker_preset = picker(memo, pickers.picker_name(memo.inputs, gateway_settings, diagnostics))
+    if len(plans) > 1:
+        diagnostics.stop("E638", _mode_origin(app, gateway_settings), name=app.name)
+    plan = plans[0]
+    if why := _unfit_reason(plan):
+        diagnostics.stop("E637", _mode_origin(app, gateway_settings), name=app.label, why=why)
+    pod = plan.leader or plan.worker
+    runner = pod.containers[0]
+    given_names = [entry["name"] for entry in runner.env] + [arg.partition("=")[0] for arg in runner.args]
+    for key, effect in (("guardedBy", "puts its metrics behind a key, and the picker has none"), ("turnedOffBy", _OFF)):
+        words = plan.metrics.get(key)
+        for word in dict.fromkeys([name for name in given_names if name in words]) if words else ():
+            diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=word, what=effect)
+    labelled = replace(pod, labels={**pod.labels, picker_preset.label: plan.backend})
+    pool = _plan_pool(memo, picker_preset, plan)
+    return [replace(plan, pool=pool, leader=labelled) if plan.leader else replace(plan, pool=pool, worker=labelled)]
+
+
+def _unfit_reason(plan: Plan) -> str:
+    """Why no picker can choose among these pods, '' when one can."""
+    if not plan.backend:
+        return "nobody knows which metrics its pods have"
+    if not (plan.metrics.get("waiting") and plan.metrics.get("running") and plan.metrics.get("path")):
+        return f"no metric of the queue is known of '{plan.backend}'"
+    if plan.called != plan.serves:
+        return (
+            f"'{plan.backend}' calls the model '{plan.called}', and whether a request to a pool gets another name "
+            "than its public one depends on the gateway's version"
+        )
+    return ""
+
+
+def _plan_pool(memo: RunContext, picker_preset: pickers.Picker, plan: Plan) -> PoolPlan:
+    metrics = plan.metrics
+    words = {
+        "Pool": plan.name,
+        "Namespace": plan.namespace,
+        "Engine": plan.backend,
+        "MetricsPath": metrics["path"],
+        "Waiting": metrics["waiting"],
+        "Running": metrics["running"],
+        "KVUsage": metrics.get("kvUsage", ""),
+        # Of an engine without adapters it would look for this in vain, and log it for each pod.
+        "Adapters": metrics.get("adapters", "") if plan.adapters else "",
+        "CacheInfo": metrics.get("cacheInfo", ""),
+        "CacheBlockSize": metrics.get("cacheBlockSize", ""),
+        "CacheBlocks": metrics.get("cacheBlocks", ""),
+    }
+    key = picker_preset.name, plan.backend, cache_key(metrics), bool(plan.adapters)
+    if key not in memo.picker_configs:
+        memo.picker_configs[key] = _config_and_annotations(picker_preset.config(words), memo.every.annotations)
+    config, annotations = memo.picker_configs[key]
+    labels = SharedMap({**plan.labels, "app.kubernetes.io/component": _COMPONENT})
+    return PoolPlan(
+        name=plan.name + SUFFIX,
+        origin=picker_preset.origin,
+        labels=labels,
+        image=picker_preset.image,
+        args=tuple(picker_preset.args(words)),
+        config=config,
+        groups=picker_preset.reads,
+        resources=picker_preset.resources,
+        pod_security=picker_preset.pod_security,
+        security=picker_preset.security,
+        more=picker_preset.more,
+        pod_labels={**labels, **memo.every.labels} if memo.every.labels else labels,
+        annotations=annotations,
+    )
+
+
+def _config_and_annotations(config: str, annotations: Body) -> tuple[Body, Body]:
+    """The data of a picker's ConfigMap, and the annotations of its pod. They hold the hash of the data, since a picker
+    reads its configuration only when it starts.
+    """
+    import hashlib  # few runs need it
+
+    mark = {"renderer.llmaz.io/config": hashlib.sha256(config.encode()).hexdigest()[:16]}
+    return SharedMap({"config.yaml": config}), SharedMap({**mark, **annotations})
+
+
+def target(plan: Plan) -> RouteTarget:
+    """The pool as a route backend."""
+    return RouteTarget(plan.name, 1, plan.serves, pool=True)

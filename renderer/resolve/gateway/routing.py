@@ -1,0 +1,458 @@
+"""How an app is reached: its public name, the route to it, and who may call (docs/design/routing.md#public-names)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from renderer.api import App, Inputs, OpenModel, TrafficInput
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path
+from renderer.plan import Body, PackedRule, Plan, RoutePlan, RouteTarget, SharedNeed, TokenLimit
+from renderer.resolve.gateway import settings
+from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.schema import spec_default
+from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # what apps want together with others
+ROUTE = "AIGatewayRoute"
+MOST_RULES = 15  # of a route; the sixteenth is the AI gateway's own
+NAME = "PublicName"  # what each wants for itself
+_SEPARATOR = "\n"  # in no name, not even a public one
+# Bytes: a message, and a model and a key in it (docs/design/gateway.md#message-size).
+_MESSAGE, _RULE, _EACH = 4 << 20, 3400, 8
+_MOST_WEIGHT = 1_000_000  # of a backend (Gateway API)
+_HEADER = 4096  # bytes of a header's value (Gateway API)
+_WITHOUT = 10  # seconds until endpoints have dropped a pod, where no DNS answer is in between
+
+
+class RouteFact(Struct, frozen=True, order=True):
+    """A claim of a public name, as the whole run compares them. `kind`: of a ModelRoute or InferenceModel, '' for an
+    app; `object`: the name of the route that this claim alone makes, '' for none; `hostnames`: joined by commas.
+    """
+
+    gateway: tuple[str, str]
+    namespace: str
+    kind: str
+    name: str
+    object: str
+    hostnames: str
+    model: str
+
+    @property
+    def owner(self) -> tuple[str, str, str]:
+        """Namespace, kind and name of what claims the public name."""
+        return self.namespace, self.kind, self.name
+
+
+def mode(app: App, gateway_settings: GatewaySettings) -> str:
+    """The gateway mode of an app (backend, pool or off): its own setting, else that of RenderConfig."""
+    app_gateway = app.spec.get("gateway")
+    return str(app_gateway.get("mode") or gateway_settings.mode) if app_gateway else gateway_settings.mode
+
+
+def drain(gateway_settings: GatewaySettings, mode: str) -> int:
+    """The seconds that a pod sleeps before it ends, until no client is sent to it any more: in backend mode the
+    lifetime of a DNS answer and five more, since Envoy looks the pods up in DNS (docs/design/routing.md#drain).
+    """
+    return gateway_settings.dns_ttl + 5 if mode == "backend" else _WITHOUT
+
+
+def host(app: App, gateway_settings: GatewaySettings, mode: str) -> str:
+    """The host name by which Envoy finds the leaders of an app or of one of its variants; '' where no route leads
+    there.
+    """
+    if mode != "backend":
+        return ""
+    return f"{app.name}-leaders.{gateway_settings.namespace}.svc.{gateway_settings.get('clusterDomain')}"
+
+
+def targets(plans: Sequence[Plan]) -> list[RouteTarget]:
+    """The route backends of an app: its variants, weighted by their replicas, or by 1 where they are autoscaled."""
+    if len(plans) == 1:
+        return [RouteTarget(plans[0].name, 1, plans[0].called)]
+    sizes = [1 if plan.replicas is None else plan.replicas for plan in plans]
+    return [
+        RouteTarget(plan.name, size if any(sizes) else 1, plan.called) for plan, size in zip(plans, sizes, strict=True)
+    ]
+
+
+class BackendShare(Struct, frozen=True):
+    """The route backends of one app among several, with the weight and priority that they share."""
+
+    targets: Sequence[RouteTarget]
+    weight: int
+    priority: int = 0
+
+
+def split(parts: Sequence[BackendShare]) -> list[RouteTarget]:
+    """All route backends with their weights: each app gets its weight within its priority and divides it among its
+    variants. Weights are the smallest whole numbers; where no app has several variants, those that the user wrote.
+    """
+    if all(len(part.targets) == 1 and part.weight <= _MOST_WEIGHT for part in parts):
+        return [replace(part.targets[0], weight=part.weight, priority=part.priority) for part in parts]
+    from fractions import Fraction  # few runs need it
+
+    shares: dict[int, list[Fraction]] = {}
+    for part in parts:
+        total = sum(target.weight for target in part.targets) if len(part.targets) > 1 else 1
+        shares.setdefault(part.priority, []).extend(
+            Fraction(part.weight * (target.weight if len(part.targets) > 1 else 1), total) for target in part.targets
+        )
+    shared = {part.priority for part in parts if len(part.targets) > 1}
+    weights = {
+        priority: iter(_whole_numbers(portions, least=priority in shared)) for priority, portions in shares.items()
+    }
+    return [
+        replace(target, weight=next(weights[part.priority]), priority=part.priority)
+        for part in parts
+        for target in part.targets
+    ]
+
+
+def _whole_numbers(shares: Sequence[Fraction], *, least: bool) -> list[int]:
+    """Whole numbers in these proportions, within Gateway API's limit; `least`: the smallest such numbers."""
+    scale = math.lcm(*(share.denominator for share in shares))
+    whole = [int(share * scale) for share in shares]
+    if least and (common := math.gcd(*whole)):
+        whole = [number // common for number in whole]
+    if (most := max(whole)) > _MOST_WEIGHT:
+        whole = [max(1, round(number * _MOST_WEIGHT / most)) if number else 0 for number in whole]
+    return whole
+
+
+class RouteRequest(Struct, frozen=True):
+    """What an app or a ModelRoute asks of its route; what it leaves out comes from the settings of the gateway. `of`:
+    the OpenModel, if one is known; `named`, `timed`, `allowing`: the origins of the public name, the timeouts and the
+    rights.
+    """
+
+    model: str
+    named: Origin
+    targets: tuple[RouteTarget, ...]
+    of: OpenModel | None
+    owner: str = ""
+    timeouts: Mapping[str, str] = {}
+    timed: Origin | None = None
+    allow: tuple[str, ...] = ()
+    allowing: Origin | None = None
+    hostnames: tuple[str, ...] = ()
+    retries: int = 0
+    limits: tuple[TokenLimit, ...] = ()
+
+    def by(self, app: App | TrafficInput) -> RouteRequest:
+        """The request with the timeouts and rights that an app or a ModelRoute sets itself."""
+        gateway = app.spec.get("gateway") or {}
+        timeouts, where = (gateway, ("spec", "gateway")) if isinstance(app, App) else (app.spec, ("spec",))
+        return replace(
+            self,
+            timeouts=timeouts.get("timeouts") or {},
+            timed=app.origin(*where, "timeouts") if "timeouts" in timeouts else None,
+            allow=tuple(dict.fromkeys(gateway.get("allow") or ())),
+            allowing=app.origin("spec", "gateway", "allow", key=True) if "allow" in gateway else None,
+        )
+
+
+def route(
+    app: App | TrafficInput, gateway_settings: GatewaySettings, request: RouteRequest, diagnostics: Collector
+) -> RoutePlan:
+    """The plan of the route of a public name."""
+    if (length := len(request.model.encode())) > _HEADER:
+        diagnostics.add("E623", request.named, length=length, most=_HEADER)
+    timeouts = {**gateway_settings.timeouts, **request.timeouts} if request.timeouts else gateway_settings.timeouts
+    if request.allowing:
+        _validate_rights(app, gateway_settings, request, request.allowing, diagnostics)
+    packable = not request.allow and not request.retries and not request.limits and "streamIdle" not in timeouts
+    model = request.of.spec if request.of else {}
+    name = app.label
+    namespace, gateway = app.namespace, gateway_settings.gateway
+    return RoutePlan(
+        name=name,
+        namespace=namespace,
+        labels=labels(name),
+        model=request.model,
+        gateway=gateway,
+        hostnames=request.hostnames or gateway_settings.hostnames,
+        targets=request.targets,
+        request=timeouts.get("request", settings.REQUEST),
+        owned_by=request.owner or model.get("ownedBy") or str(spec_default("OpenModel", "ownedBy")),
+        origins=lambda: _origins(app, gateway_settings, request),
+        stream_idle=timeouts.get("streamIdle", ""),
+        created_at=model.get("createdAt") or "",
+        allowed=request.allow,
+        tenant=gateway_settings.tenant,
+        authentication=settings.policy(gateway_settings, across=gateway[0] != namespace),
+        packed=packed_route(gateway_settings, request.model) if packable and isinstance(app, App) else "",
+        retries=request.retries,
+        limits=request.limits,
+    )
+
+
+def _validate_rights(
+    app: App | TrafficInput,
+    gateway_settings: GatewaySettings,
+    request: RouteRequest,
+    origin: Origin,
+    diagnostics: Collector,
+) -> None:
+    """Errors where `allow` cannot be enforced for this model."""
+    if not gateway_settings.auth:
+        diagnostics.add("E624", origin, name="/".join(gateway_settings.gateway))
+    if request.allow and gateway_settings.created and gateway_settings.gateway == (app.namespace, app.label):
+        diagnostics.add("E631", app.origin("metadata", "name"), name=app.label)
+    references = [
+        "remoteJWKS.backendRefs" if "backendRefs" in (provider.get("remoteJWKS") or {}) else "localJWKS.valueRef"
+        for provider in gateway_settings.auth.get("jwt") or ()
+        if "backendRefs" in (provider.get("remoteJWKS") or {}) or "valueRef" in (provider.get("localJWKS") or {})
+    ]
+    if request.allow and references and gateway_settings.gateway[0] != app.namespace:
+        diagnostics.add("E636", origin, what=references[0])
+
+
+def packed_route(gateway_settings: GatewaySettings, model: str) -> str:
+    """The name of the AIGatewayRoute that holds the rule of this public name in the packed layout, '' in the other
+    layout.
+
+    It is chosen by rendezvous hashing, so that a name stays where it is when others come and go.
+    """
+    if gateway_settings.get("routeLayout") != "packed":
+        return ""
+    return max(map(bucket, range(int(gateway_settings.get("routeBuckets")))), key=lambda name: score(name, model))
+
+
+def bucket(number: int) -> str:
+    """The name of the packed route with this number, counted from 0."""
+    return f"llmaz-{number}"
+
+
+def score(bucket: str, model: str) -> bytes:
+    """The rendezvous hash of a packed route and a public name: the name belongs to the route with the highest."""
+    import hashlib  # few runs need it
+
+    return hashlib.sha256(f"{bucket.removeprefix('llmaz-')}/{model}".encode()).digest()
+
+
+def rules(facts: Iterable[SharedNeed]) -> Iterator[PackedRule]:
+    """The rules of a packed route that these needs describe, in the order of their public names."""
+    for model, targets, *rest in sorted(json.loads(fact.fact) for fact in facts):
+        yield PackedRule(model, tuple(RouteTarget(*target) for target in targets), *rest)
+
+
+def shared_needs(gateway_settings: GatewaySettings, route: RoutePlan) -> tuple[SharedNeed, ...]:
+    """The objects that the route needs together with others: a Gateway that we make, its ReferenceGrant, a packed
+    route.
+    """
+    needs: list[SharedNeed] = []
+    if route.packed:
+        targets = [astuple(target) for target in route.targets]
+        fact = json.dumps([route.model, targets, route.request, route.owned_by, route.created_at])
+        needs.append(SharedNeed(ROUTE, route.namespace, route.packed, fact))
+    if gateway_settings.created:
+        kinds = (GATEWAY, GRANT) if route.allowed else (GATEWAY,)
+        needs += [SharedNeed(kind, *gateway_settings.gateway, gateway_settings.namespace) for kind in kinds]
+    return tuple(needs)
+
+
+def claimed_names(
+    app: App | TrafficInput,
+    gateway_settings: GatewaySettings,
+    model: str,
+    hostnames: Sequence[str] = (),
+    object_name: str = "",
+) -> SharedNeed:
+    """The claim of a public name on a Gateway, for some of its hosts or all, as a need that the whole run sees.
+    `object_name`: the route that is made for this claim alone.
+    """
+    kind = app.kind if isinstance(app, TrafficInput) else ""
+    parts = (app.namespace, kind, app.label, object_name, ",".join(hostnames), model)
+    namespace, name = gateway_settings.gateway
+    return SharedNeed(NAME, namespace, name, _SEPARATOR.join(parts))
+
+
+def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnostic]:
+    """Diagnostics about public names that two claim on one Gateway, objects that two make, and Gateways with too many
+    names.
+    """
+    diagnostics = Collector()
+    claims = [need for need in needs if need.kind == NAME]
+    if several := _contested_claims(claims):
+        _report_collisions(inputs, several, diagnostics)
+    count = Counter((claim.namespace, claim.name) for claim in claims)
+    for gateway_settings in {
+        setting.gateway: setting for setting in reversed(list(settings.all_gateway_settings(inputs.config)))
+    }.values():
+        _validate_capacity(inputs, gateway_settings, count[gateway_settings.gateway], diagnostics)
+    return diagnostics.problems
+
+
+def _contested_claims(claims: Iterable[SharedNeed]) -> list[RouteFact]:
+    """The claims of a public name or of an object that others claim too, sorted."""
+    first: dict[tuple[object, str], RouteFact] = {}
+    shared: set[RouteFact] = set()
+    for claim in claims:
+        fact = RouteFact((claim.namespace, claim.name), *claim.fact.split(_SEPARATOR, 5))
+        other = first.setdefault((fact.gateway, fact.model), fact)
+        same = first.setdefault((fact.namespace, fact.object), fact) if fact.object else fact
+        if other is not fact or same is not fact:
+            shared |= {fact, other, same}
+    return sorted(shared)
+
+
+def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: Collector) -> None:
+    """Errors for claims of the same public name on hosts in common, and for routes that two would make."""
+    owners: dict[tuple[str, str, str], App | TrafficInput] = {
+        (app.namespace, "", app.name): app for app in inputs.apps
+    } | {
+        (traffic_input.namespace, traffic_input.kind, traffic_input.name): traffic_input
+        for traffic_input in inputs.traffic
+        if not traffic_input.outside
+    }
+    first: dict[tuple[tuple[str, str], str], list[RouteFact]] = {}
+    objects: dict[tuple[str, str], RouteFact] = {}
+    for fact in facts:
+        rivals = first.setdefault((fact.gateway, fact.model), [])
+        if other := next((rival for rival in rivals if _share_host(rival, fact)), None):
+            _report_duplicate_name(owners[fact.owner], owners[other.owner], fact, diagnostics)
+        rivals.append(fact)
+        same = objects.setdefault((fact.namespace, fact.object), fact)
+        if fact.object and same is not fact:
+            later, earlier = sorted(
+                (owners[fact.owner], owners[same.owner]), key=lambda owner: isinstance(owner, TrafficInput)
+            )[::-1]
+            file, line, _ = earlier.origin("metadata", "name").place
+            words = {"name": fact.object, "kind": earlier.kind, "file": file, "line": line}
+            diagnostics.add("E642", later.origin("metadata", "name"), **words)
+
+
+def _share_host(first: RouteFact, other: RouteFact) -> bool:
+    """Whether two claims have a host in common."""
+    hosts, other_hosts = (fact.hostnames.split(",") if fact.hostnames else [] for fact in (first, other))
+    return not hosts or not other_hosts or any(covers(a, b) or covers(b, a) for a in hosts for b in other_hosts)
+
+
+def covers(host: str, other: str) -> bool:
+    """Whether a host name, perhaps with a wildcard as its first label, equals the other or matches it."""
+    return host == other or (host.startswith("*.") and other.endswith(host[1:]))
+
+
+def _report_duplicate_name(
+    app: App | TrafficInput, other: App | TrafficInput, fact: RouteFact, diagnostics: Collector
+) -> None:
+    """An error at `app`: `other` claims its public name already."""
+    file, line, _ = other.origin("metadata", "name").place
+    near = app.namespace == other.namespace
+    both = isinstance(app, App) and isinstance(other, App)
+    hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
+    if not near:
+        hint += ", or give the namespace a Gateway of its own"
+    elif both:
+        hint += ", or write a ModelRoute over both"
+    if isinstance(app, TrafficInput):
+        origin = app.origin("spec", "modelName")
+    else:
+        origin = (
+            app.origin("spec", "servedModelName") if "servedModelName" in app.spec else app.origin("metadata", "name")
+        )
+    words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
+    diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
+
+
+def _validate_capacity(inputs: Inputs, gateway_settings: GatewaySettings, count: int, diagnostics: Collector) -> None:
+    """Errors and warnings where a Gateway has more public names than it bears."""
+    name, origin = "/".join(gateway_settings.gateway), gateway_settings.at("name")
+    if count > gateway_settings.most:
+        diagnostics.add("E626", origin, name=name, count=count, most=gateway_settings.most)
+    elif count > settings.MANY_ROUTES and gateway_settings.get("routeLayout") == "model":
+        diagnostics.add("W240", origin, name=name, count=count, most=settings.MANY_ROUTES)
+    keys = gateway_settings.auth.get("apiKeys")
+    key_bytes = _key_bytes(inputs, gateway_settings.gateway[0], keys["secretName"]) if keys else 0
+    if keys and key_bytes is None and count > settings.MANY_WITH_KEYS:
+        diagnostics.add("W241", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count)
+    elif key_bytes and not gateway_settings.get("maxModels") and (most := _MESSAGE // (_RULE + 2 * key_bytes)) < count:
+        diagnostics.add("E617", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count, most=most)
+
+
+def _key_bytes(inputs: Inputs, namespace: str, secret: str) -> int | None:
+    """The bytes that the API keys of a Secret take in each route; None when the Secret is not in the tree."""
+    for body in inputs.around:
+        metadata = body.get("metadata")
+        matches = isinstance(metadata, dict) and (metadata.get("namespace"), metadata.get("name")) == (
+            namespace,
+            secret,
+        )
+        if body.get("kind") == "Secret" and matches:
+            encodings = (body.get("data"), body.get("stringData"))  # nobody has looked at them
+            coded, plain = (part if isinstance(part, dict) else {} for part in encodings)
+            size = sum(len(key) + len(str(value)) * 3 // 4 + _EACH for key, value in coded.items())
+            return size + sum(len(key) + len(str(value)) + _EACH for key, value in plain.items())
+    return None
+
+
+_LABELS: dict[str, Body] = {}
+
+
+def labels(name: str) -> Body:
+    """The labels of what leads to an app, or to several."""
+    if name not in _LABELS:
+        _LABELS[name] = SharedMap(
+            {
+                "app.kubernetes.io/name": name,
+                "app.kubernetes.io/component": "route",
+                "app.kubernetes.io/part-of": "llmaz",
+                "app.kubernetes.io/managed-by": "llmaz-renderer",
+            }
+        )
+    return _LABELS[name]
+
+
+def name_origin(app: App, model: OpenModel) -> Origin:
+    """The origin of the public name of an app: `servedModelName` of the app or the OpenModel, else the OpenModel's
+    name.
+    """
+    if "servedModelName" in app.spec:
+        return app.origin("spec", "servedModelName")
+    if "servedModelName" in model.spec:
+        return Origin(model.document, ("spec", "servedModelName"))
+    return Origin(model.document, ("metadata", "name"))
+
+
+def _backends_field(app: App | TrafficInput, request: RouteRequest) -> Path:
+    """The path below `spec` of the field that names the route backends."""
+    if app.kind != "InferenceModel":
+        return ("backends",)
+    return ("poolRef", "name") if any(target.pool for target in request.targets) else ("targetModels",)
+
+
+def _timeout_origin(gateway_settings: GatewaySettings, request: RouteRequest, key: str) -> Origin:
+    """The origin of one of the timeouts."""
+    return request.timed.at(key) if request.timed and key in request.timeouts else gateway_settings.at("timeouts", key)
+
+
+def _origins(
+    app: App | TrafficInput, gateway_settings: GatewaySettings, request: RouteRequest
+) -> Mapping[Path, Origin]:
+    """The origins of the fields of a RoutePlan."""
+    return {
+        (): app.origin(),
+        ("name",): app.origin("metadata", "name"),
+        ("namespace",): app.origin("metadata", "namespace"),
+        ("model",): request.named,
+        ("gateway",): gateway_settings.at("name"),
+        ("gateway namespace",): gateway_settings.at("namespace"),
+        ("auth",): gateway_settings.at("auth"),
+        ("hostnames",): app.origin("spec", "hostnames") if request.hostnames else gateway_settings.at("hostnames"),
+        ("request",): request.timed or gateway_settings.at("timeouts"),
+        **{("said", key): _timeout_origin(gateway_settings, request, key) for key in ("request", "streamIdle")},
+        ("allowed",): request.allowing or app.origin(),
+        ("backends",): app.origin("spec", *_backends_field(app, request)),
+        ("limits",): app.origin("spec", "tokenLimits"),
+        ("retries",): app.origin("spec", "retries"),
+    }

@@ -1,0 +1,56 @@
+"""Warnings about streamed requests whose model name is not rewritten by the picker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.api import App, Inputs, TrafficInput
+from renderer.diagnostics import Collector
+from renderer.resolve.gateway import routing, settings
+
+
+def streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
+    """Warns of InferenceModels over pools that rename, on Gateways where tokens are counted.
+
+    To count the tokens of a stream, the AI gateway makes the engine report them: after the picker has written a
+    target's name into the request, it sends its own copy, under the public name. It does so for all streams of the
+    Gateway.
+    """
+    limiting_routes: dict[tuple[str, str], TrafficInput] = {}
+    for traffic_input in inputs.traffic:
+        if traffic_input.kind == "ModelRoute" and traffic_input.spec.get("tokenLimits"):
+            limiting_routes.setdefault(
+                settings.read_gateway_settings(inputs.config, traffic_input.namespace).gateway, traffic_input
+            )
+    if not limiting_routes:
+        return
+    apps = {(app.namespace, app.name): app for app in (*inputs.apps, *inputs.beyond)}
+    for traffic_plan in inputs.ways:
+        limiting_route = limiting_routes.get(
+            settings.read_gateway_settings(inputs.config, traffic_plan.namespace).gateway
+        )
+        renamed = next(_renamed_targets(traffic_plan), None) if traffic_plan.kind == "InferenceModel" else None
+        if (
+            limiting_route
+            and renamed is not None
+            and _has_picker(inputs, traffic_plan, apps.get((traffic_plan.namespace, _pool_name(traffic_plan))))
+        ):
+            file, line, _ = limiting_route.origin("spec", "tokenLimits").place
+            words = {"model": traffic_plan.spec["modelName"], "route": limiting_route.name, "file": file, "line": line}
+            diagnostics.add("W247", traffic_plan.origin("spec", "targetModels", renamed, "name"), **words)
+
+
+def _renamed_targets(item: TrafficInput) -> Iterator[int]:
+    """The indices of the targets that get requests under another name than the public one."""
+    for i, target in enumerate(item.spec.get("targetModels") or ()):
+        if target["name"] != item.spec["modelName"] and target.get("weight") != 0:
+            yield i
+
+
+def _pool_name(item: TrafficInput) -> str:
+    return str(item.spec["poolRef"]["name"])
+
+
+def _has_picker(inputs: Inputs, item: TrafficInput, app: App | None) -> bool:
+    """Whether a picker chooses the pod and writes the name; for a workload in backend mode the gateway does."""
+    return app is None or routing.mode(app, settings.read_gateway_settings(inputs.config, item.namespace)) == "pool"

@@ -1,0 +1,95 @@
+"""CPU, memory and the rest: the user's by key over the config's, then the flavor's limits over both.
+
+The order and its reasons: docs/design/contract.md#resources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer import quantity
+from renderer.diagnostics import Collector, Path
+from renderer.plan import Body
+from renderer.resolve.layers import History, Position, ValueLayer
+
+_FIRST = ("cpu", "memory")
+_OTHER = {"limits": "requests", "requests": "limits"}
+
+
+class MergedResources(Struct, frozen=True):
+    """`{limits, requests}`, and where each amount is said, by side and name; where it follows the other side, that side
+    comes last.
+    """
+
+    sides: Body
+    history: History
+
+
+def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], diagnostics: Collector) -> MergedResources:
+    """`{limits, requests}` with canonical quantities, cpu and memory first; a side without any is left out. `layers`:
+    the preset's first, the user's last; the flavor's limits are the layer behind them.
+
+    Where a request is above its limit and one of the two is a later author's, the other follows it; both that author's
+    is E260, both the preset's E261. No limit is invented.
+    """
+    sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
+    history: dict[Path, list[Position]] = {}
+    for number, layer in enumerate(layers):
+        spec, origin = layer.value, layer.origin
+        for side, values in sides.items():
+            for name, value in (spec.get(side) or {}).items():
+                try:
+                    values[name] = quantity.canonical(value)
+                except ValueError:
+                    diagnostics.add("E305", origin.at(side, name), value=value)
+                history.setdefault((side, name), []).append(Position(number, (side, name)))
+        if number:
+            over = flavor if number == len(layers) - 1 else {}
+            names = sides["requests"].keys() - over.keys() if number == 1 else _names(spec) - over.keys()
+            _adjust(sides, history, layers, number, [name for name in sides["requests"] if name in names], diagnostics)
+    spec, origin = layers[-1].value, layers[-1].origin
+    for side, values in sides.items():
+        for name in spec.get(side) or {}:
+            if name in flavor and values.get(name, flavor[name]) != flavor[name]:
+                diagnostics.add("W215", origin.at(side, name), name=name, value=values[name], limit=flavor[name])
+        for name, value in flavor.items():
+            values[name] = value
+            history.setdefault((side, name), []).append(Position(len(layers), ("limits", name)))
+    return MergedResources({side: order_resources(values) for side, values in sides.items() if values}, history)
+
+
+def _names(spec: Body) -> set[str]:
+    return {name for side in _OTHER for name in spec.get(side) or {}}
+
+
+def _adjust(
+    sides: Mapping[str, dict[str, str]],
+    history: Mapping[Path, list[Position]],
+    layers: Sequence[ValueLayer],
+    number: int,
+    names: Sequence[str],
+    diagnostics: Collector,
+) -> None:
+    """Brings requests of these names that are above their limits in line with what the layer of this number says."""
+    for name in names:
+        limit, request = sides["limits"].get(name), sides["requests"][name]
+        if limit is None or request == limit or quantity.nanos(request) <= quantity.nanos(limit):
+            continue
+        given = [side for side in _OTHER if name in (layers[number].value.get(side) or {})]
+        if len(given) == 1:
+            other = _OTHER[given[0]]
+            sides[other][name] = sides[given[0]][name]
+            history[other, name].append(Position(number, (given[0], name)))
+            continue
+        last = history["requests", name][-1]
+        code = "E260" if given else "E261"
+        origin = layers[last.layer].origin.at(*last.item)
+        diagnostics.add(code, origin, name=name, request=request, limit=limit)
+
+
+def order_resources(values: Mapping[str, str]) -> dict[str, str]:
+    """cpu, memory, then the others by name."""
+    ordered = {name: values[name] for name in _FIRST if name in values}
+    return ordered | {name: values[name] for name in sorted(values) if name not in ordered}

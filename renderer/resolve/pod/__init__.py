@@ -1,0 +1,1 @@
+"""The pod: what runs in it, what loads its weights, how a podTemplate patches it."""

@@ -1,0 +1,67 @@
+"""A commit as a tree that can be rendered: straight from git's objects, without a checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property, partial
+
+from renderer.source import git
+from renderer.source.memory import MemoryTree
+from renderer.source.tree import MAX_BYTES
+
+
+class CommitTree(MemoryTree):
+    """The files of a commit, as if they lay at `top`."""
+
+    def __init__(self, top: str, commit: str) -> None:
+        self._entries: Callable[[], list[git.GitEntry]] = partial(git.files, top, commit)
+        self._ahead = partial(git.listing, top, commit)
+        super().__init__(top, self._listed, self.contents)
+
+    @contextmanager
+    def ahead(self) -> Iterator[None]:
+        """Within, git lists the files while the caller does other work. Raises RenderError."""
+        with self._ahead() as entries:
+            self._entries, later = entries, self._entries
+            try:
+                yield
+            finally:
+                self._entries = later
+
+    @cached_property
+    def entries(self) -> dict[str, git.GitEntry]:
+        """All files, by their paths. Raises RenderError."""
+        return {entry.path: entry for entry in self._entries()}
+
+    def look(self) -> None:
+        """Lists the files now. Raises RenderError when git cannot."""
+        self._listed()
+
+    def _listed(self) -> tuple[Iterable[str], Iterable[str]]:
+        links = [path for path, entry in self.entries.items() if entry.mode == "120000"]
+        return self.entries.keys() - set(links), links
+
+    def below(self, folder: str) -> dict[str, git.GitEntry]:
+        """Files and links below a folder of the disk's, by their paths in it. Raises RenderError."""
+        within = self._below(folder)
+        begin = f"{within}/" if within else ""
+        return {path[len(begin) :]: entry for path, entry in self.entries.items() if path.startswith(begin)}
+
+    def contents(self, paths: Sequence[str]) -> list[bytes]:
+        """The bytes of these files or links; of one above MAX_BYTES only zeros. Raises RenderError."""
+        return git.contents(self.top, [self.entries[path].blob for path in paths], MAX_BYTES)
+
+    def expect(self, datas: Iterable[bytes]) -> None:
+        """Keeps the files of the commit with this data, so that git is not asked for them."""
+        digits = len(next(iter(self.entries.values())).blob) if self.entries else 0
+        data_by_blob = git.data_by_blob(datas, digits) if digits else {}
+        self._held |= {
+            path: data_by_blob[entry.blob] for path, entry in self.entries.items() if entry.blob in data_by_blob
+        }
+
+
+@cache
+def commit_tree(top: str, commit: str) -> CommitTree:
+    """The files of a commit, cached. Raises RenderError."""
+    return CommitTree(top, commit)

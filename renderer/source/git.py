@@ -1,0 +1,335 @@
+"""What git knows: commits, the files in them, the remote. Plain `git` is asked, in one call for many files.
+
+A tree that somebody proposes may hold a folder that git takes for a repository (`HEAD`, `objects`, `refs` and a
+`config` are files like others), and that config may name programs to run. So git never looks for a repository itself:
+`top` walks up to the nearest `.git`, which no commit can hold, and `_start`, the only place that runs git, runs it
+there, with nothing that reaches for another program or another machine.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from selectors import EVENT_READ, EVENT_WRITE, PollSelector
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
+
+MOST_LISTED = 32 * 1024 * 1024  # bytes of the list of a commit's files: some 300,000 of them
+MOST_HELD = 512 * 1024 * 1024  # bytes of the files that are read of a commit at once
+_LINE = 64 * 1024  # bytes of other answers, and of git's messages
+_NEVER_CHECKED_OUT = {"", ".", "..", ".git"}
+
+# Each option comes before all that a repository's own configuration says.
+_OPTIONS = (
+    "--no-pager",
+    *("-c", "safe.bareRepository=explicit"),  # a folder without .git is no repository, whatever lies in it
+    *("-c", "core.fsmonitor=false"),  # no program of the configuration runs where git reads the index
+    *("-c", f"core.hooksPath={os.devnull}"),  # no hook runs
+)
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "",  # no remote is asked, by whatever protocol: ext:: would run a program
+    "GIT_NO_LAZY_FETCH": "1",  # what a partial clone lacks is an error
+    "GIT_OPTIONAL_LOCKS": "0",  # nothing is written
+    "GIT_TERMINAL_PROMPT": "0",  # nobody is asked for a password
+    "LC_ALL": "C",  # no message is translated
+}
+# Of git's own variables those that say where it is installed, and what it trusts. The others, such as GIT_DIR in a
+# hook, GIT_EXTERNAL_DIFF or GIT_SSH_COMMAND, name other repositories and programs.
+_KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH")
+
+
+class GitEntry(Struct, frozen=True):
+    """A file of a commit. `path`: from the top of the repository; `mode`: as git writes it, 120000 for a link; `blob`:
+    the name of its contents.
+    """
+
+    path: str
+    mode: str
+    blob: str
+
+
+class GitError(RenderError):
+    """Git cannot hand over what is asked for; the contents of the repository are not at fault."""
+
+
+class _Word(Struct, frozen=True):
+    """A source without places: the name of a revision or program."""
+
+    name: str
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return 0, 0
+
+
+class _Answer(Struct, frozen=True):
+    """The output of git. `message`: the last line of its error messages."""
+
+    status: int
+    out: bytes
+    message: str
+
+
+def top(folder: str = ".") -> str:
+    """The nearest folder at or above this one, after links, that holds `.git`: a folder, or a file as in worktrees and
+    submodules. Raises RenderError outside of a repository.
+    """
+    path = os.path.realpath(folder)
+    while not os.path.isdir(git := os.path.join(path, ".git")) and not os.path.isfile(git):
+        parent = os.path.dirname(path)
+        if parent == path:
+            what = "not a git repository (or any of the parent directories): .git"
+            raise RenderError([make_diagnostic("E781", Origin(_Word(folder)), what=what)])
+        path = parent
+    return path
+
+
+def commit(top: str, name: str) -> str:
+    """The commit of that name. Raises RenderError when there is none, or git does not trust the repository."""
+    answer = _ask(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if answer.status:
+        common = _ask(top, "rev-parse", "--git-common-dir")
+        if common.status:
+            raise _refused(top, common)
+        shallow = os.path.exists(os.path.join(top, os.fsdecode(common.out).strip(), "shallow"))
+        hint = "this clone is shallow: fetch more, as with fetch-depth: 0" if shallow else "git log shows what there is"
+        raise RenderError([make_diagnostic("E782", Origin(_Word(name)), name=name, hint=hint)])
+    return answer.out.decode().strip()
+
+
+def merge_base(top: str, first: str, second: str) -> str:
+    """The best common ancestor of two commits. Raises RenderError when they have none."""
+    answer = _ask(top, "merge-base", commit(top, first), commit(top, second))
+    if answer.status:
+        raise RenderError([make_diagnostic("E783", Origin(_Word(f"{first}...{second}")), one=first, other=second)])
+    return answer.out.decode().strip()
+
+
+def files(top: str, commit: str) -> list[GitEntry]:
+    """All files of a commit, in the order of their names; submodules aside. Raises RenderError."""
+    with listing(top, commit) as entries:
+        return entries()
+
+
+@contextmanager
+def listing(top: str, commit: str) -> Iterator[Callable[[], list[GitEntry]]]:
+    """A function that returns the `files`, while git lists them in the background. Raises RenderError."""
+    with _start(top, "ls-tree", "-r", "-z", "--full-tree", commit) as process:
+        answer = cache(partial(_finish, process, MOST_LISTED))
+        try:
+            yield lambda: _entries(commit, answer())
+        finally:
+            process.kill()  # where nobody wanted to know
+
+
+def _entries(commit: str, answer: _Answer) -> list[GitEntry]:
+    if len(answer.out) > MOST_LISTED:
+        what = f"the list of its files has more than {MOST_LISTED:,} bytes"
+        raise GitError([make_diagnostic("E785", Origin(_Word(commit)), what=what)])
+    if answer.status:
+        raise _refused(commit, answer)
+    entries = []
+    for line in answer.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        head, _, path = line.partition("\t")
+        mode, kind, blob = head.split()
+        if kind == "blob" and _NEVER_CHECKED_OUT.isdisjoint(path.lower().split("/")):
+            entries.append(GitEntry(path, mode, blob))
+    return entries
+
+
+def data_by_blob(files: Iterable[bytes], digits: int) -> dict[str, bytes]:
+    """The data by their blob names, in a repository whose names have this many digits."""
+    from hashlib import sha1, sha256  # few runs need it
+
+    digest = sha1 if digits == 40 else sha256
+    return {digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest(): data for data in files}
+
+
+def contents(top: str, blobs: Sequence[str], largest: int = MOST_HELD) -> list[bytes]:
+    """The bytes of these blobs, in one call; of one above `largest` bytes only `largest` + 1 zeros.
+    Raises RenderError.
+    """
+    distinct = list(dict.fromkeys(blobs))
+    data_by_blob = _read(top, distinct, largest)
+    if data_by_blob is None:
+        sizes = _sizes(top, distinct)
+        data_by_blob = _read(top, [blob for blob in distinct if sizes[blob] <= largest], largest) or {}
+    large = bytes(largest + 1) if len(data_by_blob) < len(distinct) else b""
+    return [data_by_blob.get(blob, large) for blob in blobs]
+
+
+def _read(top: str, blobs: Sequence[str], largest: int) -> dict[str, bytes] | None:
+    """The bytes of each blob; None where one has more than `largest` bytes."""
+    data_by_blob: dict[str, bytes] = {}
+    if not blobs:
+        return data_by_blob
+    room = MOST_HELD
+    with _start(top, "cat-file", "--batch", asks=True) as process:
+        output = _Output(process, _lines(blobs))
+        for blob in blobs:
+            size = _size(blob, output.line())
+            if size is None:
+                answer = output.end()
+                raise _refused(top, replace(answer, message=answer.message or f"{blob} is missing"))
+            if size > largest:
+                process.kill()
+                return None
+            room -= size
+            if room < 0:
+                process.kill()
+                what = f"its files have more than {MOST_HELD:,} bytes"
+                raise GitError([make_diagnostic("E785", Origin(_Word(top)), what=what)])
+            data_by_blob[blob] = output.take(size + 1)[:-1]
+    return data_by_blob
+
+
+def _sizes(top: str, blobs: Sequence[str]) -> Mapping[str, int]:
+    """How many bytes each blob has, in one call."""
+    with _start(top, "cat-file", "--batch-check", asks=True) as process:
+        output = _Output(process, _lines(blobs))
+        return {blob: _size(blob, output.line()) or 0 for blob in blobs}
+
+
+def _lines(blobs: Iterable[str]) -> bytes:
+    return "".join(f"{blob}\n" for blob in blobs).encode()
+
+
+def _size(blob: str, line: bytes) -> int | None:
+    """Of `<name> blob <size>`; None for `<name> missing`, and where git has ended."""
+    name, _, rest = line.decode("utf-8", "replace").strip().partition(" ")
+    kind, _, size = rest.partition(" ")
+    return int(size) if (name, kind) == (blob, "blob") and size.isdigit() else None
+
+
+def remote(top: str) -> str:
+    """The URL of the remote `origin`, without credentials; '' when there is none. Raises RenderError where git does not
+    trust the repository.
+    """
+    url = _setting(top, "remote", "get-url", "origin")
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if separator and scheme in ("http", "https") else url
+
+
+def branch(top: str) -> str:
+    """The current branch; '' for a detached HEAD. Raises RenderError where git does not trust the repository."""
+    return _setting(top, "symbolic-ref", "--quiet", "--short", "HEAD")
+
+
+def _setting(top: str, *words: str) -> str:
+    answer = _ask(top, *words)
+    if answer.status == 128:  # 1 and 2: there is no such thing
+        raise _refused(top, answer)
+    return answer.out.decode("utf-8", "replace").strip() if not answer.status else ""
+
+
+def _refused(name: str, answer: _Answer) -> GitError:
+    """The error for a question about `name` that git did not answer."""
+    message = answer.message or f"git ended with {answer.status}"
+    code = "E784" if "promisor remote" in message else "E787" if "dubious ownership" in message else "E781"
+    return GitError([make_diagnostic(code, Origin(_Word(name)), what=message)])
+
+
+# --- Running it
+
+
+def _ask(top: str, *words: str) -> _Answer:
+    """The answer to a command with a few lines of output. Raises RenderError without git."""
+    with _start(top, *words) as process:
+        return _finish(process, _LINE)
+
+
+def _start(top: str, *words: str, asks: bool = False) -> subprocess.Popen[bytes]:
+    """A running git in the repository at `top`; `asks`: with a pipe to its standard input. Raises RenderError without
+    git.
+
+    `--git-dir` is not given, since git then trusts a repository of whatever owner.
+    """
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    variables |= {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
+    variables |= {**_VARIABLES, "GIT_CEILING_DIRECTORIES": os.path.dirname(top)}
+    command, pipe = ["git", "-C", top, *_OPTIONS, *words], subprocess.PIPE
+    stdin = pipe if asks else subprocess.DEVNULL
+    try:
+        return subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, env=variables)  # noqa: S603 - git alone
+    except OSError as error:
+        raise GitError([make_diagnostic("E780", Origin(_Word("git")), what=error.strerror or error)]) from None
+    except ValueError as error:  # a zero byte, or half of a character
+        raise GitError([make_diagnostic("E780", Origin(_Word("git")), what=error)]) from None
+
+
+def _finish(process: subprocess.Popen[bytes], most: int) -> _Answer:
+    """All output of the process, or its first `most` + 1 bytes."""
+    output = _Output(process)
+    out = output.take(most + 1)
+    if len(out) > most:
+        process.kill()
+    return replace(output.end(), out=out)
+
+
+class _Output:
+    """The output of git, read while its input is written and its messages are collected, so that nothing blocks. No
+    thread is needed, and no descriptor beyond the pipes.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], given: bytes = b"") -> None:
+        self._process, self._given = process, given
+        self._messages, self._buffer = bytearray(), bytearray()
+        self._parts = self._read()
+
+    def line(self) -> bytes:
+        """The next line, without its end; the rest where git ends before."""
+        while (end := self._buffer.find(b"\n")) < 0 and len(self._buffer) < _LINE and self._more():
+            pass
+        return self.take(end + 1).rstrip(b"\n") if end >= 0 else self.take(len(self._buffer))
+
+    def take(self, size: int) -> bytes:
+        """The next `size` bytes; fewer where git ends before."""
+        while len(self._buffer) < size and self._more():
+            pass
+        data = bytes(memoryview(self._buffer)[:size])
+        del self._buffer[:size]
+        return data
+
+    def end(self) -> _Answer:
+        """The answer, once the rest of the output has been read and dropped."""
+        while self._more():
+            self._buffer.clear()
+        lines = self._messages.decode("utf-8", "replace").strip().splitlines()
+        fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
+        return _Answer(self._process.wait(), b"", (fatal or lines or [""])[-1])
+
+    def _more(self) -> bool:
+        part = next(self._parts, b"")
+        self._buffer += part
+        return bool(part)
+
+    def _read(self) -> Iterator[bytes]:
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        left = memoryview(self._given)
+        with PollSelector() as selector:
+            for pipe in filter(None, (stdout, stderr)):
+                selector.register(pipe, EVENT_READ)
+            if stdin:
+                os.set_blocking(stdin.fileno(), False)
+                selector.register(stdin, EVENT_WRITE)
+            while selector.get_map():
+                for key, _ in selector.select():
+                    if key.fileobj is stdin:
+                        try:
+                            left = left[os.write(key.fd, left) :]
+                        except BrokenPipeError:  # it has enough
+                            left = left[:0]
+                        if not left:
+                            selector.unregister(stdin)
+                            stdin.close()
+                    elif not (part := os.read(key.fd, _LINE)):
+                        selector.unregister(key.fileobj)
+                    elif key.fileobj is stdout:
+                        yield part
+                    else:
+                        self._messages += part[: _LINE - len(self._messages)]

@@ -1,0 +1,196 @@
+"""Files that lie in no folder: those of a git commit, or documents that somebody hands over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from renderer.diagnostics import Path
+from renderer.source.paths import FileTooLargeError
+from renderer.source.tree import CONFIG, MAX_BYTES, SUFFIXES, InputTree, ReadableFile, glob
+
+
+class HeldFile(Struct, frozen=True):
+    """A file in memory: as `tree.InputFile`, with its contents."""
+
+    name: str
+    key: str
+    path: str
+    data: bytes
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """As `tree.InputFile.locate`."""
+        return 0, 0
+
+    def read(self) -> bytes:
+        """Its contents. Raises FileTooLargeError above MAX_BYTES."""
+        if len(self.data) > MAX_BYTES:
+            raise FileTooLargeError(self.path, len(self.data), MAX_BYTES)
+        return self.data
+
+
+class MemoryTree:
+    """A tree in memory, as if it lay at the folder `top`, with the methods of `tree.FileSystem`.
+
+    `listed`: returns the paths of files and of links, from the top; `fetch`: returns the contents of files, by these
+    paths.
+    """
+
+    def __init__(
+        self,
+        top: str,
+        listed: Callable[[], tuple[Iterable[str], Iterable[str]]],
+        fetch: Callable[[Sequence[str]], Sequence[bytes]],
+    ) -> None:
+        self.top = os.path.realpath(top)
+        self._listed, self._fetch = listed, fetch
+        self._held: dict[str, bytes] = {}
+
+    @cached_property
+    def _all(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Files, and links."""
+        files, links = self._listed()
+        return frozenset(files), frozenset(links)
+
+    @property
+    def _files(self) -> frozenset[str]:
+        return self._all[0]
+
+    @property
+    def _links(self) -> frozenset[str]:
+        return self._all[1]
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        parents = {path.rpartition("/")[0] for files in self._all for path in files}
+        return frozenset(path[:end] for path in parents for end in range(1, len(path) + 1) if f"{path}/"[end] == "/")
+
+    def _hold(self, paths: Sequence[str]) -> list[bytes]:
+        """The contents of these files, each fetched once."""
+        missing = [path for path in paths if path not in self._held]
+        self._held.update(zip(missing, self._fetch(missing) if missing else (), strict=True))
+        return [self._held[path] for path in paths]
+
+    def _below(self, path: str) -> str:
+        """A path relative to the top, '' for the top itself."""
+        relative = os.path.relpath(os.path.realpath(path), self.top).replace(os.sep, "/")
+        return "" if relative == "." else relative
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder."""
+        return self.isfile(path) or self.isdir(path)
+
+    def isfile(self, path: str) -> bool:
+        """Whether there is a file."""
+        return self._below(path) in self._files
+
+    def isdir(self, path: str) -> bool:
+        """Whether there is a folder with a file in it."""
+        below = self._below(path)
+        return below == "" or below in self._folders
+
+    def read(self, path: str, root: str) -> bytes:
+        """The contents of a file; all that is held lies below any `root`. Raises FileNotFoundError."""
+        below = self._below(path)
+        if below not in self._files:
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return self._hold([below])[0]
+
+    def names(self, path: str, root: str) -> list[str]:
+        """The names of the files in a folder."""
+        begin = f"{below}/" if (below := self._below(path)) else ""
+        return [rest for file in self._files if file.startswith(begin) and "/" not in (rest := file[len(begin) :])]
+
+    def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]:
+        """As `tree.base_of`: the top stands for the git root."""
+        common = self._below(os.path.commonpath([os.path.realpath(path) for path in paths] or [os.getcwd()]))
+        folder = common if not common or common in self._folders else os.path.dirname(common)
+        while True:
+            candidate = f"{folder}/{CONFIG}" if folder else CONFIG
+            if candidate in self._files:
+                return os.path.join(self.top, folder) if folder else self.top, os.path.join(self.top, candidate)
+            if not folder:
+                return self.top, None
+            folder = os.path.dirname(folder)
+
+    def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree:
+        """As `tree.folder`."""
+        patterns = [glob(pattern) for pattern in ignore]
+        skipped = f"{self._below(output)}/" if output is not None else None
+        charts = tuple(f"{os.path.dirname(path)}/" for path in self._files if os.path.basename(path) == "Chart.yaml")
+        chosen: dict[str, tuple[str, str]] = {}  # by key, the name and the path from the top
+        odd: list[str] = []
+        root = self._below(base)
+        for path in paths:
+            below, shown_path = self._below(path), os.path.relpath(path)
+            if below in self._files:
+                if below.isprintable():
+                    chosen.setdefault(_relative(below, root), (shown_path, below))
+                else:
+                    odd.append(ascii(shown_path))
+                continue
+            begin = "" if shown_path == "." else shown_path + os.sep
+            if not self.isdir(path):
+                raise FileNotFoundError(path)
+            for file_path in self._walk(below, skipped, charts):
+                key, name = (
+                    _relative(file_path, root),
+                    begin + file_path[len(below) + bool(below) :].replace("/", os.sep),
+                )
+                if any(pattern.fullmatch(key) for pattern in patterns) or file_path in self._links:
+                    continue  # where a link leads nobody can say of what is held
+                if not key.isprintable():
+                    odd.append(ascii(name))
+                    continue
+                chosen.setdefault(key, (name, file_path))
+        keys = sorted(chosen)
+        held = self._hold([chosen[key][1] for key in keys])
+        files = tuple(
+            [
+                HeldFile(chosen[key][0], key, f"{self.top}{os.sep}{chosen[key][1].replace('/', os.sep)}", data)
+                for key, data in zip(keys, held, strict=True)
+            ]
+        )
+        return InputTree(base, files, odd=tuple(odd))
+
+    def around(
+        self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
+    ) -> tuple[ReadableFile, ...]:
+        """As `tree.around`."""
+        roots = [self._below(path) for path in paths]
+        return tuple(
+            file
+            for file in self.folder(base, (base,), ignore, output).files
+            if not any(
+                (file_path := self._below(file.path)) == root or file_path.startswith(f"{root}/") for root in roots
+            )
+        )
+
+    def _walk(self, below: str, skipped: str | None, charts: Sequence[str]) -> Iterator[str]:
+        """The files below a folder that may be input, in no particular order."""
+        begin = f"{below}/" if below else ""
+        charts = tuple(chart for chart in charts if chart.startswith(begin) or begin.startswith(chart))
+        for file in self._files | self._links:
+            if not file.startswith(begin) or not file.endswith(SUFFIXES):
+                continue
+            *folders, name = file[len(begin) :].split("/")
+            if name == "kustomization.yaml" or any(folder[:1] == "." or folder == "node_modules" for folder in folders):
+                continue
+            if (skipped and file.startswith(skipped)) or file.startswith(charts or ("\0",)):
+                continue
+            yield file
+
+
+def _relative(path: str, root: str) -> str:
+    """A path relative to a folder of the same tree."""
+    if not root:
+        return path
+    return path[len(root) + 1 :] if path.startswith(f"{root}/") else os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def memory_tree(top: str, files: Mapping[str, bytes]) -> MemoryTree:
+    """A tree of these files, by their paths from the top."""
+    return MemoryTree(top, lambda: (files, ()), lambda paths: [files[path] for path in paths])

@@ -1,0 +1,288 @@
+"""The files that may be input: folders on disk (git commits and files in memory: memory.py, commit.py)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Protocol
+
+from msgspec import Struct
+
+from renderer import patterns
+from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
+from renderer.source.paths import CONFIG as CONFIG
+from renderer.source.paths import MAX_BYTES as MAX_BYTES
+from renderer.source.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
+
+SUFFIXES = (".yaml", ".yml", ".json")
+MARK = "# Rendered by llmaz from "  # so begins every file that we write: it is output, and never input
+
+
+class InputFile(Struct, frozen=True):
+    """One file: `name` as errors print it, `key` relative to the tree's base (headers say it), `path` to read it."""
+
+    name: str
+    key: str
+    path: str
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """No place: a file is a diagnostics source for what concerns all of it."""
+        return 0, 0
+
+    def read(self) -> bytes:
+        """The file's bytes. Raises OSError: for what is no regular file too, and FileTooLargeError above MAX_BYTES."""
+        return read_file(self.path)
+
+
+class ReadableFile(Protocol):
+    """A file, on disk or in memory."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]: ...
+    def read(self) -> bytes: ...
+
+
+class LinkOutside(Struct, frozen=True, order=True):
+    """A link that leads out of the tree."""
+
+    name: str
+    target: str
+
+
+class UnreadableFolder(Struct, frozen=True):
+    """A folder whose files cannot be listed, and why."""
+
+    name: str
+    reason: str
+
+
+class InputTree(Struct, frozen=True):
+    """The files below `paths`, in order of their names; links that lead out of it; names that no header can hold;
+    folders that cannot be read.
+
+    `around`: the files of the rest of the tree, of which only definitions count.
+    """
+
+    base: str
+    files: tuple[ReadableFile, ...]
+    strayed: tuple[LinkOutside, ...] = ()
+    odd: tuple[str, ...] = ()
+    around: tuple[ReadableFile, ...] = ()
+    unreadable: tuple[UnreadableFolder, ...] = ()
+
+
+def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
+    """The folder that headers are relative to, and the nearest `llmaz.yaml` at or above the paths, if there is one.
+
+    The folder of `llmaz.yaml`, else the git root, else the current folder (docs/design/contract.md#input). Raises
+    RenderError for a path that a link leads out of its tree.
+    """
+    refuse_links_out(paths)
+    current = os.getcwd()
+    common = os.path.commonpath([os.path.abspath(path) for path in paths] or [current])
+    folder = common if os.path.isdir(common) else os.path.dirname(common)
+    while True:
+        if os.path.isfile(candidate := os.path.join(folder, CONFIG)):
+            return folder, candidate
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder, None
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return current, None
+        folder = parent
+
+
+def refuse_links_out(paths: Iterable[str]) -> None:
+    """Raises RenderError for each path that a link leads out of the tree that holds it: who names `models` on a command
+    line does not expect somebody else's folder that a commit may have put there.
+    """
+    strays = [(path, stray) for path in paths if (stray := link_out(path))]
+    if strays:
+        raise RenderError(
+            make_diagnostic("E121", Origin(InputFile(path, "", "")), target=target) for path, (_, target) in strays
+        )
+
+
+def refuse_links(path: str) -> None:
+    """Raises RenderError where the way to a path that will be written has a link that lies in a tree, wherever it
+    leads.
+    """
+    diagnostics = [make_diagnostic("E144", Origin(InputFile(os.path.relpath(link), "", ""))) for link, _ in links(path)]
+    if diagnostics:
+        raise RenderError(diagnostics)
+
+
+def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree:
+    """Every file below `paths` that may be input.
+
+    Left out (docs/design/contract.md#input): the output folder, folders whose name begins with a dot, `node_modules`,
+    folders with a `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises FileNotFoundError for a
+    path that is not there.
+    """
+    patterns = [glob(pattern) for pattern in ignore]
+    current, real_base = os.getcwd(), os.path.realpath(base)
+    files: dict[str, InputFile] = {}
+    strayed: list[LinkOutside] = []
+    odd: list[str] = []
+    unreadable: list[UnreadableFolder] = []
+    skipped = os.path.realpath(output) if output else None
+    for path in paths:
+        absolute = os.path.abspath(path)
+        if not os.path.exists(absolute):
+            raise FileNotFoundError(path)
+        key = os.path.relpath(absolute, base).replace(os.sep, "/")
+        name = os.path.relpath(absolute, current)
+        real = os.path.realpath(absolute)
+        if not os.path.isdir(absolute):
+            if key.isprintable():
+                files.setdefault(key, InputFile(name, key, absolute))
+            else:  # a header of what is rendered says it
+                odd.append(ascii(name))
+            continue
+        inner = os.path.relpath(skipped, real).replace(os.sep, "/") + "/" if skipped else None
+        for file, link in _walk(
+            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", inner, unreadable
+        ):
+            if patterns and any(pattern.fullmatch(file.key) for pattern in patterns):
+                continue
+            if link:
+                target = os.path.realpath(file.path)
+                if not is_inside(target, real_base) and not is_inside(target, real):
+                    strayed.append(LinkOutside(file.name, target))
+                continue  # what a link inside the tree points at is read where it lies
+            if not file.key.isprintable():
+                odd.append(ascii(file.name))
+                continue
+            files.setdefault(file.key, file)
+    listed = tuple(files[key] for key in sorted(files))
+    return InputTree(base, listed, tuple(strayed), tuple(odd), unreadable=tuple(unreadable))
+
+
+def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[ReadableFile, ...]:
+    """Every file of the tree that may be input and lies below none of the paths, whether links are followed or not."""
+    roots = {os.path.realpath(path) for path in paths}
+    below, real_base = tuple(root.rstrip(os.sep) + os.sep for root in roots), os.path.realpath(base) + os.sep
+    return tuple(
+        file
+        for file in folder(base, (base,), ignore, output).files
+        if (real := real_base + file.key.replace("/", os.sep)) not in roots and not real.startswith(below)
+    )
+
+
+class FileSystem(Protocol):
+    """Access to the paths of a tree: on disk, or in memory. The paths for `read` and `names` must lie below the folder
+    `root`.
+    """
+
+    def exists(self, path: str) -> bool: ...
+    def isfile(self, path: str) -> bool: ...
+    def isdir(self, path: str) -> bool: ...
+    def read(self, path: str, root: str) -> bytes: ...
+    def names(self, path: str, root: str) -> list[str]: ...
+    def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]: ...
+    def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree: ...
+    def around(
+        self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
+    ) -> tuple[ReadableFile, ...]: ...
+
+
+class DiskFiles:
+    """The file system of this machine."""
+
+    exists = staticmethod(os.path.exists)
+    isfile = staticmethod(os.path.isfile)
+    isdir = staticmethod(os.path.isdir)
+    read = staticmethod(lambda path, root: read_file_inside(root, path))
+    base_of = staticmethod(base_of)
+    folder = staticmethod(folder)
+    around = staticmethod(around)
+
+    def names(self, path: str, root: str) -> list[str]:
+        """The names in a folder; none where it does not exist, or lies outside of `root`."""
+        try:
+            return os.listdir(real_path_inside(root, path))
+        except OSError:
+            return []
+
+
+DISK: FileSystem = DiskFiles()
+
+
+def _walk(
+    path: str, name: str, key: str, output: str | None, unreadable: list[UnreadableFolder]
+) -> Iterator[tuple[InputFile, bool]]:
+    """Files, and links (True) to input files or folders, in no particular order. `output`: the folder to leave out,
+    relative to `path`, with a slash at its end; folders that cannot be read are added to `unreadable`.
+    """
+    folders = [(path, name, key)]
+    start = len(key)
+    while folders:
+        path, name, key = folders.pop()
+        try:
+            with os.scandir(path) as scan:
+                entries = list(scan)
+        except OSError as error:
+            unreadable.append(UnreadableFolder(name or os.curdir, error.strerror or str(error)))
+            continue
+        if any(entry.name == "Chart.yaml" for entry in entries):
+            continue
+        for entry in entries:
+            file_name = entry.name
+            if entry.is_symlink():
+                if file_name.endswith(SUFFIXES) or entry.is_dir():
+                    yield InputFile(name + file_name, key + file_name, entry.path), True
+            elif entry.is_dir(follow_symlinks=False):
+                below = f"{key}{file_name}/"
+                if not file_name.startswith(".") and file_name != "node_modules" and below[start:] != output:
+                    folders.append((entry.path, f"{name}{file_name}{os.sep}", below))
+            elif (
+                file_name.endswith(SUFFIXES)
+                and file_name != "kustomization.yaml"
+                and entry.is_file(follow_symlinks=False)
+            ):
+                yield InputFile(name + file_name, key + file_name, entry.path), False
+
+
+@lru_cache(maxsize=128)
+def glob(pattern: str) -> Glob:
+    """A glob over paths with `/`: `*` and `?` stay in one folder, `**` does not; a folder stands for all below it.
+
+    Raises PatternError for one that is too long, which the schema of RenderConfig refuses before.
+    """
+    if len(pattern) > patterns.MAX_PATTERN:
+        raise patterns.PatternError(f"it has {len(pattern):,} characters")
+    expression = ""
+    i = 0
+    text = pattern.strip("/")
+    while i < len(text):
+        if text.startswith("**/", i):
+            expression, i = expression + "(?:.*/)?", i + 3
+        elif text.startswith("**", i):
+            expression, i = expression + ".*", i + 2
+        elif text[i] == "*":
+            expression, i = expression + "[^/]*", i + 1
+        elif text[i] == "?":
+            expression, i = expression + "[^/]", i + 1
+        else:
+            expression, i = expression + re.escape(text[i]), i + 1
+    return Glob(expression + "(?:/.*)?")
+
+
+class Glob:
+    """A compiled glob."""
+
+    __slots__ = ("_expression",)
+
+    def __init__(self, expression: str) -> None:
+        self._expression = patterns.compiled(expression)
+
+    def fullmatch(self, path: str) -> bool:
+        """Whether the path matches. Bytes of a path that are no UTF-8 are matched by wildcards only."""
+        return self._expression.fullmatch(path.encode("utf-8", "replace")) is not None

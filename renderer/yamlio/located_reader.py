@@ -1,0 +1,378 @@
+"""A file read slowly: the place of every key and value, and words for every problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
+from typing import Any, Final, NoReturn
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+from renderer.yamlio import event_parser
+from renderer.yamlio.limits import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_EXPANDED,
+    MAX_EXPANDED_TEXT,
+    MAX_KEY,
+    MAX_LINE,
+    MAX_PROBLEMS,
+    MAX_VALUES,
+    long_line,
+)
+from renderer.yamlio.scalars import VALUES, UncertainError
+
+
+class LocatedNode:
+    """A value with its place. `raw`: a scalar's text. `inner`: a list's nodes, or by key the key's place and node."""
+
+    __slots__ = ("height", "inner", "length", "merges", "open", "place", "raw", "size", "value")
+
+    def __init__(self, mark: Any, value: Any, raw: str | None = None) -> None:
+        self.place: tuple[int, int] = (mark.line + 1, mark.column + 1)
+        self.value = value
+        self.raw = raw
+        self.inner: Any = {} if value.__class__ is dict else []
+        self.size = 1  # values in here with all aliases written out
+        self.length = 0 if raw is None else len(raw)  # characters in these
+        self.height = 0 if raw is not None else 1  # levels of nesting in here, likewise
+        self.open = False  # its end has not been read
+        self.merges = False  # a plain `<<`
+
+    def below(self, part: str | int) -> tuple[tuple[int, int], LocatedNode] | None:
+        """The place of the key (a list has none: of the item) and the node at `part`."""
+        if isinstance(self.inner, dict):
+            entry: tuple[tuple[int, int], LocatedNode] | None = self.inner.get(part)
+            return entry
+        if isinstance(part, int) and 0 <= part < len(self.inner):
+            item: LocatedNode = self.inner[part]
+            return item.place, item
+        return None
+
+
+class _Frame:
+    """A mapping or list whose end has not been read. `key` is the key that waits for its value."""
+
+    __slots__ = ("key", "merged", "node")
+
+    def __init__(self, node: LocatedNode) -> None:
+        self.node = node
+        self.key: LocatedNode | None = None
+        self.merged: list[LocatedNode] = []
+
+
+class _Stop(Exception):
+    """Nothing after this can be understood."""
+
+
+class _Spot:
+    """A place in a file, as a problems.Source."""
+
+    def __init__(self, name: str, place: tuple[int, int]) -> None:
+        self.name = name
+        self.place = place
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return self.place
+
+
+_SHOWN: Final = 200  # characters of a name in a message
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts
+
+
+class LocatedReader:
+    """Reads a file again, slowly: `read()` gives its documents as nodes, then `problems` is what is wrong with it."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.data = data
+        self.problems: list[Diagnostic] = []
+        self.frames: list[_Frame] = []
+        self.anchors: dict[str, LocatedNode] = {}
+        self.expanded = 0
+        self.expanded_text = 0
+        self.values = 0
+
+    def read(self) -> list[LocatedNode | None]:
+        """One node a document; None for a document without content. Ends before the first syntax error."""
+        documents: list[LocatedNode | None] = []
+        with suppress(_Stop):
+            try:
+                self.check_bytes()
+                for node in self.documents():
+                    documents.append(node)
+            except _Stop:
+                raise
+            except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
+                if isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
+                    self.report_syntax(error)
+                else:
+                    self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
+        return documents
+
+    def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> None:
+        self.problems.append(make_diagnostic(code, Origin(_Spot(self.name, place), path), **words))
+        if len(self.problems) == MAX_PROBLEMS:
+            self.problems.append(make_diagnostic("E115", Origin(_Spot(self.name, place)), limit=MAX_PROBLEMS))
+            raise _Stop
+
+    def stop(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> NoReturn:
+        self.report(code, place, path, **words)
+        raise _Stop
+
+    def check_bytes(self) -> None:
+        if len(self.data) > MAX_BYTES:
+            self.stop("E106", (1, 1), size=len(self.data), limit=MAX_BYTES)
+        try:
+            text = self.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            place = _place_after(self.data[: error.start].decode("utf-8"))
+            self.stop("E108", place, byte=f"0x{self.data[error.start]:02x}")
+        if (start := long_line(self.data)) >= 0:
+            end = self.data.find(b"\n", start)
+            place = _place_after(self.data[:start].decode("utf-8"))
+            self.stop("E111", place, length=(end if end >= 0 else len(self.data)) - start, limit=MAX_LINE)
+        if match := _FORBIDDEN.search(text):
+            self.stop("E109", _place_after(text[: match.start()]), char=f"U+{ord(match[0]):04X}")
+
+    def documents(self) -> Iterator[LocatedNode | None]:
+        event_of = event_parser.Parser(self.data).get_event
+        while not isinstance(event := event_of(), StreamEndEvent):
+            if isinstance(event, DocumentStartEvent):
+                self.anchors.clear()
+                root = self.root(event_of)
+                event_of()  # the end of the document, or of all understanding
+                yield None if root.value is None else root
+
+    def root(self, event_of: Callable[[], Any]) -> LocatedNode:
+        while True:
+            event = event_of()
+            kind = event.__class__
+            if kind is ScalarEvent:
+                node = self.scalar(event)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                self.begin(event)
+                continue
+            elif kind is AliasEvent:
+                node = self.alias(event)
+            else:
+                node = self.end()
+            if not self.frames:
+                return node
+            self.add(node)
+
+    def path(self) -> Path:
+        """The path of the value that is being read."""
+        parts: list[str | int] = []
+        for frame in self.frames:
+            if isinstance(frame.node.inner, list):
+                parts.append(len(frame.node.inner))
+            elif frame.key is not None:
+                parts.append(str(frame.key.raw))
+        return tuple(parts)
+
+    def count(self, node: LocatedNode) -> None:
+        self.values += 1
+        if self.values > MAX_VALUES:
+            self.stop("E112", node.place, limit=MAX_VALUES)
+
+    def started(self, event: Any, node: LocatedNode) -> LocatedNode:
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:_SHOWN]
+            self.report("E107", node.place, self.path(), tag=tag)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
+
+    def begin(self, event: Any) -> None:
+        node = LocatedNode(event.start_mark, {} if event.__class__ is MappingStartEvent else [])
+        node.open = True
+        self.count(node)
+        self.frames.append(_Frame(self.started(event, node)))
+        if len(self.frames) > MAX_DEPTH:
+            self.stop("E105", node.place, limit=MAX_DEPTH)
+
+    def end(self) -> LocatedNode:
+        frame = self.frames.pop()
+        node = frame.node
+        node.open = False
+        for other in frame.merged:
+            for name, below in other.inner.items():
+                if name not in node.inner:
+                    node.inner[name] = below
+                    node.value[name] = below[1].value
+                    self.grow(node, below[1])
+        return node
+
+    def scalar(self, event: Any) -> LocatedNode:
+        text = event.value
+        node = LocatedNode(event.start_mark, text, text)
+        self.count(node)
+        if _SURROGATE.search(text):
+            self.stop("E101", node.place, what=_NO_CHARACTER[2], fix=_NO_CHARACTER[3])  # PyYAML lets it pass
+        if not event.style:
+            node.merges = text == "<<"
+            try:
+                node.value = VALUES[text]
+            except UncertainError:
+                self.report("E110", node.place, self.path(), value=text)
+        return self.started(event, node)
+
+    def alias(self, event: Any) -> LocatedNode:
+        place = (event.start_mark.line + 1, event.start_mark.column + 1)
+        target = self.anchors.get(event.anchor)
+        if target is None:
+            self.stop(
+                "E101",
+                place,
+                self.path(),
+                what=f"no anchor '&{event.anchor[:_SHOWN]}' stands above this alias",
+                fix="put a text that begins with '*' in quotes",
+            )
+        if target.open:
+            self.stop(
+                "E101",
+                place,
+                self.path(),
+                what=f"the alias '*{event.anchor[:_SHOWN]}' stands inside its own anchor",
+                fix="write the value out",
+            )
+        node = LocatedNode(event.start_mark, target.value, target.raw)
+        self.count(node)
+        self.expanded += target.size
+        if self.expanded > MAX_EXPANDED:
+            self.stop("E104", place, self.path(), limit=MAX_EXPANDED)
+        self.expanded_text += target.length
+        if self.expanded_text > MAX_EXPANDED_TEXT:
+            self.stop("E114", place, self.path(), limit=MAX_EXPANDED_TEXT)
+        if len(self.frames) + target.height > MAX_DEPTH:
+            self.stop("E105", place, self.path(), limit=MAX_DEPTH)
+        node.inner, node.size, node.height, node.length = target.inner, target.size, target.height, target.length
+        return node
+
+    def grow(self, node: LocatedNode, child: LocatedNode) -> None:
+        node.size += child.size
+        node.length += child.length
+        if child.height >= node.height:
+            node.height = child.height + 1
+
+    def add(self, child: LocatedNode) -> None:
+        frame = self.frames[-1]
+        node = frame.node
+        if node.inner.__class__ is list:
+            node.inner.append(child)
+            node.value.append(child.value)
+            self.grow(node, child)
+        elif frame.key is None:
+            if child.raw is not None and len(child.raw) > MAX_KEY:
+                self.stop("E113", child.place, self.path(), length=len(child.raw), limit=MAX_KEY)
+            frame.key = child
+        elif frame.key.merges:
+            self.merge(frame, child)
+            frame.key = None
+        else:
+            self.pair(node, frame.key, child)
+            frame.key = None
+
+    def pair(self, node: LocatedNode, key: LocatedNode, child: LocatedNode) -> None:
+        name = key.value
+        if not isinstance(name, str):
+            self.report("E103", key.place, self.path()[:-1], **_key_words(key))
+        elif first := node.inner.get(name):
+            self.report("E102", key.place, self.path(), key=name, line=first[0][0])
+        else:
+            node.inner[name] = (key.place, child)
+            node.value[name] = child.value
+            self.grow(node, child)
+
+    def merge(self, frame: _Frame, child: LocatedNode) -> None:
+        others = child.inner if isinstance(child.value, list) else [child]
+        for other in others:
+            if not isinstance(other.value, dict):
+                what = "'<<' merges a mapping or a list of mappings, nothing else"
+                self.stop("E101", other.place, self.path()[:-1], what=what, fix="")
+        frame.merged += others
+
+    def line(self, index: int) -> str:
+        """The line of that index, from 0, as libyaml counts them."""
+        text = self.data.decode("utf-8").removeprefix("\ufeff")
+        starts = chain((0,), (match.end() for match in _YAML_BREAK.finditer(text)))
+        start = next(islice(starts, index, None), len(text))
+        end = _YAML_BREAK.search(text, start)
+        return text[start : end.start() if end else len(text)]
+
+    def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
+        """Says in our words what PyYAML or libyaml stumbled over, where a person would look for it."""
+        message = f"{error.problem or ''}; {error.context or ''}"
+        words = next((words for words in _SYNTAX if re.search(words[0], message)), None)
+        _, at_begin, what, fix = words or ("", False, message.strip("; ").replace("{", "{{").replace("}", "}}"), "")
+        begin: Any = error.context_mark or error.problem_mark
+        mark: Any = begin if at_begin else error.problem_mark or begin
+        if is_tag := re.search("scanning a tag|tag handle", message):
+            mark = begin
+        rest = self.line(mark.line)[mark.column :]
+        place = (mark.line + 1, mark.column + 1)
+        if is_tag:
+            self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0][:_SHOWN])
+        elif rest[:1] == "\t" and "cannot start" in message:
+            self.report("E101", place, what=_TAB[2], fix=_TAB[3])
+        else:
+            self.report("E101", place, what=what.format(char=rest[:1], begin=begin.line + 1), fix=fix)
+
+
+def _place_after(text: str) -> tuple[int, int]:
+    """The line and column of the character behind `text`, with which the file begins."""
+    text = text.removeprefix("\ufeff")
+    breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
+    return breaks + 1, len(text) - max(text.rfind("\n"), text.rfind("\r"))
+
+
+def _key_words(key: LocatedNode) -> dict[str, str]:
+    if isinstance(key.value, (dict, list)):
+        shown, kind = ("{…}", "a mapping") if isinstance(key.value, dict) else ("[…]", "a list")
+        return {"key": f"'{shown}'", "kind": kind, "fix": f"put text that begins with '{shown[0]}' in quotes"}
+    if key.value is None:
+        return {"key": f"'{key.raw}'", "kind": "null", "fix": "write a name before the ':'"}
+    kind = "a boolean" if isinstance(key.value, bool) else "a number"
+    return {"key": f"'{key.raw}'", "kind": kind, "fix": f'write "{key.raw}" in quotes'}
+
+
+_INDENT = "check the indentation of this line and of the one above"
+_QUOTE = "put the text in quotes"
+_NO_CHARACTER = ("hex|Unicode character escape", False, "this escape names no character", "double the backslash")
+_TAB = ("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
+# What libyaml or PyYAML's own parser says (problem; context), whether its beginning is the better place, what we say,
+# what helps.
+_SYNTAX: Final = (
+    _TAB,
+    ("cannot start any token", False, "a value cannot begin with '{char}'", _QUOTE),
+    ("mapping values are not allowed", False, "a ':' cannot stand here", f"{_INDENT}, or {_QUOTE}"),
+    ("could not find expected ':'", True, "no ':' follows this key", f"write 'key: value', or {_QUOTE}"),
+    ("unknown escape", False, "double quotes know no such escape", "double the backslash, or use single quotes"),
+    _NO_CHARACTER,
+    ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
+    ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
+    ("expected (key|<block end>).*mapping", False, "this is no key of the mapping of line {begin}", _INDENT),
+    ("expected ('-'|<block end>)", False, "this is no item of the list of line {begin}", _INDENT),
+    ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
+    ("expected ',' or ']'", False, "',' or ']' is missing in the brackets that begin in line {begin}", "close them"),
+    ("node content", False, "a value should stand here", f"close all brackets, or {_QUOTE}"),
+    ("scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
+    ("scanning a block scalar", False, "only - + 1 to 9 can follow '|' or '>'", "begin the text in the next line"),
+    ("document start", False, "the document ended above, only '---' can follow", "put '---' before the next one"),
+    ("directive", False, "YAML has no such directive", f"remove the line that begins with '%', or {_QUOTE}"),
+    ("incompatible", False, "only YAML 1.1 and 1.2 are known", "remove the line that begins with '%'"),
+)

@@ -1,0 +1,18 @@
+"""The repository that the tests of `llmaz diff` begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.diff.repository import CHAT, CONFIG, MAILS, MODEL, Repository
+
+
+@pytest.fixture
+def repository(here: Path) -> Repository:
+    """With two models, in one commit."""
+    made = Repository(here)
+    made.write(llmaz=CONFIG, models=MODEL, chat=CHAT, mails=MAILS)
+    made.commit("first")
+    return made

@@ -1,0 +1,58 @@
+"""Five commits, and what `llmaz diff` says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.diff.repository import CHAT, Repository
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden, Llmaz
+
+
+HERE = Path(__file__).resolve().parent
+ELASTIC = """\
+  elasticConfig:
+    minReplicas: 1
+    maxReplicas: 4
+    scaleTrigger:
+      hpa:
+        metrics:
+          - type: Pods
+            pods: {metric: {name: vllm_num_requests_waiting}, target: {type: AverageValue, averageValue: "5"}}
+"""
+# What each commit does: words of the Playground, and what stands in their place.
+COMMITS = {
+    "bump-engine": ("version: v0.32.0", "version: v0.33.0"),
+    "change-flavor": ("[l4]", "[h100]"),
+    "add-hpa": ("  replicas: 2\n", ELASTIC),
+    "rename-model": ("name: chat,", "name: assistant,"),
+    "break-flag": ("--max-model-len,", "--max-model-length,"),
+}
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+@pytest.mark.parametrize("name", COMMITS)
+def test_commits(name: str, form: str, repository: Repository, llmaz: Llmaz, golden: Golden) -> None:
+    text = CHAT
+    for each, (old, new) in COMMITS.items():
+        assert old in text
+        text = text.replace(old, new)
+        repository.write(chat=text)
+        repository.commit(each)
+        if each == name:
+            break
+    done = llmaz("diff", "HEAD~1..HEAD", "--format", form)
+    assert done.code == (2 if name == "break-flag" else 0), done.err
+    golden(f"diff/commits/{name}.{'md' if form == 'markdown' else 'json' if form == 'json' else 'txt'}", done.out)
+    golden(f"diff/commits/{name}.stderr.txt", done.err)
+
+
+def test_no_golden_is_left(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
+    ends = ("md", "txt", "json", "stderr.txt")
+    made = {HERE / "commits" / f"{name}.{end}" for name in COMMITS for end in ends}
+    assert superfluous(HERE / "commits", made) == []

@@ -1,0 +1,203 @@
+"""What differs between two sets of rendered files: objects, fields, options, accelerators, weights, names."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from msgspec.structs import astuple
+
+from renderer.diff.comparison import compare
+from renderer.diff.fields import diff_values
+from renderer.diff.formats import FORMS
+from renderer.diff.options import compare_options
+from renderer.output.manifest_files import OutputFile
+from tests.diff.objects import container, placed, risks, scaler, texts, workload
+
+
+def test_what_is_the_same_is_not_parsed() -> None:
+    odd = OutputFile("odd.yaml", "\tthis is no YAML: [")
+    found = compare([odd, *texts(workload())], [odd, *texts(workload(image="engine:v1.1"))])
+    assert [each.key.kind for each in found.objects] == ["LeaderWorkerSet"]
+
+
+def test_another_file_is_a_move() -> None:
+    found = compare(texts(workload(), path="a.yaml"), texts(workload(), path="b.yaml"))
+    assert [each.state for each in found.objects] == ["moved"]
+    assert (found.different, found.models, found.risks) == (False, (), ())
+    assert "1 object moved" in FORMS["markdown"](found, "")
+
+
+def test_what_is_no_yaml_is_compared_as_text() -> None:
+    found = compare([OutputFile("a.yaml", "a: [\n")], [OutputFile("a.yaml", "b: [\n")])
+    assert [(each.state, each.key.kind) for each in found.objects] == [("changed", "File")]
+    for form in FORMS.values():
+        assert form(found, "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fields"),
+    [
+        ({"a": 1}, {"a": 1}, []),
+        ({"a": 1}, {"a": True}, ["a"]),
+        ({"a": 1}, {"a": "1"}, ["a"]),
+        ({"a": None}, {}, ["a"]),
+        ({"a": 0}, {"a": False}, ["a"]),
+        ({"l": ["a", "b", "c"]}, {"l": ["a", "c"]}, ["l[1]"]),
+        ({"l": ["a", "c"]}, {"l": ["a", "b", "c"]}, ["l[1]"]),
+        ({"l": [{"name": "b", "v": 1}]}, {"l": [{"name": "a"}, {"name": "b", "v": 2}]}, ["l[b].v", "l[a]"]),
+        ({"l": [{"name": "a"}, {"name": "b"}]}, {"l": [{"name": "b"}, {"name": "a"}]}, ["l[*]"]),
+        ({"l": [{"name": "a"}, {"name": "a"}]}, {"l": [{"name": "a"}]}, ["l[1]"]),
+        ({"l": [{"key": "a", "v": 1}]}, {"l": [{"key": "a", "v": 2}]}, ["l[0].v"]),
+        ({"m": {"x/y.z": 1}}, {"m": {"x/y.z": 2}}, ['m["x/y.z"]']),
+        ({"l": []}, {"l": {}}, ["l"]),
+        ({"l": [1]}, {"l": []}, ["l[0]"]),
+    ],
+)
+def test_fields(before: Any, after: Any, fields: list[str]) -> None:
+    assert [each.field for each in diff_values(before, after)] == fields
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("a --x 1", "a --x 2", ["--x 1 → 2"]),
+        ("a --x=1", "a --x 1", []),
+        ("a --x 1 --y", "a --y --x 1", []),
+        ("a", "a --y", ["+ --y"]),
+        ("a --x -1", "a --x -2", ["--x -1 → -2"]),
+        ("a --x 1 2", "a --x 1", ["--x 1 2 → 1"]),
+        ("a --x 1 --x 2", "a --x 2 --x 1", ["--x 1, 2 → 2, 1"]),
+        ("a b", "b a", ["argument a, b → b, a"]),
+        ("--x", "", ["- --x"]),
+        ("--x", "--x 1", ["--x (no value) → 1"]),
+        ("-tp 2", "-tp 4", ["-tp 2 → 4"]),
+    ],
+)
+def test_options(before: str, after: str, said: list[str]) -> None:
+    assert [str(each) for each in compare_options(before.split(), after.split())] == said
+
+
+def test_gpus_are_counted_by_flavor() -> None:
+    """leader + (size - 1) × worker, times the most replicas that there may be."""
+    leader = {"spec": {"containers": [container(resources={"limits": {"nvidia.com/gpu": "1"}})]}}
+    split = workload(size=3, flavor="h100", spec={"replicas": None})
+    split["spec"].pop("replicas")
+    split["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = leader
+    found = compare(texts(workload()), texts(split, scaler(1, 5)))
+    assert {each.name: (each.replica, each.most) for each in found.gpus} == {
+        "nvidia.com/gpu": ((0, 1), (0, 5)),
+        "nvidia.com/gpu (h100)": ((0, 4), (0, 20)),
+        "nvidia.com/gpu (l4)": ((2, 0), (4, 0)),
+    }
+    assert "GPUs 4 → 25" in FORMS["text"](found, "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gpus"),
+    [
+        # a model's own flavor has no name in what is rendered: the nodes tell it
+        (placed({"gpu": "a"}), placed({"gpu": "h"}), {"(gpu=a)": (4, 0), "(gpu=h)": (0, 4)}),
+        (placed({"x/gpu": "a", "kubernetes.io/os": "linux"}), placed({"x/gpu": "a"}), {"(gpu=a)": (4, 4)}),
+        (placed(terms=["a", "h"]), placed({"gpu": "h"}), {"(gpu=a or gpu=h)": (4, 0), "(gpu=h)": (0, 4)}),
+        # claimed from now on, and the same nodes
+        (placed({"gpu": "a"}), placed({"gpu": "a"}, "big"), {"(big)": (4, 4)}),
+        (placed({"gpu": "a"}), placed({"gpu": "h"}, "big"), {"(big)": (0, 4), "(gpu=a)": (4, 0)}),
+        # of several claimed ones the first acts where nodes are selected, else any
+        (placed({"gpu": "a"}, "a,h"), placed(flavor="a,h", terms=["a", "h"]), {"(a)": (4, 0), "(a or h)": (0, 4)}),
+    ],
+)
+def test_the_kind_of_an_accelerator(before: Any, after: Any, gpus: Mapping[str, tuple[int, int]]) -> None:
+    found = compare(texts(before), texts(after))
+    assert {each.name.removeprefix("nvidia.com/gpu "): each.most for each in found.gpus} == gpus
+
+
+def test_other_nodes_are_said() -> None:
+    """Also where the flavor's name stays, and its nodes are others."""
+    found = compare(texts(placed({"gpu": "a"}, "big")), texts(placed({"gpu": "h"}, "big")))
+    assert "nodes: gpu=a → gpu=h" in FORMS["text"](found, "")
+    assert "nodes `gpu=a` → `gpu=h`" in FORMS["markdown"](found, "")
+
+
+def loaded(revision: str = "", image: str = "loader:v1", args: str = "copy S:a", volume: Any = None, **env: str) -> Any:
+    """A LeaderWorkerSet with a loader, of which the engine has the variable HTTP_PROXY too."""
+    variables = [{"name": name, "value": value} for name, value in env.items()]
+    body = workload(env=[each for each in variables if each["name"] == "HTTP_PROXY"])
+    body["metadata"]["annotations"] = {"renderer.llmaz.io/model-revision": revision}
+    pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    pod["initContainers"] = [{"name": "loader", "image": image, "args": args.split(), "env": variables}]
+    pod["volumes"] = [{"name": "cache", "emptyDir": {}}, {"name": "weights", **(volume or {})}]
+    return body
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "facts"),
+    [
+        (loaded(BUCKET="a"), loaded(BUCKET="b"), [("env BUCKET of loader", "a", "b")]),
+        (loaded(), loaded(args="copy S:b"), [("argument of loader", "copy, S:a", "copy, S:b")]),
+        # once, where the engine or an annotation says it too
+        (loaded(HTTP_PROXY="a"), loaded(HTTP_PROXY="b"), [("env HTTP_PROXY", "a", "b")]),
+        (loaded("v1", REVISION="v1"), loaded("v2", REVISION="v2"), [("model revision", "v1", "v2")]),
+        # another program is told another way
+        (loaded(), loaded(image="other:v1", args="--x", A="1"), [("image of loader", "loader:v1", "other:v1")]),
+        (
+            loaded(volume={"image": {"reference": "r/a@sha256:1"}}),
+            loaded(volume={"image": {"reference": "r/a@sha256:2"}}),
+            [("volume weights", "r/a@sha256:1", "r/a@sha256:2")],
+        ),
+        (loaded(), loaded(volume={"hostPath": {"path": "/m"}}), [("volume weights", "", "/m")]),
+    ],
+)
+def test_where_the_weights_come_from(before: Any, after: Any, facts: list[tuple[str, str, str]]) -> None:
+    (model,) = compare(texts(before), texts(after)).models
+    assert [astuple(each) for each in model.facts] == facts
+
+
+def test_other_accelerators_are_no_unchanged_number() -> None:
+    found = compare(texts(placed({"gpu": "a"})), texts(placed({"gpu": "h"})))
+    assert "GPUs 4, of other kinds ·" in FORMS["text"](found, "")
+
+
+def test_an_autoscaler_in_a_file_of_its_own() -> None:
+    """It did not change, and yet says how many there may be; and the other way round."""
+    other = texts(scaler(1, 8), path="llm/chat/hpa.yaml")
+    bare = workload()
+    bare["spec"].pop("replicas")
+    after = copy.deepcopy(bare)
+    after["spec"]["leaderWorkerTemplate"]["size"] = 2
+    found = compare([*texts(bare, path="llm/chat/lws.yaml"), *other], [*texts(after, path="llm/chat/lws.yaml"), *other])
+    assert [each.most for each in found.gpus] == [(16, 32)]
+    assert [each.state for each in found.objects] == ["changed"]
+    found = compare(
+        [*texts(bare, path="llm/chat/lws.yaml"), *other],
+        [*texts(bare, path="llm/chat/lws.yaml"), *texts(scaler(1, 9), path="llm/chat/hpa.yaml")],
+    )
+    assert [(each.state, each.gpus[0].most) for each in found.models] == [("changed", (16, 18))]
+    assert [each.key.kind for each in found.objects] == ["HorizontalPodAutoscaler"]
+
+
+def test_a_rename_is_no_loss() -> None:
+    gone, came = workload(), workload("assistant")
+    found = compare(texts(gone), texts(came, path="llm/assistant.yaml"))
+    assert [(each.state, each.was and each.was.name) for each in found.models] == [("renamed", "chat")]
+    assert [kind for kind, _ in risks(found)] == ["renamed"]
+
+
+def test_the_heir_keeps_the_public_name() -> None:
+    """Also where that holds the old name: of two that are gone, the one whose name it had."""
+    gone = [workload(name, args=["serve", "--name", f"pub-{name}"]) for name in ("c", "d")]
+    found = compare(texts(*gone), texts(workload("dd", args=["serve", "--name", "pub-d"])))
+    assert [(each.state, each.key.name, each.was and each.was.name) for each in found.models] == [
+        ("removed", "c", None),
+        ("renamed", "dd", "d"),
+    ]
+
+
+def test_another_model_is_no_rename() -> None:
+    other = workload("mails", image="other:v2", args=["other", "--x", "1"])
+    other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["labels"] = {"llmaz.io/model-name": "green"}
+    found = compare(texts(workload()), texts(other, path="llm/mails.yaml"))
+    assert [each.state for each in found.models] == ["removed", "added"]
+    assert risks(found) == [("model-deleted", "2 replicas of blue")]

@@ -1,0 +1,460 @@
+"""What a difference does to those who use the models: restarts, replicas, secrets, routes, rights, listeners."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import pytest
+from msgspec.structs import astuple
+
+from renderer.diff.comparison import compare
+from renderer.diff.fields import diff_values
+from renderer.diff.formats import FORMS
+from renderer.diff.risks import is_floating, restarting_fields
+from renderer.secret_detection import hide_secrets, is_literal_secret
+from tests.diff.objects import between, placed, policy, risks, route, scaler, texts, workload
+
+
+@pytest.mark.parametrize(
+    ("change", "causes"),
+    [
+        ({"image": "engine:v1.1"}, ["image of model-runner"]),
+        ({"args": ["serve", "--port", "81"]}, ["args of model-runner"]),
+        ({"env": [{"name": "A", "value": "1"}]}, ["env of model-runner"]),
+        ({"size": 2}, ["size"]),
+        ({"flavor": "h100"}, ["annotations llmaz.io/inference-service-flavors"]),
+        ({"spec": {"networkConfig": {"subdomainPolicy": "UniquePerReplica"}}}, ["networkConfig"]),
+        ({"resources": {"limits": {"nvidia.com/gpu": 2, "cpu": "4000m"}}}, []),
+        ({"resources": {"limits": {"nvidia.com/gpu": 2, "cpu": "4001m"}}}, ["resources limits of model-runner"]),
+        ({"spec": {"replicas": 5}}, []),
+        ({"spec": {"rolloutStrategy": {"type": "RollingUpdate"}}}, []),
+        ({"spec": {"startupPolicy": "LeaderCreated"}}, []),
+    ],
+)
+def test_what_restarts_pods(change: dict[str, Any], causes: list[str]) -> None:
+    after = workload(**change)
+    found = restarting_fields(diff_values(workload(), after))
+    assert [each.replace("resources of", "resources limits of") for each in found] == causes
+    assert [kind for kind, _ in risks(between(workload(), after)) if kind == "restart"] == ["restart"][: len(causes)]
+
+
+@pytest.mark.parametrize("name", ["exclusive-topology", "subgroup-exclusive-topology"])
+def test_annotations_that_are_copied_into_pods(name: str) -> None:
+    after = workload()
+    after["metadata"]["annotations"] = {f"leaderworkerset.sigs.k8s.io/{name}": "rack"}
+    assert [kind for kind, _ in risks(between(workload(), after))] == ["restart"]
+    other = workload()
+    other["metadata"]["annotations"] = {"example.com/team": "a"}
+    assert risks(between(workload(), other)) == []
+    both = copy.deepcopy(other)
+    both["metadata"]["annotations"] |= after["metadata"]["annotations"]
+    assert [kind for kind, _ in risks(between(other, both))] == ["restart"]
+
+
+def test_what_does_not_run_is_not_restarted() -> None:
+    still = {"replicas": 0}
+    assert risks(between(workload(spec=still), workload(spec=still, image="engine:v1.1"))) == []
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, 2), (2, None), (2, 4)])
+def test_the_immutable_field(before: int | None, after: int | None) -> None:
+    pair = [workload(size=4), workload(size=4)]
+    for each, size in zip(pair, (before, after), strict=True):
+        if size:
+            each["spec"]["leaderWorkerTemplate"]["subGroupPolicy"] = {"subGroupSize": size}
+    assert [kind for kind, _ in risks(between(*pair))] == ["immutable", "restart"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kinds"),
+    [
+        ((3, None), (0, None), ["scale-to-zero"]),
+        ((3, None), (1, None), ["scale-to-one"]),
+        ((3, None), (2, None), []),
+        ((1, None), (0, None), ["scale-to-zero"]),
+        ((1, None), (3, None), []),
+        ((3, None), (None, (1, 4)), ["hand-over"]),
+        ((3, None), (None, (3, 4)), ["hand-over"]),
+        ((1, None), (None, (1, 4)), []),
+        ((3, None), (None, None), ["hand-over"]),
+        ((None, (2, 4)), (None, (0, 4)), ["scale-to-zero"]),
+        ((None, (2, 4)), (None, (1, 4)), ["scale-to-one"]),
+        ((None, (2, 4)), (3, None), []),
+        ((None, (1, 6)), (1, None), ["scale-to-one"]),
+        ((None, (1, 6)), (None, (1, 1)), ["scale-to-one"]),
+        ((None, (1, 1)), (1, None), []),
+    ],
+)
+def test_replicas(before: Any, after: Any, kinds: list[str]) -> None:
+    sides = []
+    for fixed, scaled in (before, after):
+        body = workload(spec={"replicas": fixed})
+        if fixed is None:
+            body["spec"].pop("replicas")
+        sides.append(texts(body, scaler(*scaled)) if scaled else texts(body))
+    assert [kind for kind, _ in risks(compare(*sides))] == kinds
+
+
+def test_volumes_secrets_and_tags() -> None:
+    after = workload(
+        image="engine:latest",
+        args=["serve", "--api-key", "hunter2", "--hf-token=hunter3", "--max-tokens", "5"],
+        env=[
+            {"name": "API_KEY", "value": "hunter4"},
+            {"name": "HF_TOKEN", "value": "$(OTHER)"},
+            {"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
+            {"name": "KEY_FILE", "value": "/etc/key"},
+        ],
+    )
+    pod = after["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    pod["volumes"] = [{"name": "data", "hostPath": {"path": "/data"}}]
+    found = between(workload(), after)
+    assert risks(found) == [
+        ("plaintext-secret", "env API_KEY is written out; use a secretKeyRef"),
+        ("plaintext-secret", "option --api-key is written out; use an env of a Secret"),
+        ("plaintext-secret", "option --hf-token is written out; use an env of a Secret"),
+        ("host-path", "volume data is /data of the node"),
+        ("floating-tag", "engine:latest names no fixed image"),
+        ("restart", "image of model-runner, args of model-runner, env of model-runner, volumes"),
+    ]
+    for form in FORMS.values():
+        assert "hunter" not in form(found, "")
+    assert [kind for kind, _ in risks(between(after, after | {"x": 1}))] == []  # it was there before
+
+
+def test_another_secret_shows_and_is_not_said() -> None:
+    one, two = (workload(env=[{"name": "API_KEY", "value": value}]) for value in ("hunter2", "hunter3"))
+    found = between(one, two)
+    assert [kind for kind, _ in risks(found)] == ["plaintext-secret", "restart"]
+    for form in FORMS.values():
+        text = form(found, "")
+        assert "hunter" not in text
+        assert "another one" in text.replace("&#60;hidden&#44; another one&#62;", "another one")
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    found = between(
+        {**secret, "data": {"a": "aHVudGVy", "b": "eA=="}}, {**secret, "data": {"a": "aHVudGVzzz", "b": "eA=="}}
+    )
+    for form in FORMS.values():
+        assert "aHVudGV" not in form(found, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_one"),
+    [
+        ("HF_TOKEN", "x", True),
+        ("AWS_SECRET_ACCESS_KEY", "x", True),
+        ("OPENAI_API_KEY", "x", True),
+        ("APIKEY", "x", True),
+        ("password", "x", True),
+        ("HF_TOKEN", "", False),
+        ("HF_TOKEN", "$(OTHER)", False),
+        ("HF_TOKEN", "${OTHER}", True),
+        ("PASSWORD", "$hunter2", True),
+        ("HF_TOKEN_2", "x", True),
+        ("HF_TOKEN2", "x", True),
+        ("VLLM_API_KEYS", "x", True),
+        ("API_TOKENS", "x", True),
+        ("INPUT_TOKEN", "x", True),
+        ("DB_PASS", "x", True),
+        ("GITHUB_PAT", "x", True),
+        ("AZURE_CREDENTIALS", "{}", True),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/etc/google.json", False),
+        ("MAX_INPUT_TOKENS", "x", False),
+        ("TOKENS", "4096", False),
+        ("EOS_TOKEN", "</s>", False),
+        ("KEYSPACE", "x", False),
+        ("VLLM_LOGGING", "x", False),
+        ("COMPASS", "x", False),
+        ("TOKENIZERS_PARALLELISM", "x", False),
+        ("MAX_TOKENS", "5", False),
+        ("KEY_FILE", "x", False),
+        (None, "x", False),
+        ("HF_TOKEN", None, False),
+    ],
+)
+def test_a_secret_in_plain_text(name: object, value: object, is_one: bool) -> None:
+    assert is_literal_secret(name, value) is is_one
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        ("--api-key a b --port 80", "--api-key <hidden> <hidden> --port 80"),
+        ("--token=a --secret-key b --api-token=c", "--token=<hidden> --secret-key <hidden> --api-token=<hidden>"),
+        ("--api-keys a --db-password-2 b", "--api-keys <hidden> --db-password-2 <hidden>"),
+        ("--api-key $(A) b", "--api-key $(A) <hidden>"),
+        ("--password $hunter2", "--password <hidden>"),
+        ("--password-file /a --api-key-file /b --ssl-keyfile c", ""),
+        ("--max-tokens x --spec-tokens 5 --stop-token a --tokenizer b --key-value c", ""),
+        ("--proxy=http://user:pw@host/x http://token@host", "--proxy=http://<hidden>@host/x http://<hidden>@host"),
+        ("http://user:$(PW)@host ssh://git@host http://host/@x a@b", ""),
+    ],
+)
+def test_a_secret_in_a_command_line(args: str, shown: str) -> None:
+    assert " ".join(hide_secrets(args.split())) == (shown or args)
+    after = workload(args=args.split())
+    kinds = {kind for kind, _ in risks(between(workload(), after))}
+    assert kinds == ({"plaintext-secret", "restart"} if shown else {"restart"})
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"args": ["--api-key", "a0", "b0"]}, {"args": ["--api-key", "a0", "c0"]}),
+        ({"args": ["--api-key=a0", "--api-key=b0"]}, {"args": ["--api-key=c0", "--api-key=b0"]}),
+        ({"args": ["--api-key=a0", "--api-key=b0"]}, {"args": ["--api-key=b0", "--api-key=a0"]}),
+        ({"env": [{"name": "P", "value": "http://u:a0@h"}]}, {"env": [{"name": "P", "value": "http://u:b0@h"}]}),
+        ({"args": ["http://a0@h"]}, {"args": ["--x", "http://b0@h"]}),
+    ],
+)
+def test_another_of_several_secrets(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """It shows that one changed, though nobody sees which it is; pods restart."""
+    found = between(workload(**before), workload(**after))
+    assert "restart" in {kind for kind, _ in risks(found)}
+    assert all(change.path for each in found.objects for change in each.changes)
+    for form in FORMS.values():
+        text = form(found, "")
+        assert not re.search("[abc]0", text)
+        assert "another one" in text.replace("&#44;", ",")
+
+
+def test_a_restart_that_does_not_show() -> None:
+    """Both sides look alike when a secret moves from one place to another."""
+    one, two = (workload(args=[f"http://{a}@h", f"http://{b}@h"]) for a, b in ("ab", "ba"))
+    found = between(one, two)
+    assert [kind for kind, _ in risks(found)] == ["restart"]
+    assert "args[0]: <hidden> → <hidden, another one>" in FORMS["text"](found, "")
+
+
+@pytest.mark.parametrize(
+    ("image", "moves"),
+    [
+        ("a/b:latest", True),
+        ("a/b", True),
+        ("host:5000/a/b", True),
+        ("a/b:main-cuda", True),
+        ("a/b:v1.2", False),
+        ("a/b:latest@sha256:0", False),
+        ("", False),
+        ("a/b:server-b11434", False),
+    ],
+)
+def test_floating_tags(image: str, moves: bool) -> None:
+    assert is_floating(image) is moves
+
+
+def test_a_route_loses_its_last_backend() -> None:
+    before = route("blue", ("chat", 2), ("next", 1))
+    assert risks(between(before, route("blue", ("chat", 1)))) == []
+    words = "blue has no backend left that takes requests"
+    assert risks(between(before, route("blue", ("chat", 0), ("next", 0)))) == [("no-backend", words)]
+    assert risks(between(before, route("blue"))) == [("no-backend", words)]
+    assert risks(between(before, route("green", ("chat", 2)))) == [("no-backend", "nobody answers to blue any more")]
+    found = compare(texts(before), [])
+    assert risks(found) == [("no-backend", "nobody answers to blue any more")]
+    backend = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIServiceBackend"}
+    chat = {**backend, "metadata": {"name": "chat", "namespace": "llm"}}
+    only = route("blue", ("chat", 2))
+    after = route("blue", ("chat", 3))
+    assert risks(compare(texts(only, chat), texts(after))) == [("no-backend", words)]
+
+
+def at_door(body: dict[str, Any], namespace: str = "llm", gateway: str = "g", hosts: tuple[str, ...] = ()) -> Any:
+    """A route in this namespace, at this Gateway and these hosts."""
+    made = copy.deepcopy(body)
+    made["metadata"]["namespace"] = namespace
+    made["spec"]["parentRefs"][0]["name"] = gateway
+    return made | {"spec": made["spec"] | ({"hostnames": list(hosts)} if hosts else {})}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "where"),
+    [
+        ({}, {"namespace": "other"}, ""),
+        ({}, {"gateway": "h"}, "Gateway s/g"),
+        ({"hosts": ("a.io", "b.io")}, {"hosts": ("a.io",)}, "b.io of Gateway s/g"),
+        ({"hosts": ("a.io",)}, {"hosts": ("a.io", "b.io")}, ""),
+        ({"hosts": ("a.io",)}, {"hosts": ("*.io",)}, ""),
+        ({"hosts": ("a.io",)}, {}, ""),
+        ({}, {"hosts": ("a.io",)}, "Gateway s/g, but for a.io,"),
+        ({"hosts": ("a.io",)}, {"hosts": ("a.io",), "gateway": "h"}, "Gateway s/g"),
+        ({"hosts": ("a.io",)}, {"hosts": ("b.io",), "namespace": "other"}, "a.io of Gateway s/g"),
+    ],
+)
+def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, Any], where: str) -> None:
+    body = route("blue", ("chat", 1))
+    found = between(at_door(body, **before), at_door(body, **after))
+    assert risks(found) == ([("no-backend", f"nobody answers to blue at {where} any more")] if where else [])
+    if "namespace" in after:
+        assert ("blue", "namespace", "llm", "other") in [astuple(each) for each in found.traffic]
+        assert "public name" not in [each.what for each in found.traffic]
+
+
+def test_the_sum_of_many_accelerators_is_not_cut() -> None:
+    """It stands first, and the lines of single models give way."""
+    sides = [[placed({"gpu": kind}) for _ in range(80)] for kind in "ah"]
+    for side in sides:
+        for i, each in enumerate(side):
+            each["metadata"]["name"] = f"model-{i}"
+    shown = FORMS["markdown"](compare(*(texts(*side) for side in sides)), "")
+    rows = shown.partition("| GPUs of |")[2].splitlines()
+    assert rows[2:4] == [
+        "| all of these models | `nvidia.com/gpu (gpu=a)` | 160 → 0 | 320 → 0 |",
+        "| all of these models | `nvidia.com/gpu (gpu=h)` | 0 → 160 | 0 → 320 |",
+    ]
+    assert re.search(r"^and \d+ more lines$", shown, re.MULTILINE)
+
+
+def test_two_clusters_beside_each_other() -> None:
+    """What a step from one to the other would do to pods is no risk; what one of them has is."""
+    gone = workload("gone")
+    now = workload(image="engine:latest", spec={"replicas": 1}, env=[{"name": "API_KEY", "value": "sk-1"}])
+    found = compare(texts(workload(), gone), texts(now), step=False)
+    assert [kind for kind, _ in risks(found)] == ["plaintext-secret", "floating-tag"]
+
+
+def test_many_that_move_to_another_namespace() -> None:
+    """Pairs of one name are few, however many there are of a namespace."""
+    sides: list[list[dict[str, Any]]] = [[], []]
+    for side, namespace in zip(sides, "ab", strict=True):
+        for i in range(40):
+            side.append(workload(f"m{i}"))
+            side[-1]["metadata"]["namespace"] = namespace
+    found = compare(texts(*sides[0]), texts(*sides[1]))
+    assert {(each.state, each.was and each.was.name == each.key.name) for each in found.models} == {("renamed", True)}
+
+
+def test_renames_in_two_namespaces_to_one_name() -> None:
+    """Each is the heir of its own."""
+    backend = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIServiceBackend"}
+    sides: list[list[dict[str, Any]]] = [[], []]
+    for side, names in zip(sides, (("chat", "foo"), ("new", "new")), strict=True):
+        for namespace, name, public in zip("ab", names, ("p1", "p2"), strict=True):
+            model = workload(name)
+            model["metadata"]["namespace"] = namespace
+            labels = {"app.kubernetes.io/name": name}
+            metadata = {"name": name, "namespace": namespace, "labels": labels}
+            side += [model, {**backend, "metadata": metadata}]
+            side.append(at_door(route(public, (name, 1)), namespace))
+    found = compare(texts(*sides[0]), texts(*sides[1]))
+    assert [each.state for each in found.models] == ["renamed", "renamed"]
+    assert found.traffic == ()
+
+
+def at_host(body: Any, name: str, host: str) -> Any:
+    """A route under another name of its own, for a host."""
+    made = copy.deepcopy(body)
+    made["metadata"]["name"] = name
+    made["spec"]["hostnames"] = [host]
+    return made
+
+
+def test_one_public_name_at_two_hosts() -> None:
+    """Each route is compared with itself; what is gone is said of its host."""
+    one, other = at_host(route("blue", ("a", 90), ("b", 10)), "r1", "x.example"), route("blue", ("a", 50), ("c", 50))
+    other = at_host(other, "r2", "y.example")
+    less = at_host(route("blue", ("a", 70), ("b", 30)), "r1", "x.example")
+    for after in ([less], [at_host(less, "r3", "x.example")]):
+        assert sorted(astuple(each) for each in compare(texts(one, other), texts(*after)).traffic) == [
+            ("blue at x.example", "weight of a", "90", "70"),
+            ("blue at x.example", "weight of b", "10", "30"),
+            ("blue at y.example", "public name", "a, weight 50; c, weight 50", ""),
+        ]
+    both = compare(texts(one, other), texts(other, less))
+    assert [each.name for each in both.traffic] == ["blue at x.example"] * 2
+
+
+def test_traffic() -> None:
+    limits: dict[str, Any] = {
+        "clientSelectors": [{"headers": [{"name": "x-tenant-id", "type": "Distinct"}]}],
+        "limit": {"requests": 1000, "unit": "Hour"},
+        "cost": {"response": {"from": "Metadata", "metadata": {"key": "llm_total_token"}}},
+    }
+    more = {**limits, "limit": {"requests": 20000, "unit": "Hour"}}
+    host = {
+        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+        "kind": "Backend",
+        "metadata": {"name": "outer", "namespace": "llm"},
+        "spec": {"endpoints": [{"fqdn": {"hostname": "api.example.com", "port": 443}}]},
+    }
+    before = [route("blue", ("chat", 1)), policy("BackendTrafficPolicy", rateLimit={"global": {"rules": [limits]}})]
+    after = [
+        route("blue", ("chat", 9), ("next", 1), priority=1),
+        policy("BackendTrafficPolicy", rateLimit={"global": {"rules": [more]}}, retry={"numRetries": 2}),
+        host,
+    ]
+    found = compare(texts(*before), texts(*after))
+    assert [astuple(each) for each in found.traffic] == [
+        ("blue", "weight of chat", "1", "9"),
+        ("blue", "priority of chat", "0", "1"),
+        ("blue", "leads to", "", "next, weight 1, priority 1"),
+        ("llm/outer", "provider", "", "api.example.com:443"),
+        ("llm/chat", "limit of llm_total_token for each x-tenant-id an hour", "1,000", "20,000"),
+        ("llm/chat", "retries", "", "2"),
+    ]
+
+
+def authorization(*tenants: str, action: str = "Deny") -> dict[str, Any]:
+    principal = {"headers": [{"name": "x-tenant-id", "values": list(tenants)}]}
+    return {"defaultAction": action, "rules": [{"action": "Allow", "principal": principal}]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (
+            {"jwt": {}, "authorization": authorization("a")},
+            None,
+            "the policy is gone: whoever the Gateway lets in may call",
+        ),
+        ({"jwt": {"x": 1}}, {}, "jwt is gone"),
+        ({"authorization": authorization("a")}, {}, "authorization is gone: everybody who is known may call"),
+        (
+            {"authorization": authorization("a")},
+            {"authorization": authorization("a", action="Allow")},
+            "defaultAction Deny → Allow",
+        ),
+        ({"authorization": authorization("a")}, {"authorization": authorization("b", "a")}, "also for b"),
+        ({"authorization": authorization("a", "b")}, {"authorization": authorization("a")}, ""),
+        ({}, {"authorization": authorization("a")}, ""),
+        (None, {"authorization": authorization("a")}, ""),
+    ],
+)
+def test_rights(before: Any, after: Any, words: str) -> None:
+    sides = [texts(policy(**spec)) if spec is not None else [] for spec in (before, after)]
+    assert risks(compare(*sides)) == ([("rights", words)] if words else [])
+
+
+def test_a_policy_that_goes_with_its_route_opens_nothing() -> None:
+    both = texts(route("blue", ("chat", 1)), policy(jwt={}))
+    assert [kind for kind, _ in risks(compare(both, []))] == ["no-backend"]
+    assert [kind for kind, _ in risks(compare(both, texts(route("blue", ("chat", 1)))))] == ["rights"]
+
+
+def test_grants_and_headers() -> None:
+    grant: dict[str, Any] = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "ReferenceGrant",
+        "metadata": {"name": "g", "namespace": "s"},
+        "spec": {"from": [{"kind": "SecurityPolicy", "namespace": "a"}], "to": [{"kind": "Secret", "name": "keys"}]},
+    }
+    more: dict[str, Any] = copy.deepcopy(grant)
+    more["spec"]["from"].append({"kind": "SecurityPolicy", "namespace": "b"})
+    assert risks(between(grant, more)) == [("rights", "SecurityPolicy of namespace b may use Secret keys")]
+    assert risks(between(more, grant)) == []
+    door = policy("ClientTrafficPolicy", headers={"earlyRequestHeaders": {"remove": ["x-tenant-id", "x"]}})
+    less = policy("ClientTrafficPolicy", headers={"earlyRequestHeaders": {"remove": ["x"]}})
+    assert risks(between(door, less)) == [("rights", "clients may send x-tenant-id themselves")]
+
+
+def test_listeners() -> None:
+    def gateway(*listeners: dict[str, Any]) -> dict[str, Any]:
+        made = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway"}
+        return {**made, "metadata": {"name": "g", "namespace": "s"}, "spec": {"listeners": list(listeners)}}
+
+    https = {"name": "https", "port": 443, "protocol": "HTTPS"}
+    found = between(gateway(https, {"name": "b"}), gateway({**https, "port": 8443, "hostname": "x"}, {"name": "a"}))
+    assert [what for _, what in risks(found)] == ["a is new", "b is gone", "https: port, hostname"]
+    assert {kind for kind, _ in risks(found)} == {"listener"}
