@@ -84,6 +84,7 @@ bench: $(READY) ## speed and memory, beside helm and kustomize (takes minutes)
 schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs (downloads 2 GB)
 	$(BIN)/python scripts/make_schemas.py $(ARGS)
 	$(BIN)/python scripts/make_since.py $(ARGS)
+	$(BIN)/python scripts/make_input_types.py $(ARGS)
 
 wheel: $(READY) ## sdist and wheel, in dist
 	$(BIN)/python -m build

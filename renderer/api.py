@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -13,14 +13,15 @@ from renderer.diagnostics import Diagnostic, Origin, Path, Source
 from renderer.source.tree import DISK, FileSystem, InputTree
 from renderer.yamlio import Document
 
-Spec = Mapping[str, Any]
+if TYPE_CHECKING:
+    from renderer.input_types import AppSpec, BackendRuntimeSpec, OpenModelSpec, RenderConfigSpec, TrafficSpec
 
 
 class OpenModel(Struct, frozen=True):
     """A model. `document`: where it stands. `ours`: a preset, else the user's own."""
 
     name: str
-    spec: Spec
+    spec: OpenModelSpec
     document: Document
     ours: bool = False
 
@@ -29,7 +30,7 @@ class BackendRuntime(Struct, frozen=True):
     """How an engine is run. `ours`: a preset, else the user's own."""
 
     name: str
-    spec: Spec
+    spec: BackendRuntimeSpec
     document: Document
     ours: bool = False
 
@@ -64,7 +65,7 @@ class App(Struct, frozen=True):
     kind: str
     name: str
     namespace: str
-    spec: Spec
+    spec: AppSpec
     annotations: Mapping[str, str]
     document: Document
     file: str
@@ -90,7 +91,7 @@ class TrafficInput(Struct, frozen=True):
     version: str
     name: str
     namespace: str
-    spec: Spec
+    spec: TrafficSpec
     document: Document
     file: str
     outside: bool = False
@@ -121,7 +122,7 @@ class RenderConfig(Struct, frozen=True, eq=False):
     `sources` names, by path, who set a key that the file did not.
     """
 
-    spec: Spec
+    spec: RenderConfigSpec
     document: Source
     sources: Mapping[Path, Source] = {}
 
@@ -244,7 +245,7 @@ class Inputs(Struct, frozen=True, eq=False):
     models: Mapping[str, OpenModel]
     runtimes: Mapping[str, BackendRuntime]
     loaders: Mapping[str, Document]
-    accelerators: tuple[Spec, ...]
+    accelerators: tuple[Mapping[str, str], ...]
     own: tuple[OpenModel | BackendRuntime, ...]
     option_files: OptionFiles
     broken: Mapping[tuple[str, str], Document]

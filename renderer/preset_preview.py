@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +15,9 @@ from renderer.load.option_lists import VERSION, OptionListReader
 from renderer.plan import Body, Plan
 from renderer.resolve import RunContext
 from renderer.resolve.engine import backend_runtime, dialect
+
+if TYPE_CHECKING:
+    from renderer.input_types import AppSpec
 
 _PLAYGROUND = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground"}
 _SHARED_MEMORY = "dshm"  # the volume's name (docs/design/contract.md#names-in-the-pod)
@@ -136,10 +139,12 @@ def _first(context: RunContext, backend: str) -> str:
 
 def _app(command: str, model: str, backend: str, version: str = "") -> App:
     """A Playground as short as can be; `command` stands where its file's name would."""
-    spec: dict[str, Any] = {"modelClaim": {"modelName": model}}
-    config = {"backendName": backend, "version": version}
-    if any(config.values()):
-        spec["backendRuntimeConfig"] = {key: value for key, value in config.items() if value}
+    spec: AppSpec = {"modelClaim": {"modelName": model}}
+    if backend or version:
+        spec["backendRuntimeConfig"] = {
+            **({"backendName": backend} if backend else {}),
+            **({"version": version} if version else {}),
+        }
     whole = {**_PLAYGROUND, "metadata": {"name": "resolved"}, "spec": spec}
     ((document,), _) = yamlio.parse(command, yamlio.dump(whole).encode())
     return App("Playground", "resolved", "default", spec, {}, document, command)

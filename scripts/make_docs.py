@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from click.testing import CliRunner
 
@@ -23,6 +23,9 @@ from renderer.diagnostics import WORDINGS
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_preview import option_lines
 from renderer.resolve.engine import backend_runtime, dialect
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec
 
 ROOT = Path(__file__).resolve().parent.parent
 Spec: TypeAlias = Mapping[str, Any]
@@ -214,9 +217,12 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
 def listed(spec: Spec) -> str:
     """How many options the preset's own version has, and the versions whose options are known."""
     name = next(name for name, other in backends() if other == spec)
-    runtime, files = BackendRuntime(name, spec, load.preset(f"backends/{name}"), ours=True), OptionListReader()
+    runtime, files = (
+        BackendRuntime(name, cast("BackendRuntimeSpec", spec), load.preset(f"backends/{name}"), ours=True),
+        OptionListReader(),
+    )
     known = dialect.known_versions(files, runtime)
-    own = dialect.listed(files, runtime, backend_runtime.version(spec["engine"], spec["version"]))
+    own = dialect.listed(files, runtime, backend_runtime.version(runtime.spec["engine"], spec["version"]))
     path = spec["engine"]["options"]["list"]
     count = f"[{len(option_lines(own)) if own else 0} options](../../presets/backends/{path})"
     return f"{count}; those of {dialect.counted(known)}, are known" if len(known) > 1 else count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 import yaml
@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from renderer.input_types import EngineSpec, OptionsSpec
     from tests.conftest import Llmaz
 
 PRESETS = ROOT / "presets" / "backends"
@@ -25,7 +26,9 @@ SGLANG = {"adapters": {"options": ["--lora-paths"], "key": "lora_name"}}
 def names(engine: dict[str, Any], args: list[str], served: str = "small") -> tuple[str, ...]:
     """What clients may ask for beside the model itself."""
     rule, read = engine.get("adapters") or {}, {"style": "argparse", **engine.get("options", {})}
-    return lora_names(engine, dialect.style(read, [rule.get("options") or []]), served, args)
+    return lora_names(
+        cast("EngineSpec", engine), dialect.style(cast("OptionsSpec", read), [rule.get("options") or []]), served, args
+    )
 
 
 def of(engine: str) -> dict[str, Any]:

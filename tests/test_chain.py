@@ -10,7 +10,7 @@ import json
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 import yaml
@@ -23,6 +23,7 @@ from renderer.diagnostics.rule import NamedSource
 from tests.inputs import CONFIG
 
 if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigSpec
     from tests.conftest import Golden, Llmaz
 
 HERE = Path(__file__).resolve().parent / "chain"
@@ -221,7 +222,7 @@ def test_selectors(selector: dict[str, Any], expected: bool) -> None:
 
 
 def configured(**spec: Any) -> RenderConfig:
-    return RenderConfig(spec, NamedSource("llmaz.yaml"))
+    return RenderConfig(cast("RenderConfigSpec", spec), NamedSource("llmaz.yaml"))
 
 
 def test_what_the_configuration_declares() -> None:

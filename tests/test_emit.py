@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +16,9 @@ from renderer.output.folder import OutputFolder
 from renderer.output.manifest_files import OutputFile, header
 from renderer.plan import Container, Manifest, Plan, Pod, Port, Rollout
 from renderer.source.tree import InputFile, InputTree
+
+if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigSpec
 
 WRITING = RenderOptions(write=True)
 LINE = "# Rendered by llmaz from apps/chat.yaml. Do not edit.\n"
@@ -39,7 +42,14 @@ def scope(
     **config: Any,
 ) -> Scope:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return Scope(options, RenderConfig(config, document), None, InputTree(".", files), str(folder), prunes)
+    return Scope(
+        options,
+        RenderConfig(cast("RenderConfigSpec", config), document),
+        None,
+        InputTree(".", files),
+        str(folder),
+        prunes,
+    )
 
 
 def put(folder: Path, files: dict[str, str | bytes]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -14,13 +14,16 @@ from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.engine import compilation
 from renderer.resolve.kube.images import reference, tagged, validate_image
 
+if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigSpec
+
 DIGEST = f"sha256:{'0' * 64}"
 MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/", "localhost:5000": "mirror.example/l"}
 
 
 def made(image: str, **images: Any) -> str:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return reference(RenderConfig({"images": images} if images else {}, document), image)
+    return reference(RenderConfig(cast("RenderConfigSpec", {"images": images} if images else {}), document), image)
 
 
 @pytest.mark.parametrize(

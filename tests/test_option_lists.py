@@ -7,6 +7,7 @@ import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -22,6 +23,9 @@ from renderer.resolve.engine import backend_runtime
 from renderer.resolve.engine.dialect import OptionList, known_versions, listed, order
 from renderer.yamlio import parse
 from scripts import make_options
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
 
 ROOT = Path(__file__).resolve().parent.parent
 BACKENDS = ROOT / "presets" / "backends"
@@ -312,7 +316,7 @@ def test_the_version_by_an_expression_of_ones_own(expression: str, tag: str, ver
 
 
 def test_a_name_of_a_release_said_as_it_is() -> None:
-    said = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
+    said: EngineSpec = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
     assert backend_runtime.version(said, "mine") == "b11146"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -18,6 +18,9 @@ from renderer.resolve.engine import backend_runtime, dialect
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import engine
 from renderer.yamlio import Document, parse
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
 
 
 def runtime(folder: Path, listed: str) -> BackendRuntime:
@@ -95,6 +98,6 @@ def test_a_version_by_a_broken_expression_is_none() -> None:
 
 
 def test_a_version_is_found_in_linear_time() -> None:
-    spec = {"options": {"version": "^(a+)+$"}}
+    spec: EngineSpec = {"options": {"version": "^(a+)+$"}}
     assert backend_runtime.version(spec, "a" * 100_000 + "!") == ""
     assert backend_runtime.version(spec, "a" * 128) == "a" * 128

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from renderer.api import ConfigPart, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
@@ -11,6 +11,9 @@ from renderer.resolve.engine import dialect
 from renderer.resolve.engine.dialect import ArgLayer, line, style
 from renderer.resolve.flavors import INSTANCE_TYPE, FlavorOrigins
 from renderer.resolve.layers import Position, ValueLayer, merge_entries, merge_items, origins, replacements
+
+if TYPE_CHECKING:
+    from renderer.input_types import FlavorSpec, OptionsSpec, RenderConfigFlavorSpec
 
 
 class Named:
@@ -70,7 +73,7 @@ def test_what_is_replaced_as_a_whole() -> None:
 
 def spoken(*lines: tuple[Origin, str]) -> list[tuple[str, Origin, list[Origin]]]:
     """Of each argument that is left: itself, where it stands, and who gives its option."""
-    settings = {"style": "argparse", "dotted": True, "aliases": {"-t": "--two"}}
+    settings: OptionsSpec = {"style": "argparse", "dotted": True, "aliases": {"-t": "--two"}}
     reads = style(settings, [lines[0][1].split()])
     layers = [ArgLayer(text.split(), origin) for origin, text in lines]
     args, form = line(reads, layers)
@@ -99,7 +102,7 @@ def test_an_argument_in_another_spelling_is_still_its_authors() -> None:
     ]
 
 
-def flavor(own: dict[str, Any], catalog: dict[str, Any] | None) -> FlavorOrigins:
+def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOrigins:
     """The flavor `a` of a model over the one of the catalog."""
     config = RenderConfig({"flavors": {"a": catalog}} if catalog else {}, Named("config"), {})
     found = Collector()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -17,6 +17,9 @@ from renderer.resolve.engine.dialect import (
     reserved,
     style,
 )
+
+if TYPE_CHECKING:
+    from renderer.input_types import OptionsSpec
 
 # What a preset that says everything about its options says.
 FULL: dict[str, Any] = {
@@ -43,7 +46,7 @@ AT = Origin(Line())
 
 
 def reads(options: dict[str, Any], *lines: str) -> Dialect:
-    return style(options, [line.split() for line in lines])
+    return style(cast("OptionsSpec", options), [line.split() for line in lines])
 
 
 def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
@@ -170,7 +173,7 @@ def test_a_group_and_its_layer_share_no_value() -> None:
 def test_of_two_spellings_the_preset_means_the_first() -> None:
     size = Option("--size", "1", repeats=False)
     known = OptionList("1", {"--size": size, "--tensor_size": size, "--tp_size": size}, {})
-    spec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
+    spec: OptionsSpec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
     assert style(spec, [["--tp_size", "4"]], known).name("--size") == "--tp_size"
     assert style(spec, [[]], known).name("--size") == "--tensor_size"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -14,6 +14,9 @@ from renderer.diagnostics import Path as Steps
 from renderer.plan import Container, Plan, Pod, Port, Rollout
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import pod_template
+
+if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigSpec
 
 LABELS = ["app.kubernetes.io/name", "app.kubernetes.io/component"]
 POD = Pod(
@@ -57,7 +60,9 @@ def patched(text: str, *, hard: bool = True, config: dict[str, Any] | None = Non
     document, found = source(text), Collector()
     origin = Origin(document)
     patch = api_defaults.part(document.value, origin, found)
-    made = pod_template.patch_pod(RenderConfig(config or {}, document), POD, patch, LABELS, hard, origin, found)
+    made = pod_template.patch_pod(
+        RenderConfig(cast("RenderConfigSpec", config or {}), document), POD, patch, LABELS, hard, origin, found
+    )
     return made.pod, [f"{each.code}:{each.line}:{each.column}" for each in found.problems]
 
 

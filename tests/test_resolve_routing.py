@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
@@ -11,9 +11,12 @@ from renderer.diagnostics.rule import NamedSource
 from renderer.resolve.gateway import routing, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 
+if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigGatewaySpec
+
 
 def said(**gateway: Any) -> RenderConfig:
-    return RenderConfig({"gateway": gateway}, NamedSource("llmaz.yaml"))
+    return RenderConfig({"gateway": cast("RenderConfigGatewaySpec", gateway)}, NamedSource("llmaz.yaml"))
 
 
 def of(namespace: str = "llm", **gateway: Any) -> GatewaySettings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -12,6 +12,9 @@ from renderer.diagnostics import Collector, Stop
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve.weight_sources import Weights, weights
 
+if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigSpec
+
 LOADERS = {name: load.preset(f"loaders/{name}") for name in load.preset_names("loaders")}
 DIGEST = f"sha256:{'0' * 64}"
 
@@ -19,7 +22,7 @@ DIGEST = f"sha256:{'0' * 64}"
 def inputs(**config: Any) -> Inputs:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
     return Inputs(
-        config=RenderConfig(config, document),
+        config=RenderConfig(cast("RenderConfigSpec", config), document),
         apps=(),
         models={},
         runtimes={},

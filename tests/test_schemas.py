@@ -17,6 +17,7 @@ import yaml
 import renderer.schema
 from renderer.api import RenderOptions
 from renderer.pipeline import render, write
+from scripts import make_input_types
 from scripts.usual import KINDS, WORDS, usual
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -199,6 +200,24 @@ def test_what_is_usual_is_enough(name: str, tmp_path: Path, monkeypatch: pytest.
     write(render(RenderOptions(paths=(str(ROOT / "examples" / name),), output=str(tmp_path / "rendered"), write=True)))
     assert "usual/input/playground" in asked
     assert set(asked) & set(KINDS) == set()
+
+
+def test_types_of_the_inputs_are_current() -> None:
+    assert make_input_types.TARGET.read_text("utf-8") == make_input_types.text()
+
+
+def test_types_of_an_object() -> None:
+    root = {"$defs": {"Size": {"type": ["string", "number"]}}}
+    item = {"properties": {"as": {"type": "string"}, "podTemplate": {"type": "object", "properties": {}}}}
+    node = {"properties": {"sizes": {"additionalProperties": {"$ref": "#/$defs/Size"}, "type": "object"}}}
+    node["properties"]["parts"] = {"type": "array", "items": item}
+    node["properties"]["kind"] = {"enum": ["b", "a"], "type": "string"}
+    types = make_input_types.Types()
+    assert types.class_of([(node, root)], "ThingSpec") == "ThingSpec"
+    assert types.classes == {
+        "PartSpec": {"as": "str", "podTemplate": "Mapping[str, object]"},
+        "ThingSpec": {"kind": 'Literal["a", "b"]', "parts": "Sequence[PartSpec]", "sizes": "Mapping[str, str | float]"},
+    }
 
 
 def test_small() -> None:

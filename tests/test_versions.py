@@ -6,7 +6,7 @@ import copy
 import itertools
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -20,6 +20,9 @@ from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.dialect import known_versions
 from renderer.resolve.engine.option_validation import refused_preset_options
 from renderer.yamlio import ChangedDocument
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec
 
 FILES = OptionListReader()
 RANGED = ("llamacpp", "sglang", "vllm")
@@ -282,7 +285,9 @@ def changed(entries: list[dict[str, Any]], **engine: Any) -> BackendRuntime:
         "recommendedConfigs": [{"name": "default", "args": GIVEN}],
         "engine": {"drain": {"seconds": 9, "option": "--a"}, **engine, "versions": entries},
     }
-    runtime = BackendRuntime("small", spec, ChangedDocument(whole.document, {"spec": spec}, {}))
+    runtime = BackendRuntime(
+        "small", cast("BackendRuntimeSpec", spec), ChangedDocument(whole.document, {"spec": spec}, {})
+    )
     return versions.in_version(runtime, "1")
 
 
@@ -293,8 +298,7 @@ def where(runtime: BackendRuntime, *path: str | int) -> str:
 
 
 def args(runtime: BackendRuntime) -> list[str]:
-    given: list[str] = runtime.spec["recommendedConfigs"][0]["args"]
-    return given
+    return list(runtime.spec["recommendedConfigs"][0]["args"])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import quantity
-from renderer.diff.objects import Body, list_at, map_at, maps_at
+from renderer.diff.objects import Body
+from renderer.json_values import list_at, map_at, maps_at
 
 _FLAVORS = "llmaz.io/inference-service-flavors"
 _REQUIRED = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")

@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, map_at, maps_at, value_at
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey
 from renderer.diff.options import OptionChange, compare_options
+from renderer.json_values import map_at, maps_at, value_at
 
 # Annotations that the renderer puts on a workload, and the word that people use for each.
 _ANNOTATIONS = {

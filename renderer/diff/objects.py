@@ -99,32 +99,3 @@ def unchanged_objects(texts: Iterable[OutputFile], folders: Iterable[str], kind:
         and any(mark in text.text for mark in marks)
     ]
     return {key: item for key, item in items(near).items() if key.kind == kind}
-
-
-def value_at(value: Any, *path: str | int) -> Any:
-    """The value at a path of a body; None where it is missing or a part of the path has another type."""
-    for part in path:
-        if isinstance(part, int):
-            value = value[part] if isinstance(value, list) and part < len(value) else None
-        else:
-            value = value.get(part) if isinstance(value, dict) else None
-        if value is None:
-            return None
-    return value
-
-
-def map_at(value: Any, *path: str | int) -> Body:
-    """The map at a path; an empty one if it is missing or no map."""
-    mapping = value_at(value, *path)
-    return mapping if isinstance(mapping, dict) else {}
-
-
-def list_at(value: Any, *path: str | int) -> list[Any]:
-    """The list at a path; an empty one if it is missing or no list."""
-    items = value_at(value, *path)
-    return items if isinstance(items, list) else []
-
-
-def maps_at(value: Any, *path: str | int) -> list[Body]:
-    """The maps of the list at a path."""
-    return [item for item in list_at(value, *path) if isinstance(item, dict)]

@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, value_at
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey
+from renderer.json_values import value_at
 
 _LABELS = ("spec", "leaderWorkerTemplate", "workerTemplate", "metadata", "labels")
 _APP = "app.kubernetes.io/name"

@@ -12,8 +12,9 @@ from renderer import quantity
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, list_at, map_at, maps_at, value_at
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey
 from renderer.diff.traffic import RIGHTS, ROUTE, PublicName, public_names
+from renderer.json_values import list_at, map_at, maps_at, value_at
 from renderer.secret_detection import hide_in_text, hide_secrets, is_literal_secret, secrets_in, url_secrets
 
 # In the order of output: first what cannot be undone, or is easily overlooked.

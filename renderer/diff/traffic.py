@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from renderer.diff.objects import Body, Items, ObjectKey, list_at, map_at, maps_at, value_at
+from renderer.diff.objects import Body, Items, ObjectKey
+from renderer.json_values import list_at, map_at, maps_at, value_at
 
 ROUTE, LIMITS, RIGHTS, PROVIDER = "AIGatewayRoute", "BackendTrafficPolicy", "SecurityPolicy", "Backend"
 _MODEL = "x-ai-eg-model"

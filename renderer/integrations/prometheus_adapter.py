@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from renderer import load, resolve, yamlio
-from renderer.api import BackendRuntime, RenderOptions, Spec
+from renderer.api import BackendRuntime, RenderOptions
 from renderer.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec
 
 _HEAD = "# Values for the chart prometheus-adapter, printed by llmaz presets adapter-rules.\n"
 
@@ -27,7 +30,7 @@ def rules(paths: tuple[str, ...] = ()) -> tuple[str, list[Diagnostic]]:
     return _values([runtime.spec for runtime in inputs.runtimes.values()]), problems
 
 
-def _values(specs: Iterable[Spec]) -> str:
+def _values(specs: Iterable[BackendRuntimeSpec]) -> str:
     names = {resolve.queue_metric(spec.get("engine") or {}) for spec in specs} - {""}
     custom = [_rule(name) for name in sorted(names)]
     return _HEAD + yamlio.dump({"rules": {"default": False, "custom": custom}})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -17,6 +17,9 @@ from renderer.load.validation import KINDS, check, kind_of
 from renderer.source.paths import tree_root
 from renderer.source.tree import DISK, FileSystem
 from renderer.yamlio import Document
+
+if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigSpec
 
 
 class ConfigOverride(Struct, frozen=True):
@@ -99,11 +102,11 @@ def render_config(
         if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
             # Where a text belongs, the shell's 1.35 is that text.
             spec = _with(spec, override, override.text.partition("=")[2])
-    config = RenderConfig(spec, document or NamedSource("llmaz.yaml"), sources)
+    config = RenderConfig(cast("RenderConfigSpec", spec), document or NamedSource("llmaz.yaml"), sources)
     if (folder := config.get("output", "dir")) and not _is_inside(str(folder)):
         problems.append(make_diagnostic("E145", config.origin("output", "dir"), value=folder))
         kept = {key: value for key, value in spec["output"].items() if key != "dir"}
-        config = RenderConfig({**spec, "output": kept}, config.document, sources)
+        config = RenderConfig(cast("RenderConfigSpec", {**spec, "output": kept}), config.document, sources)
     if overrides and (env or not names(config.document)) and (findings := _config_findings(spec)):
         raise RenderError(
             make_diagnostic(finding.code, config.origin(*finding.path[1:], key=finding.key), **finding.words)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import quantity, template
-from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, Spec
+from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggestion
 from renderer.plan import Body
 from renderer.resolve.claims import Claim
@@ -18,6 +18,9 @@ from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import History, Located, Position
 from renderer.suggestions import closest
 from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import FlavorSpec, RenderConfigFlavorSpec
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 INFTYAI = "inftyai"  # the policy under which a scheduler of that name places pods on the flavors' nodes
@@ -133,14 +136,14 @@ def catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Flavor | 
     return flavors
 
 
-def flavor(spec: Spec, at: Origin, known: Flavor | None, config: RenderConfig, diagnostics: Collector) -> Flavor:
+def flavor(spec: FlavorSpec, at: Origin, known: Flavor | None, config: RenderConfig, diagnostics: Collector) -> Flavor:
     """The model's own words over the catalog's."""
     name, params = spec["name"], spec.get("params") or {}
     limits, node = flavor_limits(spec, at, diagnostics), node_labels(spec)
-    theirs = config.get("flavors", name) or {} if known else {}
+    theirs: RenderConfigFlavorSpec = config.get("flavors", name, default={}) if known else {}
     history: dict[Path, list[Position]] = {}
-    for number, words in enumerate((theirs, spec)):
-        for path, item in _items(words):
+    for number, items in enumerate((_items(theirs), _items(spec))):
+        for path, item in items:
             history.setdefault(path, []).append(Position(number, item))
     if known is None:
         return Flavor(name, limits, node, params, history=history)
@@ -154,9 +157,12 @@ def flavor(spec: Spec, at: Origin, known: Flavor | None, config: RenderConfig, d
     )
 
 
-def _items(spec: Spec) -> Iterator[tuple[Path, Path]]:
+_COUNTED: tuple[Literal["limits", "params"], ...] = ("limits", "params")
+
+
+def _items(spec: FlavorSpec | RenderConfigFlavorSpec) -> Iterator[tuple[Path, Path]]:
     """What a flavor says, by the field and key that it becomes; of two for one label the nodeSelector stands last."""
-    for field in ("limits", "params"):
+    for field in _COUNTED:
         yield from (((field, key), (field, key)) for key in spec.get(field) or {})
     if (spec.get("params") or {}).get("INSTANCE-TYPE"):
         yield ("node", INSTANCE_TYPE), ("params", "INSTANCE-TYPE")
@@ -236,7 +242,7 @@ def _sizing(params: Mapping[str, str]) -> Mapping[str, str]:
     return {key: params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in params}
 
 
-def flavor_limits(flavor: Spec, at: Origin, diagnostics: Collector) -> Mapping[str, str]:
+def flavor_limits(flavor: FlavorSpec, at: Origin, diagnostics: Collector) -> Mapping[str, str]:
     """A flavor's limits, canonical."""
     limits = {}
     for name, value in (flavor.get("limits") or {}).items():
@@ -250,7 +256,7 @@ def flavor_limits(flavor: Spec, at: Origin, diagnostics: Collector) -> Mapping[s
     return limits
 
 
-def node_labels(flavor: Spec) -> Mapping[str, str]:
+def node_labels(flavor: FlavorSpec) -> Mapping[str, str]:
     """The labels of a flavor's nodes: its nodeSelector, and its instance type."""
     selector = flavor.get("nodeSelector") or {}
     instance = (flavor.get("params") or {}).get("INSTANCE-TYPE")
@@ -309,7 +315,7 @@ def _meant(inputs: Inputs, resource: str) -> str:
     return "if it is an accelerator, use a BackendRuntime without spec.engine"
 
 
-def unknown(catalog: Mapping[str, Flavor | None], spec: Spec, at: Origin, diagnostics: Collector) -> None:
+def unknown(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, at: Origin, diagnostics: Collector) -> None:
     """A warning for a flavor of which neither the model nor the cluster's catalog, where there is one, says what it
     brings.
     """
@@ -341,10 +347,10 @@ def accelerates(inputs: Inputs, resource: str) -> bool:
     return entry is not None and entry["count"] != "none"
 
 
-_ENTRIES: dict[str, Spec | None] = {}
+_ENTRIES: dict[str, Mapping[str, str] | None] = {}
 
 
-def _entry(inputs: Inputs, resource: str) -> Spec | None:
+def _entry(inputs: Inputs, resource: str) -> Mapping[str, str] | None:
     """The first row of presets/accelerators.yaml that fits."""
     if resource not in _ENTRIES:
         rows = (

@@ -71,7 +71,7 @@ def merge_items(lists: Iterable[Iterable[Any]]) -> MergedItems:
     return MergedItems(tuple(items), tuple(positions))
 
 
-def replacements(key: str, authors: Iterable[tuple[Mapping[str, Any], Origin]]) -> list[ValueLayer]:
+def replacements(key: str, authors: Iterable[tuple[Mapping[str, object], Origin]]) -> list[ValueLayer]:
     """Who says a field that a later author replaces as a whole: what wins stands last."""
     return [ValueLayer(spec[key], origin.at(key)) for spec, origin in authors if spec.get(key)]
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from renderer.api import App, OpenModel, Spec, TrafficInput
+from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Origin
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -101,7 +105,7 @@ def pullable(name: str) -> bool:
     return bool(re.fullmatch(_PULLED, name))
 
 
-def unserved(engine: Spec, name: str) -> str:
+def unserved(engine: EngineSpec, name: str) -> str:
     """What to do about a served name that a backend cannot have, '' where it can; its `engine.servedName` says how it
     gets one.
     """

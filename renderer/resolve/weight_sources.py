@@ -8,20 +8,24 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import component_versions
-from renderer.api import Inputs, OpenModel, Spec, minor
+from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
 from renderer.resolve.names import pullable
+
+if TYPE_CHECKING:
+    from renderer.input_types import ModelHubSpec
 
 HOME = "/workspace/models/"
 PULLED = "ollama"  # the one scheme, and kind of source, that is named after an engine: it pulls the weights itself
 _DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own: docs/design/operator.md#sources
 _GGUF = ".gguf"
+_PATTERNS: tuple[Literal["allowPatterns", "ignorePatterns"], ...] = ("allowPatterns", "ignorePatterns")
 # The first two as text: few runs need them, and re keeps what it has compiled.
 _IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
@@ -53,7 +57,7 @@ class Weights(Struct, frozen=True):
     host_path: str = ""
     image: str = ""
     loader: str | None = None
-    entry: Spec = {}
+    entry: Mapping[str, Any] = {}
     words: Mapping[str, Any] = {}
 
 
@@ -70,7 +74,7 @@ def weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> Weights
     return _uri(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), diagnostics)
 
 
-def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, diagnostics: Collector) -> Weights:
+def _hub(inputs: Inputs, model: OpenModel, hub: ModelHubSpec, at: Origin, diagnostics: Collector) -> Weights:
     kind, repo, filename = hub.get("name", "Huggingface"), hub.get("modelID") or "", hub.get("filename") or ""
     if not repo:
         diagnostics.add("E232", at.at("modelID") if "modelID" in hub else replace(at, key=True))
@@ -81,10 +85,10 @@ def _hub(inputs: Inputs, model: OpenModel, hub: Spec, at: Origin, diagnostics: C
             diagnostics.add("E234", at.at("filename"), value=filename)
         if kind != "Huggingface":
             diagnostics.add("E235", at.at("filename", key=True), hub=kind)
-        for field in ("allowPatterns", "ignorePatterns"):
+        for field in _PATTERNS:
             if field in hub:
                 diagnostics.add("E236", at.at(field, key=True), field=field)
-    for field in ("allowPatterns", "ignorePatterns"):
+    for field in _PATTERNS:
         for i, pattern in enumerate(hub.get(field) or ()):
             if not pattern:
                 diagnostics.add("E237", at.at(field, i), what="the pattern is empty", hint="leave it out")
@@ -177,7 +181,7 @@ def _store(
     scheme: str,
     rest: str,
     loader: str,
-    entry: Spec,
+    entry: Mapping[str, Any],
     at: Origin,
     diagnostics: Collector,
 ) -> Weights:
@@ -225,7 +229,7 @@ def _store(
     )  # fmt: skip
 
 
-def _secret_as(inputs: Inputs, entry: Spec) -> str:
+def _secret_as(inputs: Inputs, entry: Mapping[str, Any]) -> str:
     """How RenderConfig's Secret for this source is to be used: keyFile, hmac; '' when it names none."""
     for credential in entry.get("credentials") or ():
         chosen = inputs.config.get("secrets", credential["secret"])
@@ -260,7 +264,7 @@ def _oci(inputs: Inputs, model: OpenModel, uri: str, rest: str, at: Origin, diag
     )
 
 
-def _loader(inputs: Inputs, what: str) -> tuple[str | None, Spec]:
+def _loader(inputs: Inputs, what: str) -> tuple[str | None, Mapping[str, Any]]:
     """The loader preset that serves this hub or URI scheme, and its entry for it."""
     for name in inputs.loaders:
         for entry in inputs.loaders[name].value["spec"]["sources"]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from renderer.api import App, Inputs, OpenModel, Spec
+from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.resolve import flavors, names
 from renderer.resolve.apps.app_base import AppBase
@@ -24,6 +24,9 @@ from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.template import TemplateError, Words, share_maps
 
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeConfigSpec, VariantSpec
+
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
@@ -35,10 +38,10 @@ class EngineRun(Struct, frozen=True):
 
     engine: backend_runtime.Engine
     config: backend_runtime.RecommendedConfig
-    user: Spec
+    user: BackendRuntimeConfigSpec
     resources: MergedResources
     held: flavors.Accelerator
-    variant: Spec
+    variant: VariantSpec
     images: Sequence[ValueLayer]
     versions: Sequence[ValueLayer]
     version: str
@@ -213,7 +216,7 @@ def _sized(
     diagnostics: Collector,
 ) -> backend_runtime.RunnerSize:
     """What the engine makes of these resources. Raises Stop when it cannot run on them."""
-    authors = [(engine.runtime.spec, engine.origin)]
+    authors: list[tuple[Mapping[str, object], Origin]] = [(engine.runtime.spec, engine.origin)]
     if not engine.templated:
         return backend_runtime.RunnerSize(
             merged, images=replacements("image", authors), versions=replacements("version", authors)
@@ -257,7 +260,7 @@ def _moves(tag: str) -> bool:
 
 
 def _words(
-    engine: backend_runtime.Engine, base: AppBase, variant: Spec, size: int, served: str, length: int, slots: int
+    engine: backend_runtime.Engine, base: AppBase, variant: VariantSpec, size: int, served: str, length: int, slots: int
 ) -> dict[str, Any]:
     main = base.weights[0]
     second = base.weights[1] if len(base.weights) > 1 else None

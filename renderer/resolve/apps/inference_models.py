@@ -122,8 +122,8 @@ def _targets(item: TrafficInput, diagnostics: Collector) -> list[_Target]:
 
 def _find_app(context: RunContext, item: TrafficInput, diagnostics: Collector) -> App | None:
     """The app that `poolRef` names, None where the pool is not ours. Raises Stop when no such pool is known."""
-    reference, origin = item.spec["poolRef"], item.origin("spec", "poolRef")
-    name = reference["name"]
+    name, origin = item.spec["poolRef"]["name"], item.origin("spec", "poolRef")
+    reference: Mapping[str, object] = item.spec["poolRef"]
     for key, allowed in (("kind", ("InferencePool",)), ("group", _GROUPS)):
         if reference.get(key, allowed[0]) not in allowed:
             diagnostics.stop(

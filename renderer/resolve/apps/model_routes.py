@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from renderer.api import App, Spec, TrafficInput
+from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.plan import Plan, ProviderPlan, RouteTarget, TokenLimit, TrafficPlan
 from renderer.resolve import names
@@ -16,6 +16,9 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pools, routing
 from renderer.resolve.gateway.routing import BackendShare, RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendSpec, ProviderSpec
 
 _KINDS = {"playground": "Playground", "service": "Service"}
 _COUNTS = {
@@ -67,7 +70,7 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
                 )
             )
             continue
-        field = "playground" if "playground" in backend else "service"
+        field: Literal["playground", "service"] = "playground" if "playground" in backend else "service"
         origin = origin.at(field)
         if seen.setdefault((backend[field], priority), i) != i:
             diagnostics.add("E646", origin, name=backend[field])
@@ -129,7 +132,7 @@ def referenced_objects(
     )
 
 
-def _wants_route(context: RunContext, item: TrafficInput, backend: Spec, settings: GatewaySettings) -> bool:
+def _wants_route(context: RunContext, item: TrafficInput, backend: BackendSpec, settings: GatewaySettings) -> bool:
     """Whether a backend turns routes on for itself although RenderConfig turns them off."""
     app = context.apps.get((item.namespace, backend.get("playground") or backend.get("service") or ""))
     return app is not None and routing.mode(app, settings) != "off"
@@ -287,7 +290,7 @@ def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:
             yield i, name
 
 
-def _validate_api(spec: Spec, origin: Origin, diagnostics: Collector) -> None:
+def _validate_api(spec: ProviderSpec, origin: Origin, diagnostics: Collector) -> None:
     """An error where an API lacks its version or has a field of another API; a warning for an unusual kind of key."""
     speaks, kind = spec["schema"], spec["auth"]["type"]
     if speaks in _VERSIONED and "version" not in spec:
@@ -302,7 +305,7 @@ def _validate_api(spec: Spec, origin: Origin, diagnostics: Collector) -> None:
 
 
 def _provider(
-    context: RunContext, item: TrafficInput, spec: Spec, name: str, origin: Origin, diagnostics: Collector
+    context: RunContext, item: TrafficInput, spec: ProviderSpec, name: str, origin: Origin, diagnostics: Collector
 ) -> ProviderPlan:
     host, auth = spec["hostname"], spec["auth"]
     if len(name) > _LABEL:

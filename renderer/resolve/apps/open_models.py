@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from renderer.api import Inputs, OpenModel, RenderConfig, Spec
+from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin
 from renderer.plan import ModelPlan, SharedNeed
 from renderer.resolve import flavors
 from renderer.resolve.claims import Claim
 from renderer.resolve.flavors import Flavor
 from renderer.schema import spec_default
+
+if TYPE_CHECKING:
+    from renderer.input_types import SourceSpec
 
 KIND = "OpenModel"
 Catalog: TypeAlias = Mapping[str, Flavor | None]
@@ -62,7 +65,7 @@ def _spec(
     return rendered
 
 
-def _source(source: Spec) -> dict[str, Any]:
+def _source(source: SourceSpec) -> dict[str, Any]:
     hub = source.get("modelHub")
     if hub is None:
         return {"uri": source["uri"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -27,6 +28,9 @@ from renderer.resolve.pod.pod_template import PatchedPod
 from renderer.resolve.weight_sources import PULLED
 from renderer.template import TemplateError
 from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
 
 _PORT = Port("http", PORT)
 _PORTS = (SharedMap({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
@@ -144,7 +148,7 @@ def _pod(
         liveness_probe=shell.liveness,
         lifecycle=shell.lifecycle,
     )
-    security = variant.get("security") or engine.spec.get("security") or {}
+    security: SecuritySpec = variant.get("security") or engine.spec.get("security") or {}
     if engine.templated and base.weights[0].kind == PULLED and not kit.loads:
         kit = pods.without_weights(kit)  # docs/design/presets.md#weights-of-pulling-engines
     pod = pods.playground_pod(kit, runner, line.shared_memory, engine.grace, _tolerations(run.held), security, beside)

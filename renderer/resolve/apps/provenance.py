@@ -11,8 +11,9 @@ where a preset says its part. Below `speakers` a field and a number for each who
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from renderer.api import App, Spec
+from renderer.api import App
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Pod
 from renderer.resolve import app_annotations
@@ -27,6 +28,9 @@ from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.layers import origins
 from renderer.resolve.pod import loader_presets, pods
+
+if TYPE_CHECKING:
+    from renderer.input_types import ModelEngineSpec
 
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 _RUNNER: Path = ("spec", "containers", 0)
@@ -59,7 +63,7 @@ def said(
     return field_origins
 
 
-def _of_model(base: AppBase, run: EngineRun) -> tuple[Spec, Origin]:
+def _of_model(base: AppBase, run: EngineRun) -> tuple[ModelEngineSpec, Origin]:
     """What the main model says of this engine, and where."""
     name, main = run.engine.runtime.name, base.claim.main
     return backend_runtime.model_settings(main, run.engine), Origin(main.document, ("spec", "engines", name))
@@ -167,9 +171,13 @@ def _around(context: RunContext, app: App, base: AppBase, run: EngineRun, pod: P
 
 def _prepared(run: EngineRun, pod: Pod) -> Iterator[tuple[Path, Origin]]:
     """Steps before the engine starts, and writable folders, as the preset lists them."""
+    engine = run.engine.spec
     steps, volumes = [step.name for step in pod.init_containers], [volume["name"] for volume in pod.volumes]
-    for field, names in (("initContainers", steps), ("volumes", volumes)):
-        for i, entry in enumerate(run.engine.spec.get(field) or ()):
+    for field, entries, names in (
+        ("initContainers", engine.get("initContainers"), steps),
+        ("volumes", engine.get("volumes"), volumes),
+    ):
+        for i, entry in enumerate(entries or ()):
             if entry["name"] in names:
                 key: Path = ("said", "template", "spec", field, names.index(entry["name"]))
                 yield key, run.engine.origin.at("engine", field, i)

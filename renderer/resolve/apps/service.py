@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
+from renderer.json_values import maps_at
 from renderer.plan import Plan, Pod, Port
 from renderer.resolve import monitoring, names, target_versions
 from renderer.resolve.apps import provenance
@@ -73,12 +75,19 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     )
 
 
-def _pod(context: RunContext, app: App, base: AppBase, key: str, diagnostics: Collector, *, marked: bool = True) -> Pod:
+def _pod(
+    context: RunContext,
+    app: App,
+    base: AppBase,
+    key: Literal["leaderTemplate", "workerTemplate"],
+    diagnostics: Collector,
+    *,
+    marked: bool = True,
+) -> Pod:
     """One template with what the models need. `marked`: it is the one with the model's labels and annotation."""
     at = app.origin("spec", "workloadTemplate", key)
     template = app.spec["workloadTemplate"][key]
-    containers = (template.get("spec") or {}).get("containers") or ()
-    if not any(container.get("name") == pods.RUNNER for container in containers):
+    if not any(container.get("name") == pods.RUNNER for container in maps_at(template, "spec", "containers")):
         # Upstream's webhook looks at the worker only; a leader without one runs there.
         code = "E286" if key == "workerTemplate" else "W208"
         diagnostics.add(code, at.at("spec", "containers"), key=key)

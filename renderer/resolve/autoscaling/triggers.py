@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from renderer import quantity, template
-from renderer.api import App, Spec
+from renderer.api import App
 from renderer.diagnostics import Collector, Origin
 from renderer.plan import Body, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
 from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
 
 _CPU = SharedMap(
     {
@@ -109,12 +112,13 @@ def _metrics_and_behavior(spec: Body, origin: Origin, diagnostics: Collector) ->
     return metric_specs or (_CPU,), template.share_maps(spec.get("behavior") or {})
 
 
-def queue_metric(engine: Spec) -> str:
+def queue_metric(engine: EngineSpec) -> str:
     """The metric that a `spec.engine` scales on, by its name in the engine; '' where none is known."""
-    return str((engine.get("metrics") or {}).get((engine.get("scale") or {}).get("metric"), ""))
+    metrics: Mapping[str, object] = engine.get("metrics") or {}
+    return str(metrics.get((engine.get("scale") or {}).get("metric", ""), ""))
 
 
-def validate_metric(engine: Spec, origin: Origin, diagnostics: Collector) -> None:
+def validate_metric(engine: EngineSpec, origin: Origin, diagnostics: Collector) -> None:
     """An error when `engine.scale` names a metric that `engine.metrics` does not. `origin`: of the engine."""
     if "scale" in engine and not queue_metric(engine):
         diagnostics.add("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])

@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer.api import OpenModel, Spec
+from renderer.api import OpenModel
 from renderer.diagnostics import Collector, Origin
 from renderer.resolve.engine import dialect
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig, model_settings
 from renderer.resolve.engine.dialect import ArgLayer
 from renderer.resolve.flavors import Accelerator, Placement
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeConfigSpec
 
 _GLOB = frozenset("*?[")
 
@@ -84,7 +88,11 @@ def _keyed(engine: Engine, given: ArgLayer, wholes: set[str], diagnostics: Colle
 
 
 def validate_draft_args(
-    config: RecommendedConfig, line: Sequence[str], user: Spec, origin: Origin, diagnostics: Collector
+    config: RecommendedConfig,
+    line: Sequence[str],
+    user: BackendRuntimeConfigSpec,
+    origin: Origin,
+    diagnostics: Collector,
 ) -> None:
     """An error where the path of a draft model that nobody claims is still in the line of a config that has it, as an
     empty argument.

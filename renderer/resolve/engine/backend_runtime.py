@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
 
 from renderer import patterns
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, OptionFiles, Spec, UnreadableList
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, OptionFiles, UnreadableList
 from renderer.diagnostics import Collector, Origin, Stop, suggestion
 from renderer.patterns import Expression, PatternError
 from renderer.plan import Body
@@ -22,6 +22,9 @@ from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
 from renderer.template import Filler, Words, share_maps, split_template
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec, ModelEngineSpec, RecommendedConfigSpec, VariantSpec
 
 WORDS = frozenset(
     [
@@ -129,7 +132,7 @@ class RunnerSize(Struct, frozen=True):
 
     resources: MergedResources
     held: Accelerator = NONE
-    variant: Spec = {}
+    variant: VariantSpec = {}
     size: int = 1
     length: int = 0
     images: Sequence[ValueLayer] = ()
@@ -141,7 +144,7 @@ class RecommendedConfig(Struct, frozen=True, eq=False):
     its flavor say; `drafts`: one of the args is the path of a draft model.
     """
 
-    spec: Spec
+    spec: RecommendedConfigSpec
     layer: Callable[[Words], ArgLayer]
     origin: Origin
     sized: dict[bytes, RunnerSize]
@@ -167,7 +170,7 @@ class Engine(Struct, frozen=True, eq=False):
     runtime: BackendRuntime
     version: str  # the one that it is compiled for, '' where nobody knows
     other: bool  # that is not the runtime's own
-    spec: Spec
+    spec: EngineSpec
     templated: bool
     constant: Words  # the words that are alike for all apps
     origin: Origin
@@ -244,7 +247,7 @@ def _derivation(held: tuple[Derived, ...], words: Words) -> Derivation:
     return Derivation(held, tuple(layers), tuple(envs), tuple(sizes))
 
 
-def model_settings(model: OpenModel, engine: Engine) -> Spec:
+def model_settings(model: OpenModel, engine: Engine) -> ModelEngineSpec:
     """What a model says of this engine: its entry of `spec.engines`."""
     return (model.spec.get("engines") or {}).get(engine.runtime.name) or {}
 
@@ -283,7 +286,7 @@ def recommended(engine: Engine, draft: bool, app: App, diagnostics: Collector) -
     return engine.configs[name]
 
 
-def variant(engine: Engine, accelerator: Accelerator, given: bool) -> Spec | None:
+def variant(engine: Engine, accelerator: Accelerator, given: bool) -> VariantSpec | None:
     """The first variant that fits the accelerator, None when none does; `given`: the model has flavors."""
     variants = engine.spec.get("variants")
     if not variants:
@@ -291,7 +294,7 @@ def variant(engine: Engine, accelerator: Accelerator, given: bool) -> Spec | Non
     bare = not given and not accelerator.resource
     for candidate in variants:
         if candidate.get("unflavored") if bare else candidate["accelerator"] == accelerator.vendor:
-            fitting: Spec = candidate
+            fitting: VariantSpec = candidate
             return fitting
     return None
 
@@ -338,7 +341,7 @@ def _elsewhere(inputs: Inputs, engine: Engine, accelerator: Accelerator) -> str:
     return "; ".join(filter(None, [reason, runs, able]))
 
 
-def _variants(runtime: BackendRuntime) -> list[Spec]:
+def _variants(runtime: BackendRuntime) -> Sequence[VariantSpec]:
     """What a runtime says of accelerators."""
     return (runtime.spec.get("engine") or {}).get("variants") or []
 
@@ -351,7 +354,7 @@ def expressed(pattern: str, *, trusted: bool = False) -> Expression | re.Pattern
     return re.compile(pattern) if trusted else patterns.expression(pattern)
 
 
-def version(spec: Spec, tag: str, *, trusted: bool = False) -> str:
+def version(spec: EngineSpec, tag: str, *, trusted: bool = False) -> str:
     """The engine's version that an image tag says, by `options.version` of a `spec.engine`; '' when it says none.
 
     A pattern without a group is the version itself: so a custom image says it. One that is broken says none. Its second
@@ -370,7 +373,7 @@ def version(spec: Spec, tag: str, *, trusted: bool = False) -> str:
     match = expression.search(tag)
     if match and (number := match.group(1)):
         return _whole(number, tag[match.end(1) :])
-    return str(releases.get(match.group(2), "")) if match and expression.groups > 1 else ""
+    return str(releases.get(match.group(2) or "", "")) if match and expression.groups > 1 else ""
 
 
 def _whole(version: str, behind: str) -> str:
@@ -441,9 +444,14 @@ def judge_own(files: OptionFiles, engine: Engine, diagnostics: Collector) -> Non
     if option_judge is None:
         return
     lines = [
-        (entry.get("args") or (), engine.origin.at(*path, i, "args"))
-        for path, entries in ((("recommendedConfigs",), runtime.spec), (("engine", "derived"), own))
-        for i, entry in enumerate(entries.get(path[-1]) or ())
+        *(
+            (config.get("args") or (), engine.origin.at("recommendedConfigs", i, "args"))
+            for i, config in enumerate(runtime.spec.get("recommendedConfigs") or ())
+        ),
+        *(
+            (entry.get("args") or (), engine.origin.at("engine", "derived", i, "args"))
+            for i, entry in enumerate(own.get("derived") or ())
+        ),
     ]
     for args, origin in lines:
         filled = ["value".join(split_template(arg)[::2]) for arg in args]

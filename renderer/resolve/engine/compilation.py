@@ -11,10 +11,10 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from renderer import quantity, template
-from renderer.api import BackendRuntime, OptionFiles, Spec
+from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.patterns import PatternError
 from renderer.resolve.engine import dialect, versions
@@ -38,6 +38,9 @@ from renderer.resolve.engine.dialect import ArgLayer, Dialect, OptionList, Reser
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, FileSpec, InitContainerSpec, NoteSpec
+
 _TEXTS = frozenset({"command", "value"})  # of hooks, probes and variables: text, though a word of theirs is a number
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _CONFIG = "config"  # the volume of its files
@@ -52,7 +55,7 @@ class _Preset:
 
     def __init__(self, runtime: BackendRuntime, constant: Words, diagnostics: Collector) -> None:
         self.constant = constant
-        self.own: Spec = runtime.spec.get("engine") or {}
+        self.own: EngineSpec = runtime.spec.get("engine") or {}
         self.at = Origin(runtime.document, ("spec",))
         self.found = diagnostics
         self.open = 0  # how many trees have a word in them that differs from app to app
@@ -98,7 +101,7 @@ class _Preset:
                 open_.append((i, filler))
         return _layer(texts, self.at.at(*path), open_)
 
-    def when(self, path: Path, entry: Spec) -> Filler:
+    def when(self, path: Path, entry: DerivedSpec | FileSpec | InitContainerSpec | NoteSpec) -> Filler:
         """The condition of an entry; without one it always holds."""
         try:
             return template.condition(entry.get("when", "true"), WORDS, (*path, "when"))
@@ -178,7 +181,7 @@ def engine(
     return compiled
 
 
-def _shell(preset: _Preset, spec: Spec) -> Callable[[Words], RunnerShell]:
+def _shell(preset: _Preset, spec: BackendRuntimeSpec) -> Callable[[Words], RunnerShell]:
     """Fills command, hooks and probes; only where a word of an app's is in them for each."""
     before = preset.open
     command = preset.strings(("command",), spec.get("command") or [])
@@ -194,20 +197,20 @@ def _shell(preset: _Preset, spec: Spec) -> Callable[[Words], RunnerShell]:
     return lambda words: constant
 
 
-def _shared_tokens(reads: Dialect, own: Spec) -> SharedTokens | None:
+def _shared_tokens(reads: Dialect, own: EngineSpec) -> SharedTokens | None:
     shared = (own.get("options") or {}).get("shared")
     if not shared:
         return None
     return SharedTokens(_option_names(reads, shared["options"]), shared["among"], shared.get("instead", ""))
 
 
-def _grace(own: Spec, drain: int) -> int:
+def _grace(own: EngineSpec, drain: int) -> int:
     """The engine's own time to drain, after a hook that sleeps."""
     drain_spec = own.get("drain")
     return int(drain_spec["seconds"]) + drain - 10 if drain_spec else _GRACE
 
 
-def _asking(own: Spec) -> Callable[[Words], Any]:
+def _asking(own: EngineSpec) -> Callable[[Words], Any]:
     """What of the words the conditions of `derived` depend on: of most only whether they are true."""
     read = [template.read_by(entry.get("when", "")) for entry in own.get("derived") or ()]
     valued = {word for words, _ in read for word in words} & WORDS
@@ -216,24 +219,27 @@ def _asking(own: Spec) -> Callable[[Words], Any]:
     return lambda words: (values(words), *map(bool, map(words.__getitem__, truths)))
 
 
-def _images(spec: Spec, at: Origin, diagnostics: Collector) -> None:
+def _images(spec: BackendRuntimeSpec, at: Origin, diagnostics: Collector) -> None:
     """An error for each image and tag of the runtime that is none."""
     variants = (spec.get("engine") or {}).get("variants") or ()
-    places = [(spec, at), *((part, at.at("engine", "variants", i)) for i, part in enumerate(variants))]
+    places: list[tuple[Mapping[str, object], Origin]] = [
+        (spec, at),
+        *((part, at.at("engine", "variants", i)) for i, part in enumerate(variants)),
+    ]
     for part, where in places:
         for key, form in (("image", "repository"), ("version", "tag")):
             if key in part:
-                images.validate_image(part[key], form, where.at(key), diagnostics)
+                images.validate_image(str(part[key]), form, where.at(key), diagnostics)
 
 
-def _style(spec: Spec, own: Spec, listed: OptionList | None) -> Dialect:
+def _style(spec: BackendRuntimeSpec, own: EngineSpec, listed: OptionList | None) -> Dialect:
     """How its command line is read; what the preset itself uses counts as known."""
     layers = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
     layers += [entry.get("args") or [] for entry in own.get("derived") or ()]
     return dialect.style(own.get("options") or {}, layers, listed)
 
 
-def _configs(spec: Spec, preset: _Preset) -> Mapping[str, RecommendedConfig]:
+def _configs(spec: BackendRuntimeSpec, preset: _Preset) -> Mapping[str, RecommendedConfig]:
     configs: dict[str, RecommendedConfig] = {}
     for i, config in enumerate(spec.get("recommendedConfigs") or ()):
         origin = preset.at.at("recommendedConfigs", i)
@@ -269,7 +275,9 @@ def _derived(preset: _Preset) -> tuple[Derived, ...]:
     return tuple(derived)
 
 
-def _conditional(preset: _Preset, whole: BackendRuntime, its_version: str, field: str) -> tuple[Conditional, ...]:
+def _conditional(
+    preset: _Preset, whole: BackendRuntime, its_version: str, field: Literal["notes", "refuse"]
+) -> tuple[Conditional, ...]:
     """What the entries of `engine.versions` tell, or refuse, in a version."""
     conditional = []
     for item, path in versions.conditions(whole, its_version, field):
@@ -312,7 +320,7 @@ def _volumes(preset: _Preset) -> tuple[tuple[str, str], ...]:
     return tuple((name, volume["mountPath"]) for name, volume in zip(names, entries, strict=True))
 
 
-def _names(preset: _Preset, field: str, ours: str, more: set[str]) -> list[str]:
+def _names(preset: _Preset, field: Literal["initContainers", "volumes"], ours: str, more: set[str]) -> list[str]:
     """The names in a list of `spec.engine`; an error for one that is there twice, or the renderer's own."""
     names: set[str] = set()
     listed: list[str] = []
@@ -385,7 +393,7 @@ def _strings(filler: Filler) -> Callable[[Words], Sequence[str]]:
     return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
 
 
-def _size(entry: Spec, origin: Origin, diagnostics: Collector) -> str:
+def _size(entry: Mapping[str, object], origin: Origin, diagnostics: Collector) -> str:
     """The entry's sharedMemory, canonical; '' without one."""
     try:
         return quantity.canonical(entry["sharedMemory"]) if "sharedMemory" in entry else ""
@@ -400,7 +408,7 @@ _OWNED = {  # words whose options and variables are the renderer's, and what to 
 }
 
 
-def _reserved(reads: Dialect, spec: Spec, own: Spec) -> Mapping[str, ReservedOption]:
+def _reserved(reads: Dialect, spec: BackendRuntimeSpec, own: EngineSpec) -> Mapping[str, ReservedOption]:
     """Options whose preset value is the port or the served name, the renderer's; and those that the preset names."""
     reserved = {}
     for entry in (own.get("options") or {}).get("reserved") or ():
@@ -422,7 +430,7 @@ def _bare(value: str) -> str:
     return value.strip("{} ").lstrip(".") if value.startswith("{{") else ""
 
 
-def _derived_from(own: Spec, word: str) -> Iterator[tuple[str, str]]:
+def _derived_from(own: EngineSpec, word: str) -> Iterator[tuple[str, str]]:
     """Group and option of what `derived` gives the word."""
     for entry in own.get("derived") or ():
         for option, value in itertools.pairwise(entry.get("args") or ()):
@@ -430,7 +438,7 @@ def _derived_from(own: Spec, word: str) -> Iterator[tuple[str, str]]:
                 yield entry.get("group", ""), option
 
 
-def _filed(reads: Dialect, spec: Spec, own: Spec) -> Mapping[str, str]:
+def _filed(reads: Dialect, spec: BackendRuntimeSpec, own: EngineSpec) -> Mapping[str, str]:
     """The options whose value in a config is one of the preset's files that tell of the draft model, and its path."""
     files = own.get("files") or ()
     paths = {entry["path"] for entry in files if "DraftModelPath" in template.words_of(entry["content"])}

@@ -10,14 +10,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from renderer import patterns
-from renderer.api import BackendRuntime, OptionFile, OptionFiles, Spec, UnreadableList
+from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
 from renderer.diagnostics import Collector, Origin
 from renderer.resolve.layers import Position
+
+if TYPE_CHECKING:
+    from renderer.input_types import OptionsSpec
 
 _FORM = "--name[,-n] ARITY [repeat] [{choices}] [since..until]"  # of a line of a list of options
 # The same, less the range of versions.
@@ -162,11 +165,11 @@ def is_number(token: str) -> bool:
     return bool(_NUMBER.match(token))
 
 
-def style(options: Spec, configs: Iterable[Sequence[str]], listed: OptionList | None = None) -> Dialect:
+def style(options: OptionsSpec, configs: Iterable[Sequence[str]], listed: OptionList | None = None) -> Dialect:
     """The style of a preset's `engine.options`; `listed`: the options of its version."""
     groups = options.get("groups") or {}
     spelled = {spelling: option.name for spelling, option in listed.options.items()} if listed else {}
-    spelled |= options.get("aliases") or {}
+    spelled.update(options.get("aliases") or {})
     # The preset's own words win: what it calls an option is the option's name.
     options_given = (
         token.partition("=")[0].partition(".")[0] for args in configs for token in args if token.startswith("-")
@@ -174,7 +177,8 @@ def style(options: Spec, configs: Iterable[Sequence[str]], listed: OptionList | 
     used = dict.fromkeys((*options_given, *(member for members in groups.values() for member in members)))
     mine = {spelled[word]: word for word in reversed(used) if word in spelled}  # of two spellings the first
     dotted = bool(options.get("dotted"))
-    spelled = {spelling: mine.get(name, name) for spelling, name in spelled.items()} | (options.get("renamed") or {})
+    spelled = {spelling: mine.get(name, name) for spelling, name in spelled.items()}
+    spelled.update(options.get("renamed") or {})
     return Dialect(
         kind=options.get("style", "none"),
         underscores=bool(options.get("underscores")),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING
 
 from renderer import template
-from renderer.api import Spec
 from renderer.resolve.engine.dialect import Dialect
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
 
 _WORDS = frozenset(["ModelName", "Adapter"])
 
 
 def lora_names(
-    engine: Spec, style: Dialect, served: str, args: Sequence[str], names: Set[str] | None = None
+    engine: EngineSpec, style: Dialect, served: str, args: Sequence[str], names: Set[str] | None = None
 ) -> tuple[str, ...]:
     """The names by which clients ask for them, by the options that `engine.adapters` of the preset lists; each value is
     name=path, or JSON. `served`: the public name of the model itself; `names`: the options among the arguments, where

@@ -6,26 +6,34 @@ the entry that made it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
 from renderer import template
-from renderer.api import BackendRuntime, OptionFiles, Spec
+from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.resolve.engine.dialect import is_number, known_versions, order
 from renderer.template import TemplateError, Words
 from renderer.yamlio import ChangedDocument
 
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, NoteSpec, VersionSpec
+
 _ENTRIES: Path = ("spec", "engine", "versions")
 _DERIVED: Path = ("spec", "engine", "derived")
 # Fields that an entry names as the BackendRuntime does: laid over what stands there, key by key.
-_AROUND = ("lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
-_OF_ENGINE = ("metrics", "drain", "options")
+_AROUND: tuple[Literal["lifecycle", "startupProbe", "readinessProbe", "livenessProbe"], ...] = (
+    "lifecycle",
+    "startupProbe",
+    "readinessProbe",
+    "livenessProbe",
+)
+_OF_ENGINE: tuple[Literal["metrics", "drain", "options"], ...] = ("metrics", "drain", "options")
 _HANDLERS = frozenset(["httpGet", "exec", "tcpSocket", "grpc"])  # of a probe, one at a time
 
 
-def holds(entry: Spec, version: str) -> bool:
+def holds(entry: VersionSpec | DerivedSpec, version: str) -> bool:
     """Whether the range of an entry holds a version: `since` is the first in it, `until` the first behind it."""
     since, until = entry.get("since"), entry.get("until")
     place = order(version)
@@ -34,7 +42,7 @@ def holds(entry: Spec, version: str) -> bool:
 
 def in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:
     """The runtime as it is in a version of its engine; itself where that makes no difference. '' is no version."""
-    engine: Spec = runtime.spec.get("engine") or {}
+    engine: EngineSpec = runtime.spec.get("engine") or {}
     entries, derived = engine.get("versions") or (), engine.get("derived") or ()
     held = [i for i, entry in enumerate(entries) if version and holds(entry, version)]
     kept = [i for i, entry in enumerate(derived) if not version or holds(entry, version)]
@@ -51,7 +59,7 @@ def in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:
 class _Change:
     """A runtime's spec while entries are laid over it. `moved`: where what they made stands in the document."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: BackendRuntimeSpec) -> None:
         self.engine: dict[str, Any] = dict(spec["engine"])
         self.spec: dict[str, Any] = {**spec, "engine": self.engine}
         self.moved: dict[Path, Path] = {}
@@ -63,14 +71,14 @@ class _Change:
             self.engine["derived"] = [derived[i] for i in kept]
             self.moved.update({(*_DERIVED, place): (*_DERIVED, i) for place, i in enumerate(kept)})
 
-    def lay(self, entry: Spec, at: Path, version: str) -> None:
+    def lay(self, entry: VersionSpec, at: Path, version: str) -> None:
         """Lays one entry over the spec."""
         if "command" in entry:
             self.spec["command"] = entry["command"]
             self.moved["spec", "command"] = (*at, "command")
-        for field in _AROUND:
-            if field in entry:
-                self._over(self.spec, field, entry[field], ("spec", field), (*at, field))
+        for hook in _AROUND:
+            if hook in entry:
+                self._over(self.spec, hook, entry[hook], ("spec", hook), (*at, hook))
         for field in _OF_ENGINE:
             if field in entry:
                 self._over(self.engine, field, entry[field], ("spec", "engine", field), (*at, field))
@@ -90,7 +98,7 @@ class _Change:
                 derived.append(derived_entry)
             self.engine["derived"] = derived
 
-    def _over(self, holder: dict[str, Any], field: str, patch: Spec, path: Path, at: Path) -> None:
+    def _over(self, holder: dict[str, Any], field: str, patch: Mapping[str, object], path: Path, at: Path) -> None:
         """Lays a map over the one that stands there, key by key; what is empty takes its key away."""
         value = dict(holder.get(field) or {})
         if field.endswith("Probe") and _HANDLERS & patch.keys():
@@ -206,7 +214,9 @@ def _rule(rules: Iterable[str], arg: str) -> str:
 # ---- what a version cannot do ----
 
 
-def conditions(runtime: BackendRuntime, version: str, field: str) -> Iterator[tuple[Spec, Path]]:
+def conditions(
+    runtime: BackendRuntime, version: str, field: Literal["notes", "refuse"]
+) -> Iterator[tuple[NoteSpec, Path]]:
     """The items of `notes` or `refuse` of all entries that hold a version, and where each stands in the document."""
     entries = (runtime.spec.get("engine") or {}).get("versions") or ()
     for i, entry in enumerate(entries if version else ()):
@@ -245,7 +255,7 @@ def versions_able(
 
 def validate_versions(runtime: BackendRuntime, diagnostics: Collector) -> None:
     """What is wrong with the ranges of a runtime's entries, and with what they say of its arguments."""
-    engine: Spec = runtime.spec.get("engine") or {}
+    engine: EngineSpec = runtime.spec.get("engine") or {}
     entries = engine.get("versions") or ()
     for path, items in (
         (_ENTRIES, entries),
@@ -266,13 +276,13 @@ def validate_versions(runtime: BackendRuntime, diagnostics: Collector) -> None:
 
 def version_samples(runtime: BackendRuntime) -> list[str]:
     """A version of each range that the runtime's entries make: where one begins, or the one before it has ended."""
-    engine: Spec = runtime.spec.get("engine") or {}
+    engine: EngineSpec = runtime.spec.get("engine") or {}
     entries = [*(engine.get("versions") or ()), *(engine.get("derived") or ())]
     borders = {border for entry in entries for border in (entry.get("since"), entry.get("until")) if border}
     return ["0", *sorted(borders, key=order)] if borders else []
 
 
-def _arguments(spec: Spec, entries: Iterable[Spec]) -> Iterator[Sequence[str]]:
+def _arguments(spec: BackendRuntimeSpec, entries: Iterable[VersionSpec]) -> Iterator[Sequence[str]]:
     """All arguments that a runtime may ever give."""
     for config in spec.get("recommendedConfigs") or ():
         yield config.get("args") or ()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from renderer import patterns
-from renderer.api import App, Inputs, Spec
+from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, has_errors
 from renderer.resolve.claims import Claim, ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.weight_sources import PULLED, Weights
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
 
 _PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re keeps what it has compiled
 _FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
@@ -161,7 +164,7 @@ def _either(names: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
-def _others(inputs: Inputs, name: str) -> Iterator[tuple[str, Spec]]:
+def _others(inputs: Inputs, name: str) -> Iterator[tuple[str, EngineSpec]]:
     """Every other engine that says what it can."""
     for other in inputs.runtimes:
         if other != name and (spec := inputs.runtimes[other].spec.get("engine")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -18,6 +18,9 @@ from renderer.resolve.kube import images
 from renderer.resolve.layers import merge_items
 from renderer.resolve.pod import security
 from renderer.template import Words
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
 
 WORDS = frozenset(
     [
@@ -76,7 +79,7 @@ def read_picker(inputs: Inputs, every: pod_defaults.PodDefaults, name: str) -> P
     """The picker preset of that name, ready to be filled."""
     document, config = inputs.pickers[name], inputs.config
     preset = document.value["spec"]
-    secured = preset.get("security") or {}
+    secured: SecuritySpec = preset.get("security", {})
     filler = template.compile_template(preset["args"], WORDS)
     fixed = [str(arg) for arg in preset["args"]]
     return Picker(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from renderer import quantity, template
-from renderer.api import Inputs, RenderConfig, Spec
+from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Body, Container
 from renderer.resolve.kube import api_defaults, images, resources
@@ -22,6 +22,9 @@ from renderer.resolve.pod import security
 from renderer.resolve.weight_sources import HOME, Weights
 from renderer.template import Filler
 from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
 
 WORDS = frozenset(
     [
@@ -120,7 +123,7 @@ def read_loader(inputs: Inputs, name: str) -> Loader:
     """The loader preset of that name; what is wrong with RenderConfig's words on it, `settings` says."""
     preset, config = inputs.loaders[name].value["spec"], inputs.config
     at, config_at = inputs.loaders[name].origin("spec"), config.origin("loaders", name)
-    secured = preset.get("security") or {}
+    secured: SecuritySpec = preset.get("security", {})
     mine = config.get("loaders", name) or {}
     authors = (preset, at), (mine, config_at)
     repository, version = [replacements(key, authors)[-1] for key in ("image", "version")]
@@ -163,18 +166,18 @@ def _config_env(entries: Sequence[Body], origin: Origin) -> Iterator[_Part]:
             yield _Part(None, fixed["name"], fixed, None, {(): origin.at(i)})
 
 
-def _argument(entry: Spec | str, origin: Origin) -> _Part:
+def _argument(entry: Mapping[str, Any] | str, origin: Origin) -> _Part:
     return _part({"value": entry}, "", origin) if isinstance(entry, str) else _part(entry, "", origin.at("value"))
 
 
-def _part(entry: Spec, name: str, origin: Origin) -> _Part:
+def _part(entry: Mapping[str, Any], name: str, origin: Origin) -> _Part:
     when = template.condition(entry["when"], WORDS) if "when" in entry else None
     filler = template.compile_template(entry["value"], WORDS)
     fixed = SharedMap({"name": name, "value": entry["value"]}) if name else entry["value"]
     return _Part(when, name, fixed, filler, {(): origin})
 
 
-def _grant(config: RenderConfig, entry: Spec, origin: Origin) -> _Grant:
+def _grant(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> _Grant:
     (secret, secret_at), optional = _secret(config, entry, origin), entry.get("optional", True)
     env: list[Body] = [_from_secret(variable, secret, optional) for variable in entry.get("envs") or ()]
     reference = ("valueFrom", "secretKeyRef")
@@ -195,7 +198,7 @@ def _grant(config: RenderConfig, entry: Spec, origin: Origin) -> _Grant:
     return _Grant(template.condition(entry["when"], WORDS) if "when" in entry else None, credentials)
 
 
-def _from_secret(entry: Spec, secret: str, optional: bool) -> Body:
+def _from_secret(entry: Mapping[str, Any], secret: str, optional: bool) -> Body:
     """An environment entry: a key of the Secret, or a value that goes with it."""
     if "value" in entry:
         return SharedMap({"name": entry["name"], "value": entry["value"]})
@@ -204,7 +207,7 @@ def _from_secret(entry: Spec, secret: str, optional: bool) -> Body:
     return shared
 
 
-def _secret(config: RenderConfig, entry: Spec, origin: Origin) -> tuple[str, Origin]:
+def _secret(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> tuple[str, Origin]:
     """The name of the Secret, and who says it."""
     secret = entry["secret"]
     chosen = config.get("secrets", secret)
@@ -215,7 +218,7 @@ def _secret(config: RenderConfig, entry: Spec, origin: Origin) -> tuple[str, Ori
     return (names[-1].value, names[-1].origin) if names else (f"{secret}-access-secret", origin.at("secret"))
 
 
-def _resources(spec: Spec) -> Body:
+def _resources(spec: Mapping[str, Any]) -> Body:
     """Canonical; without what is no quantity, and without requests where one is above its limit."""
     sides: dict[str, dict[str, str]] = {}
     for side in ("limits", "requests"):

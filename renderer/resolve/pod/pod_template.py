@@ -9,20 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import schema
-from renderer.api import RenderConfig, Spec
+from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path, suggestion
+from renderer.json_values import maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.pod import pods
 from renderer.resolve.pod.loader_presets import VOLUME
 from renderer.resolve.weight_sources import HOME
+
+if TYPE_CHECKING:
+    from renderer.input_types import AppSpec
 
 _POD = {
     "schedulerName": "scheduler_name",
@@ -56,7 +60,7 @@ class PatchedPod(Struct, frozen=True):
 def patch_pod(
     config: RenderConfig,
     pod: Pod,
-    patch: Spec,
+    patch: Body,
     own_labels: Sequence[str],
     hard: bool,
     origin: Origin,
@@ -89,12 +93,11 @@ def patch_pod(
     return PatchedPod(patched_pod, merge.origins)
 
 
-def runner_patch(spec: Spec) -> tuple[int, Spec]:
+def runner_patch(spec: AppSpec) -> tuple[int, Body]:
     """Where a Playground's podTemplate speaks of model-runner, and what it says; (0, {}) when it does not."""
     if not (template := spec.get("podTemplate")):
         return 0, {}
-    template = template.get("spec") or {}
-    for i, container in enumerate(template.get("containers") or ()):
+    for i, container in enumerate(maps_at(template, "spec", "containers")):
         if container["name"] == pods.RUNNER:
             return i, container
     return 0, {}
@@ -107,7 +110,7 @@ def _containers(
     config: RenderConfig,
     old: Sequence[Container],
     group: str,
-    patches: Sequence[Spec],
+    patches: Sequence[Body],
     hard: bool,
     at: Origin,
     merge: _Merge,
@@ -142,7 +145,7 @@ def _containers(
     return tuple(containers.values())
 
 
-def _runner_may(patch: Spec, at: Origin, diagnostics: Collector) -> bool:
+def _runner_may(patch: Body, at: Origin, diagnostics: Collector) -> bool:
     """Whether the patch leaves alone what everything else relies on."""
     if patch.get(_DIRECTIVE) == _DELETE:
         diagnostics.add("E296", at.at(_DIRECTIVE), name=pods.RUNNER)
@@ -153,7 +156,7 @@ def _runner_may(patch: Spec, at: Origin, diagnostics: Collector) -> bool:
     return not any(key in patch for key in _ELSEWHERE)
 
 
-def _container(config: RenderConfig, group: str, old: Container, patch: Spec, at: Origin, merge: _Merge) -> Container:
+def _container(config: RenderConfig, group: str, old: Container, patch: Body, at: Origin, merge: _Merge) -> Container:
     diagnostics, path = merge.found, ("spec", group, old.name)
     fields = {key: value for key, value in patch.items() if key != "name"}
     before = _body(old, pods.FIELDS, fields)
@@ -179,7 +182,7 @@ def _container(config: RenderConfig, group: str, old: Container, patch: Spec, at
 _HANDLERS = ("exec", "grpc", "httpGet", "sleep", "tcpSocket")  # of a probe, and of a step of lifecycle
 
 
-def _handlers(before: Body, merged: Body, patch: Spec, at: Origin, diagnostics: Collector) -> None:
+def _handlers(before: Body, merged: Body, patch: Body, at: Origin, diagnostics: Collector) -> None:
     """An error where the patch puts a second handler beside ours: a merge leaves both, and one may be given."""
     steps: list[Path] = [("startupProbe",), ("readinessProbe",), ("livenessProbe",)]
     steps += [("lifecycle", "postStart"), ("lifecycle", "preStop")]
@@ -203,7 +206,7 @@ def _below(value: Any, path: Path) -> Body:
 # What a patched pod lacks
 
 
-def validate_patch(before: Pod, after: Pod, patch: Spec, restricted: bool, at: Origin, diagnostics: Collector) -> None:
+def validate_patch(before: Pod, after: Pod, patch: Body, restricted: bool, at: Origin, diagnostics: Collector) -> None:
     """Warnings for what the patch leaves without its other half: a volume that nobody fills any more, a mount over what
     loaders fill; under restricted a container that may be root.
     """
@@ -226,7 +229,7 @@ def validate_patch(before: Pod, after: Pod, patch: Spec, restricted: bool, at: O
                 diagnostics.add("W219", _said(patch, group, container.name, at), name=container.name)
 
 
-def _said(patch: Spec, group: str, name: str, at: Origin) -> Origin:
+def _said(patch: Body, group: str, name: str, at: Origin) -> Origin:
     """Where the patch speaks of a container."""
     for i, container in enumerate((patch.get("spec") or {}).get(group) or ()):
         if container["name"] == name:

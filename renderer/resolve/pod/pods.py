@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.api import RenderConfig, Spec
+from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
@@ -26,6 +26,9 @@ from renderer.resolve.pod.security import NO_ESCALATION, context
 from renderer.resolve.pod_defaults import PodDefaults
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
 
 RUNNER = "model-runner"
 _SECCOMP = SharedMap({"seccompProfile": SharedMap({"type": "RuntimeDefault"})})
@@ -150,7 +153,7 @@ def playground_pod(
     shm: str,
     grace: int,
     tolerations: Sequence[Body],
-    security: Spec,
+    security: SecuritySpec,
     beside: Preparation,
 ) -> Pod:
     """The one pod of a Playground. `security`: what the preset knows of its image; `beside`: what it has there."""
@@ -219,7 +222,7 @@ def _shm(size: str) -> Body:
     return _SHM[size]
 
 
-def _hardened(level: str, security: Spec) -> tuple[Body, Body, Sequence[str]]:
+def _hardened(level: str, security: SecuritySpec) -> tuple[Body, Body, Sequence[str]]:
     """Security contexts of pod and runner, and the paths that have to stay writable.
 
     docs/design/contract.md#hardening

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from renderer import template
-from renderer.api import Spec
 from renderer.plan import Body
 from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
 
 NO_ESCALATION = SharedMap({"allowPrivilegeEscalation": False})
 
 
-def context(security: Spec, *, read_only: bool) -> Body:
+def context(security: SecuritySpec, *, read_only: bool) -> Body:
     """The preset's user, nothing else that a container may gain; only no escalation where nobody knows a user."""
     if "user" not in security:
         return NO_ESCALATION

@@ -1,0 +1,650 @@
+"""What users and presets write, by kind. Made by `make schemas` from the input schemas; do not edit."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+class EnvVar(TypedDict, total=False):
+    name: str
+    value: str
+    valueFrom: Mapping[str, object]
+
+class ResourcesSpec(TypedDict, total=False):
+    limits: Mapping[str, str | float]
+    requests: Mapping[str, str | float]
+
+class ModelEngineSpec(TypedDict, total=False):
+    args: Sequence[str]
+    envs: Sequence[EnvVar]
+    maxModelLen: int
+    resources: ResourcesSpec
+
+class AttentionSpec(TypedDict, total=False):
+    fullLayers: int
+    headDim: int
+    heads: int
+    hiddenSize: int
+    kvHeads: int
+    layers: int
+    slidingWindow: int
+
+class FactsSpec(TypedDict, total=False):
+    activeParameters: str | float
+    architecture: str
+    attention: AttentionSpec
+    contextLength: int
+    gated: bool
+    kind: str
+    kvBytesPerToken: int
+    licence: str
+    parameters: str | float
+    precision: str
+    quantization: str
+    source: str
+    weightsGiB: float
+
+class FlavorSpec(TypedDict, total=False):
+    limits: Mapping[str, str | float]
+    name: str
+    nodeSelector: Mapping[str, str]
+    params: Mapping[str, str]
+
+class InferenceConfigSpec(TypedDict, total=False):
+    flavors: Sequence[FlavorSpec]
+
+class ModelHubSpec(TypedDict, total=False):
+    allowPatterns: Sequence[str]
+    filename: str
+    ignorePatterns: Sequence[str]
+    modelID: str
+    name: Literal["Huggingface", "ModelScope"]
+    revision: str
+
+class SourceSpec(TypedDict, total=False):
+    modelHub: ModelHubSpec
+    uri: str
+
+class OpenModelSpec(TypedDict, total=False):
+    createdAt: str
+    engines: Mapping[str, ModelEngineSpec]
+    facts: FactsSpec
+    familyName: str
+    inferenceConfig: InferenceConfigSpec
+    ownedBy: str
+    servedModelName: str
+    source: SourceSpec
+
+class AdaptersSpec(TypedDict, total=False):
+    asked: str
+    key: str
+    options: Sequence[str]
+
+class DerivedSpec(TypedDict, total=False):
+    args: Sequence[str]
+    envs: Sequence[EnvVar]
+    group: str
+    sharedMemory: str | float
+    since: str
+    until: str
+    when: str
+
+class DrainSpec(TypedDict, total=False):
+    option: str
+    seconds: int
+
+class FileSpec(TypedDict, total=False):
+    content: str
+    path: str
+    when: str
+
+class InitContainerSpec(TypedDict, total=False):
+    args: Sequence[str]
+    command: Sequence[str]
+    image: str
+    name: str
+    when: str
+
+class MetricsSpec(TypedDict, total=False):
+    adapters: str
+    cacheBlockSize: str
+    cacheBlocks: str
+    cacheInfo: str
+    guardedBy: Sequence[str]
+    kvUsage: str
+    modelLabel: str
+    path: str
+    running: str
+    turnedOffBy: Sequence[str]
+    waiting: str
+
+class ReservedSpec(TypedDict, total=False):
+    options: Sequence[str]
+    values: Sequence[str]
+    warns: bool
+    why: str
+
+class SharedSpec(TypedDict, total=False):
+    among: str
+    instead: str
+    options: Sequence[str]
+
+class OptionsSpec(TypedDict, total=False):
+    aliases: Mapping[str, str]
+    dotted: bool
+    duplicates: Literal["error", "last"]
+    groups: Mapping[str, Sequence[str]]
+    list: str
+    releases: Mapping[str, str]
+    removed: str
+    renamed: Mapping[str, str]
+    reserved: Sequence[ReservedSpec]
+    shared: SharedSpec
+    shares: Mapping[str, Sequence[str]]
+    splits: bool
+    style: Literal["argparse", "clap", "click", "exact", "none"]
+    uncertain: bool
+    uncounted: Sequence[str]
+    underscores: bool
+    version: str
+
+class ScaleSpec(TypedDict, total=False):
+    behavior: Mapping[str, object]
+    metric: Literal["kvUsage", "running", "waiting"]
+    target: str | float
+
+class SecuritySpec(TypedDict, total=False):
+    fsGroup: int
+    group: int
+    readOnlyRoot: bool
+    user: int
+    writable: Sequence[str]
+
+class StartupSpec(TypedDict, total=False):
+    perGiB: float
+    seconds: int
+
+class StreamSpec(TypedDict, total=False):
+    formats: Sequence[str]
+    schemes: Sequence[str]
+
+class VariantSpec(TypedDict, total=False):
+    accelerator: str
+    image: str
+    security: SecuritySpec
+    unflavored: bool
+    version: str
+
+class VersionMetricsSpec(TypedDict, total=False):
+    adapters: str
+    cacheBlockSize: str
+    cacheBlocks: str
+    cacheInfo: str
+    kvUsage: str
+    path: str
+    running: str
+    waiting: str
+
+class NoteSpec(TypedDict, total=False):
+    what: str
+    when: str
+
+class VersionOptionsSpec(TypedDict, total=False):
+    aliases: Mapping[str, str]
+    dotted: bool
+    duplicates: Literal["error", "last"]
+    underscores: bool
+
+class VersionSpec(TypedDict, total=False):
+    args: Mapping[str, str | Sequence[str]]
+    command: Sequence[str]
+    derived: Sequence[DerivedSpec]
+    drain: DrainSpec
+    envs: Mapping[str, str]
+    lifecycle: Mapping[str, object]
+    livenessProbe: Mapping[str, object]
+    metrics: VersionMetricsSpec
+    notes: Sequence[NoteSpec]
+    options: VersionOptionsSpec
+    readinessProbe: Mapping[str, object]
+    refuse: Sequence[NoteSpec]
+    since: str
+    startupProbe: Mapping[str, object]
+    until: str
+
+class VolumeSpec(TypedDict, total=False):
+    mountPath: str
+    name: str
+
+class EngineSpec(TypedDict, total=False):
+    adapters: AdaptersSpec
+    derived: Sequence[DerivedSpec]
+    drain: DrainSpec
+    files: Sequence[FileSpec]
+    formats: Sequence[str]
+    hubs: Sequence[str]
+    initContainers: Sequence[InitContainerSpec]
+    metrics: MetricsSpec
+    notice: str
+    oneFile: Sequence[str]
+    options: OptionsSpec
+    scale: ScaleSpec
+    security: SecuritySpec
+    servedName: str
+    sources: Sequence[str]
+    startup: StartupSpec
+    stream: StreamSpec
+    unsupported: Mapping[str, str]
+    variants: Sequence[VariantSpec]
+    versions: Sequence[VersionSpec]
+    volumes: Sequence[VolumeSpec]
+
+class ScaleTriggerSpec(TypedDict, total=False):
+    hpa: Mapping[str, object]
+
+class RecommendedConfigSpec(TypedDict, total=False):
+    args: Sequence[str]
+    name: str
+    resources: ResourcesSpec
+    scaleTrigger: ScaleTriggerSpec
+    sharedMemorySize: str | float
+
+class BackendRuntimeSpec(TypedDict, total=False):
+    command: Sequence[str]
+    engine: EngineSpec
+    envs: Sequence[EnvVar]
+    image: str
+    lifecycle: Mapping[str, object]
+    livenessProbe: Mapping[str, object]
+    readinessProbe: Mapping[str, object]
+    recommendedConfigs: Sequence[RecommendedConfigSpec]
+    startupProbe: Mapping[str, object]
+    version: str
+
+class BackendRuntimeConfigSpec(TypedDict, total=False):
+    args: Sequence[str]
+    backendName: str
+    configName: str
+    envs: Sequence[EnvVar]
+    resources: ResourcesSpec
+    sharedMemorySize: str | float
+    version: str
+
+class ElasticConfigSpec(TypedDict, total=False):
+    maxReplicas: int
+    minReplicas: int
+    scaleTrigger: ScaleTriggerSpec
+
+class TimeoutsSpec(TypedDict, total=False):
+    request: str
+    streamIdle: str
+
+class GatewaySpec(TypedDict, total=False):
+    allow: Sequence[str]
+    mode: Literal["backend", "off", "pool"]
+    timeouts: TimeoutsSpec
+
+class ModelClaimSpec(TypedDict, total=False):
+    inferenceFlavors: Sequence[str]
+    modelName: str
+
+class ModelSpec(TypedDict, total=False):
+    name: str
+    role: Literal["draft", "main"]
+
+class ModelClaimsSpec(TypedDict, total=False):
+    inferenceFlavors: Sequence[str]
+    models: Sequence[ModelSpec]
+
+class RollingUpdateConfigurationSpec(TypedDict, total=False):
+    maxSurge: int | str
+    maxUnavailable: int | str
+
+class RolloutStrategySpec(TypedDict, total=False):
+    rollingUpdateConfiguration: RollingUpdateConfigurationSpec
+    type: Literal["RollingUpdate"]
+
+class SubGroupPolicySpec(TypedDict, total=False):
+    subGroupPolicyType: Literal["LeaderExcluded", "LeaderWorker"]
+    subGroupSize: int
+
+class WorkloadTemplateSpec(TypedDict, total=False):
+    leaderTemplate: Mapping[str, object]
+    restartPolicy: Literal["Default", "None", "RecreateGroupOnPodRestart"]
+    size: int
+    subGroupPolicy: SubGroupPolicySpec
+    workerTemplate: Mapping[str, object]
+
+class AppSpec(TypedDict, total=False):
+    backendRuntimeConfig: BackendRuntimeConfigSpec
+    elasticConfig: ElasticConfigSpec
+    flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]
+    gateway: GatewaySpec
+    hardening: Literal["default", "off", "restricted"]
+    modelClaim: ModelClaimSpec
+    modelClaims: ModelClaimsSpec
+    podTemplate: Mapping[str, object]
+    replicas: int
+    rolloutStrategy: RolloutStrategySpec
+    servedModelName: str
+    workloadTemplate: WorkloadTemplateSpec
+
+class AuthSpec(TypedDict, total=False):
+    region: str
+    secretName: str
+    type: Literal["APIKey", "AWSCredentials", "AnthropicAPIKey", "AzureAPIKey"]
+
+class ProviderSpec(TypedDict, total=False):
+    auth: AuthSpec
+    hostname: str
+    modelName: str
+    port: int
+    prefix: str
+    schema: Literal["AWSAnthropic", "AWSBedrock", "Anthropic", "AzureOpenAI", "Cohere", "OpenAI"]
+    version: str
+
+class BackendSpec(TypedDict, total=False):
+    playground: str
+    priority: int
+    provider: ProviderSpec
+    service: str
+    weight: int
+
+class TrafficGatewaySpec(TypedDict, total=False):
+    allow: Sequence[str]
+
+class RetriesSpec(TypedDict, total=False):
+    attempts: int
+
+class PerSpec(TypedDict, total=False):
+    header: str
+
+class TokenLimitSpec(TypedDict, total=False):
+    count: Literal["cachedInput", "input", "output", "reasoning", "total"]
+    interval: Literal["Day", "Hour", "Minute", "Month", "Second", "Year"]
+    per: Literal["tenant"] | PerSpec
+    tokens: int
+
+class PoolRefSpec(TypedDict, total=False):
+    group: str
+    kind: str
+    name: str
+
+class TargetModelSpec(TypedDict, total=False):
+    name: str
+    weight: int
+
+class TrafficSpec(TypedDict, total=False):
+    backends: Sequence[BackendSpec]
+    criticality: Literal["Critical", "Sheddable", "Standard"]
+    gateway: TrafficGatewaySpec
+    hostnames: Sequence[str]
+    modelName: str
+    poolRef: PoolRefSpec
+    retries: RetriesSpec
+    targetModels: Sequence[TargetModelSpec]
+    timeouts: TimeoutsSpec
+    tokenLimits: Sequence[TokenLimitSpec]
+
+class LoaderSpec(TypedDict, total=False):
+    args: Sequence[object]
+    command: Sequence[str]
+    image: str
+    sources: Sequence[object]
+    version: str
+
+class PickerSpec(TypedDict, total=False):
+    apiGroup: str
+    args: Sequence[str]
+    config: Mapping[str, object]
+    engineLabel: str
+    image: str
+    reads: Sequence[str]
+    version: str
+
+class PodMonitorSpec(TypedDict, total=False):
+    interval: str
+    labels: Mapping[str, str]
+
+class MetricSourceSpec(TypedDict, total=False):
+    podMonitor: PodMonitorSpec
+    type: Literal["none", "prometheusAdapter"]
+
+class AutoscalingSpec(TypedDict, total=False):
+    metricSource: MetricSourceSpec
+
+EnvironmentSpec = TypedDict(
+    "EnvironmentSpec",
+    {
+        "config": Mapping[str, object],
+        "from": str,
+        "models": Mapping[str, Mapping[str, object] | None],
+        "playgrounds": Mapping[str, Mapping[str, object] | None],
+        "routes": Mapping[str, Mapping[str, object] | None],
+        "services": Mapping[str, Mapping[str, object] | None],
+    },
+    total=False,
+)
+
+ParamsSpec = TypedDict(
+    "ParamsSpec",
+    {
+        "INSTANCE-TYPE": str,
+    },
+    total=False,
+)
+
+class RenderConfigFlavorSpec(TypedDict, total=False):
+    limits: Mapping[str, str | float]
+    nodeSelector: Mapping[str, str]
+    params: ParamsSpec
+    runtimeClassName: str
+    tolerations: Sequence[Mapping[str, object]]
+
+class ApiKeysSpec(TypedDict, total=False):
+    headers: Sequence[str]
+    secretName: str
+
+class GatewayAuthSpec(TypedDict, total=False):
+    apiKeys: ApiKeysSpec
+    jwt: Sequence[Mapping[str, object]]
+    tenantHeader: str
+
+class TlsSpec(TypedDict, total=False):
+    issuer: str
+    secretName: str
+
+class NamespaceGatewaySpec(TypedDict, total=False):
+    auth: GatewayAuthSpec
+    className: str
+    clusterDomain: str
+    create: bool
+    dnsTTL: int
+    hostnames: Sequence[str]
+    maxModels: int
+    mode: Literal["backend", "off", "pool"]
+    name: str
+    namespace: str
+    picker: str
+    replicas: int
+    routeBuckets: int
+    routeLayout: Literal["model", "packed"]
+    serviceType: Literal["ClusterIP", "LoadBalancer", "NodePort"]
+    timeouts: TimeoutsSpec
+    tls: TlsSpec
+
+class RenderConfigGatewaySpec(TypedDict, total=False):
+    auth: GatewayAuthSpec
+    className: str
+    clusterDomain: str
+    create: bool
+    dnsTTL: int
+    hostnames: Sequence[str]
+    maxModels: int
+    mode: Literal["backend", "off", "pool"]
+    name: str
+    namespace: str
+    perNamespace: Mapping[str, NamespaceGatewaySpec]
+    picker: str
+    replicas: int
+    routeBuckets: int
+    routeLayout: Literal["model", "packed"]
+    serviceType: Literal["ClusterIP", "LoadBalancer", "NodePort"]
+    timeouts: TimeoutsSpec
+    tls: TlsSpec
+
+class ImagesSpec(TypedDict, total=False):
+    digests: Mapping[str, str]
+    mirrors: Mapping[str, str]
+
+class CapacityReservationSelectorTermSpec(TypedDict, total=False):
+    id: str
+    tags: Mapping[str, str]
+
+class ConsolidationSpec(TypedDict, total=False):
+    after: str
+    policy: Literal["Balanced", "WhenEmpty", "WhenEmptyOrUnderutilized"]
+
+class RequirementSpec(TypedDict, total=False):
+    key: str
+    operator: Literal["DoesNotExist", "Exists", "Gt", "Gte", "In", "Lt", "Lte", "NotIn"]
+    values: Sequence[str]
+
+class SecurityGroupSelectorTermSpec(TypedDict, total=False):
+    id: str
+    name: str
+    tags: Mapping[str, str]
+
+class TaintSpec(TypedDict, total=False):
+    effect: Literal["NoExecute", "NoSchedule", "PreferNoSchedule"]
+    key: str
+    value: str
+
+class FlavorKarpenterSpec(TypedDict, total=False):
+    amiAlias: str
+    architectures: Sequence[str]
+    capacityReservationSelectorTerms: Sequence[CapacityReservationSelectorTermSpec]
+    capacityTypes: Sequence[str]
+    consolidation: ConsolidationSpec
+    expireAfter: str
+    instanceProfile: str
+    instanceStorePolicy: Literal["RAID0"]
+    limits: Mapping[str, str | float]
+    requirements: Sequence[RequirementSpec]
+    role: str
+    securityGroupSelectorTerms: Sequence[SecurityGroupSelectorTermSpec]
+    subnetSelectorTerms: Sequence[CapacityReservationSelectorTermSpec]
+    tags: Mapping[str, str]
+    taints: Sequence[TaintSpec]
+    volumeSize: str
+    volumeThroughput: int
+
+class KarpenterSpec(TypedDict, total=False):
+    amiAlias: str
+    architectures: Sequence[str]
+    capacityReservationSelectorTerms: Sequence[CapacityReservationSelectorTermSpec]
+    capacityTypes: Sequence[str]
+    consolidation: ConsolidationSpec
+    expireAfter: str
+    instanceProfile: str
+    instanceStorePolicy: Literal["RAID0"]
+    limits: Mapping[str, str | float]
+    namePrefix: str
+    perFlavor: Mapping[str, FlavorKarpenterSpec]
+    requirements: Sequence[RequirementSpec]
+    role: str
+    securityGroupSelectorTerms: Sequence[SecurityGroupSelectorTermSpec]
+    subnetSelectorTerms: Sequence[CapacityReservationSelectorTermSpec]
+    tags: Mapping[str, str]
+    taints: Sequence[TaintSpec]
+    volumeSize: str
+    volumeThroughput: int
+
+class HubLoaderSpec(TypedDict, total=False):
+    env: Sequence[EnvVar]
+    image: str
+    resources: ResourcesSpec
+    version: str
+
+class OCIVolumesSpec(TypedDict, total=False):
+    path: str
+
+class StoreLoaderSpec(TypedDict, total=False):
+    anonymous: bool
+    endpoint: str
+    env: Sequence[EnvVar]
+    image: str
+    region: str
+    resources: ResourcesSpec
+    version: str
+
+class LoadersSpec(TypedDict, total=False):
+    hub: HubLoaderSpec
+    oci: OCIVolumesSpec
+    store: StoreLoaderSpec
+
+class ChartSpec(TypedDict, total=False):
+    name: str
+    version: str
+
+class OutputSpec(TypedDict, total=False):
+    chart: ChartSpec
+    dir: str
+    foreign: Sequence[str]
+    kustomization: bool
+    layout: Literal["app", "file", "object"]
+
+class ImagePullSecretSpec(TypedDict, total=False):
+    name: str
+
+class PodsSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    env: Sequence[EnvVar]
+    imagePullSecrets: Sequence[ImagePullSecretSpec]
+    labels: Mapping[str, str]
+    priorityClassName: str
+    serviceAccountName: str
+    tolerations: Sequence[Mapping[str, object]]
+    topologySpreadConstraints: Sequence[Mapping[str, object]]
+
+GCSSecretSpec = TypedDict(
+    "GCSSecretSpec",
+    {
+        "as": Literal["hmac", "keyFile"],
+        "name": str,
+    },
+    total=False,
+)
+
+class SecretsSpec(TypedDict, total=False):
+    aws: str
+    gcs: GCSSecretSpec
+    hub: str
+    oss: str
+
+class TargetsSpec(TypedDict, total=False):
+    aiGateway: str
+    envoyGateway: str
+    gatewayAPI: str
+    inferenceExtension: str
+    kubernetes: str
+    leaderWorkerSet: str
+
+class RenderConfigSpec(TypedDict, total=False):
+    autoscaling: AutoscalingSpec
+    backend: str
+    environments: Mapping[str, EnvironmentSpec | None]
+    external: Sequence[str]
+    flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]
+    flavors: Mapping[str, RenderConfigFlavorSpec]
+    gateway: RenderConfigGatewaySpec
+    hardening: Literal["default", "off", "restricted"]
+    ignore: Sequence[str]
+    images: ImagesSpec
+    karpenter: KarpenterSpec
+    loaders: LoadersSpec
+    namespace: str
+    output: OutputSpec
+    passThrough: Sequence[str]
+    pods: PodsSpec
+    schedulerName: str
+    secrets: SecretsSpec
+    targets: TargetsSpec
