@@ -106,6 +106,14 @@ def stated_context(workload: Workload) -> tuple[int, str]:
     return 0, "nothing states the context of a request"
 
 
+def max_model_len(bench: Bench) -> Iterator[Result]:
+    """A context that the model's flavor states, which the preset turns into options."""
+    workload = bench.rendered("chat", f"{INPUTS}/small.yaml", f"server-{bench.version}")
+    with bench.pod(workload, bench.weights(workload)) as pod:
+        pod.wait_ready(PATIENCE)
+        yield parallel_requests(Client(pod.connect), workload)
+
+
 def memory(bench: Bench) -> Iterator[Result]:
     """The quickstart's memory limit holds the cache of its context, the prompt cache, and what a step takes."""
     workload = rendered("chat", "examples/quickstart")
@@ -266,7 +274,7 @@ def missing_model(bench: Bench) -> Iterator[Result]:
 
 def older(bench: Bench) -> Iterator[Result]:
     """What is rendered for an older build."""
-    workload = bench.rendered("chat", f"{INPUTS}/older.yaml", f"server-{bench.version}")
+    workload = bench.rendered("chat", f"{INPUTS}/small.yaml", f"server-{bench.version}")
     name = workload.served_name
     with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
@@ -280,7 +288,7 @@ def older(bench: Bench) -> Iterator[Result]:
         for series in ("llamacpp:requests_processing", "llamacpp:requests_deferred"):
             yield Result(f"series {series}", seen.fault(series))
         yield drained(pod, client, workload, long_chat(name, LASTING))
-    workload = bench.rendered("speculative", f"{INPUTS}/older.yaml", f"server-{bench.version}")
+    workload = bench.rendered("speculative", f"{INPUTS}/small.yaml", f"server-{bench.version}")
     with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         yield Result("speculative decoding answers", streamed(Client(pod.connect), workload.served_name))
@@ -292,6 +300,7 @@ TRIALS: Mapping[str, Trial] = {
     "quickstart": quickstart,
     "api-key": api_key,
     "memory": memory,
+    "max-model-len": max_model_len,
     "autoscaling": autoscaling,
     "restricted": restricted,
     "embedding": embedding,
