@@ -21,9 +21,8 @@ from syrupy.location import PyTestLocation
 from syrupy.types import SerializedData, SnapshotIndex
 
 from renderer import cli
+from tests.paths import TESTS
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
 _SUMMARY = re.compile(
     r"(?P<apps>[\d,]+) apps?, (?P<objects>[\d,]+) objects? → (?P<folder>.+)/: "
     r"(?P<new>\d+) new, (?P<changed>\d+) changed, (?P<unchanged>\d+) unchanged(, (?P<gone>\d+) deleted)?\n\Z"
@@ -101,7 +100,7 @@ class GoldenFile(SingleFileSnapshotExtension):
 
     @classmethod
     def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
-        return str(HERE / str(index))
+        return str(TESTS / str(index))
 
     @classmethod
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:

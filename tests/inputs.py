@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
+from tests.paths import TESTS
+
 API_VERSIONS = {
     "OpenModel": "llmaz.io/v1alpha1",
     "Playground": "inference.llmaz.io/v1alpha1",
@@ -88,5 +89,5 @@ def blue_model(*flavors: Mapping[str, Any]) -> dict[str, Any]:
 
 def error_case(name: str) -> Path:
     """The folder below errors/ of this name, which its first code precedes there."""
-    [folder] = (HERE / "errors").glob(f"[ENW][0-9][0-9][0-9]-{name}")
+    [folder] = (TESTS / "errors").glob(f"[ENW][0-9][0-9][0-9]-{name}")
     return folder

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).resolve().parents[1] / ".tools"
+from tests.paths import ROOT
+
+TOOLS = ROOT / ".tools"
 
 
 def tool(name: str) -> Path:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.paths import ROOT
 from tests.test_docs import anchors, plain, rows
 
 FOLDERS = ("renderer", "tests", "scripts", "presets", "charts")

@@ -47,7 +47,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_nothing_runs(repository: Path, tmp_path: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    """See test_hostile_git.py."""
+    """See hostile/test_git.py."""
     started: list[Sequence[Any]] = []
     begin = subprocess.Popen.__init__
 
@@ -70,7 +70,7 @@ def test_nothing_runs(repository: Path, tmp_path: Path, llmaz: Llmaz, monkeypatc
 
 
 def test_nothing_outside_of_the_tree_is_read(repository: Path, llmaz: Llmaz) -> None:
-    """See test_hostile_files.py."""
+    """See hostile/test_files.py."""
     (repository / "linked-1.txt").symlink_to("../home/token-1.txt")
     (repository / "linked.yaml").symlink_to("../home/token-1.txt")
     for listed in ("../home/token-1.txt", "linked-1.txt"):
@@ -82,7 +82,7 @@ def test_nothing_outside_of_the_tree_is_read(repository: Path, llmaz: Llmaz) -> 
 
 
 def test_nothing_outside_of_the_output_folder_is_written(repository: Path, tmp_path: Path, llmaz: Llmaz) -> None:
-    """See test_hostile_files.py."""
+    """See hostile/test_files.py."""
     for make in (
         lambda: (repository / "rendered").symlink_to("../home"),
         lambda: (repository / "llmaz.yaml").write_text(CONFIG + "{output: {dir: ../home}}\n"),
@@ -94,7 +94,7 @@ def test_nothing_outside_of_the_output_folder_is_written(repository: Path, tmp_p
 
 
 def test_nothing_hides(repository: Path, llmaz: Llmaz) -> None:
-    """See test_hostile_files.py."""
+    """See hostile/test_files.py."""
     assert llmaz("render").code == 0
     (repository / "rendered" / "zz.yaml").write_text("kind: ClusterRoleBinding\n")
     assert llmaz("render", "--check").code == 2
@@ -102,7 +102,7 @@ def test_nothing_hides(repository: Path, llmaz: Llmaz) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_text_stays_text(form: str, repository: Path, llmaz: Llmaz) -> None:
-    """See test_hostile_text.py."""
+    """See hostile/test_text.py."""
     odd = "x\n::error::spoofed\x1b]52;c;cHduZWQ=\x07\u202e\u2028"
     (repository / "chat.yaml").write_text(PLAYGROUND + json.dumps({"metadata": odd}).replace("{", "").replace("}", ""))
     done = llmaz("validate", "--format", form)
@@ -116,7 +116,7 @@ def test_text_stays_text(form: str, repository: Path, llmaz: Llmaz) -> None:
     [("{{ 'a' * 3000000000 }}", "(.+)", "1"), ("--a", "^(a+)+$", "a" * 60 + "!"), ("{{ 9 ** 9 ** 9 }}", "(.+)", "1")],
 )
 def test_work_is_bounded(arg: str, version: str, tag: str, repository: Path) -> None:
-    """See test_hostile_work.py."""
+    """See hostile/test_work.py."""
     text = own_runtime(arg, version, tag=tag)
     (repository / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine") + text)
     program = [sys.executable, "-c", "from renderer.cli import main; main()", "validate"]
@@ -126,7 +126,7 @@ def test_work_is_bounded(arg: str, version: str, tag: str, repository: Path) -> 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
 def test_failing_is_honest(repository: Path) -> None:
-    """See test_hostile_text.py and test_hostile_processes.py."""
+    """See hostile/test_text.py and hostile/test_processes.py."""
     for buffering in ("", "1"):
         with open("/dev/full", "w") as full:
             program = [sys.executable, "-c", "from renderer.cli import main; main()", "render", "--stdout"]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from scripts.action import run as action
-from tests.test_reports import commands
+from tests.diagnostics.test_formats import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICKSTART = ROOT / "examples" / "quickstart" / "chat.yaml"

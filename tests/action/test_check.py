@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft4Validator
 
 from tests.action.github import Act, Hub, Repository, neutral, says
-from tests.test_reports import SARIF
+from tests.diagnostics.test_formats import SARIF
 
 if TYPE_CHECKING:
     from tests.conftest import Golden

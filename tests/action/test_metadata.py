@@ -16,7 +16,7 @@ import yaml
 
 from scripts.action import run as action
 from tests.action.github import ROOT, Act, Hub, Repository, says
-from tests.test_reports import commands
+from tests.diagnostics.test_formats import commands
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 TEMPLATES = sorted((ROOT / "docs" / "workflows").glob("*.yml"))

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
+from tests.integrations.test_helm import Objects, objects
 from tests.programs import tool
-from tests.test_helm import Objects, objects
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

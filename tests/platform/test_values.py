@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.integrations.test_helm import objects
 from tests.platform.chart import (
     CHART,
     HERE,
@@ -27,7 +28,6 @@ from tests.platform.chart import (
     refused,
     told,
 )
-from tests.test_helm import objects
 
 # --- values that work together --------------------------------------------------------------------------------------
 

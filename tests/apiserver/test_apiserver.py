@@ -1,0 +1,154 @@
+"""The parts of `make apiserver-test` that need no server: what it asks, and that it hears a no."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.apiserver import generated, judge, mutated
+from tests.apiserver.inputs import drawn, inputs
+from tests.apiserver.server import LEASH, Answer, Client, Resource
+from tests.paths import ROOT
+
+POD = {"containers": [{"name": "a", "image": "a"}]}
+GROUP = {
+    "apiVersion": "leaderworkerset.x-k8s.io/v1",
+    "kind": "LeaderWorkerSet",
+    "metadata": {"name": "a", "namespace": "b"},
+    "spec": {"leaderWorkerTemplate": {"leaderTemplate": {"spec": POD}, "workerTemplate": {"spec": POD}}},
+}
+
+
+class Server(Client):
+    """Refuses what the test says, by plural, and notes what it was asked."""
+
+    def __init__(self, **refused: str) -> None:
+        self.refused = refused
+        self.asked: list[str] = []
+
+    def __call__(self, method: str, path: str, body: str = "", kind: str = "application/json", **query: str) -> Answer:
+        self.asked.append(path)
+        message = self.refused.get(path.rpartition("/")[2])
+        if path.endswith("/namespaces"):
+            return Answer(201, {})
+        assert query["dryRun"] == "All"
+        assert query["fieldValidation"] == "Strict"
+        return Answer(422, {"message": message}) if message else Answer(201, {})
+
+    def resource(self, version: str, kind: str) -> Resource | None:
+        return Resource(f"{kind.lower()}s", namespaced=True) if kind != "Nothing" else None
+
+
+def refused(server: Server, body: dict[str, Any]) -> list[str]:
+    asked = judge.Judge(server, Path("/nowhere"))
+    return [str(each) for each in asked.refusals([judge.Manifest("a.yaml", body)])]
+
+
+@pytest.fixture(autouse=True)
+def no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge.Judge, "_webhook", lambda self, wanted: iter(()))
+
+
+def test_what_the_server_accepts() -> None:
+    server = Server()
+    assert refused(server, GROUP) == []
+    space = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/b/leaderworkersets"
+    templates = ["/api/v1/namespaces/b/podtemplates"] * 2
+    assert server.asked == ["/api/v1/namespaces", space, *templates]
+
+
+def test_a_refusal_says_which_object_and_who() -> None:
+    assert refused(Server(leaderworkersets="no\n  such field"), GROUP) == [
+        "a.yaml: LeaderWorkerSet b/a: API server: no such field"
+    ]
+
+
+def test_pod_templates_inside_are_asked_about() -> None:
+    assert refused(Server(podtemplates="bad"), GROUP) == [
+        f"a.yaml: LeaderWorkerSet b/a: API server, of spec.leaderWorkerTemplate.{part}Template: bad"
+        for part in ("leader", "worker")
+    ]
+
+
+def test_a_kind_that_the_server_does_not_have() -> None:
+    body = {"apiVersion": "example.com/v1", "kind": "Nothing", "metadata": {"name": "a"}}
+    assert refused(Server(), body) == ["a.yaml: Nothing a: API server: no kind Nothing in example.com/v1"]
+
+
+def test_each_document_of_a_file_is_one_manifest() -> None:
+    text = "# first\na: 1\n---\nb: |\n  ---\n--- # third\nc: 3\n---\n"
+    found = list(judge.manifests("a.yaml", text))
+    assert [each.body for each in found] == [{"a": 1}, {"b": "---\n"}, {"c": 3}]
+    assert [each.text.strip() for each in found] == ["# first\na: 1", "b: |\n  ---", "c: 3"]
+
+
+def test_without_the_servers_nothing_is_judged(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.apiserver", "--tools", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert run.stderr == "cannot judge: etcd and kube-apiserver not built: scripts/tools.sh etcd kube-apiserver\n"
+
+
+def test_a_server_ends_with_whoever_started_it() -> None:
+    program = "import time; print('there', flush=True); time.sleep(60)"
+    leash = subprocess.Popen(
+        [sys.executable, LEASH, sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert leash.stdin is not None
+    assert leash.stdout is not None
+    with leash.stdin, leash.stdout:
+        assert leash.stdout.readline() == b"there\n"
+        start = time.monotonic()
+        leash.stdin.close()
+        assert leash.stdout.read() == b""  # until nobody can write there any more
+    assert leash.wait() == 0
+    assert time.monotonic() - start < 30
+
+
+def test_made_up_inputs_are_the_same_every_time_and_mostly_valid() -> None:
+    assert drawn(inputs, 20) == drawn(inputs, 20)
+    batches = list(generated.batches(60))
+    assert sum(batch.inputs for batch in batches) > 60 + 6  # beside what leads to several of them
+    assert sum(batch.rendered for batch in batches) > 54, [
+        each for batch in batches for each in batch.examples.values()
+    ]
+    assert all(batch.texts for batch in batches if batch.rendered)
+
+
+def test_spoilt_manifests_are_the_same_every_time_and_of_all_kinds() -> None:
+    found = mutated.spoilt(200)
+    assert found == mutated.spoilt(200)
+    kinds = {each.manifest.body.get("kind") for each in found}
+    assert {"LeaderWorkerSet", "Service", "HorizontalPodAutoscaler", "PodDisruptionBudget", "AIGatewayRoute"} <= kinds
+    verdicts = [mutated.ours(each.manifest.body) for each in found]
+    assert 20 < sum(not each for each in verdicts) < 180  # some are fine all the same
+
+
+def test_a_difference_needs_a_rule_that_fits_all_that_is_said() -> None:
+    spoilt = mutated.Spoilt(judge.Manifest("a.yaml", GROUP), "")
+    rule = mutated.Difference("because", ours="^E1", kinds=["LeaderWorkerSet"])
+    assert rule.explains(mutated.Verdict(spoilt, ["E1 a"], []))
+    assert not rule.explains(mutated.Verdict(spoilt, ["E1 a", "E2 b"], []))
+    assert not rule.explains(mutated.Verdict(spoilt, [], ["E1 a"]))
+    assert not rule.explains(mutated.Verdict(spoilt, ["E1 a"], ["no"]))
+    assert not rule._replace(kinds=["Service"]).explains(mutated.Verdict(spoilt, ["E1 a"], []))
+
+
+@pytest.mark.parametrize("rule", mutated.differences(), ids=lambda rule: rule.reason[:40])
+def test_every_difference_has_a_reason_and_one_side(rule: mutated.Difference) -> None:
+    assert len(rule.reason) > 20
+    assert bool(rule.ours) != bool(rule.server)
+    pattern = rule.ours or rule.server
+    assert pattern.startswith("^")
+    assert not re.search(pattern, "")

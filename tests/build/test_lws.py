@@ -1,0 +1,252 @@
+"""The workload and its pod templates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from renderer.build.lws import lws
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Container, Plan, Pod, Rollout
+from tests.build.conftest import Input
+
+WORKER: Path = ("spec", "leaderWorkerTemplate", "workerTemplate", "spec")
+
+
+def body(plan: Plan) -> dict[str, Any]:
+    (made,) = lws(plan)
+    return made.body
+
+
+def worker(plan: Plan, **fields: Any) -> dict[str, Any]:
+    """The worker template that a pod with these fields becomes."""
+    made = body(replace(plan, worker=replace(plan.worker, **fields)))["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    return dict(made)
+
+
+def test_the_least(plan: Plan) -> None:
+    made = body(plan)
+    assert made == {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "chat", "namespace": "llm", "labels": plan.labels},
+        "spec": {
+            "replicas": 1,
+            "startupPolicy": "LeaderReady",
+            "rolloutStrategy": {
+                "type": "RollingUpdate",
+                "rollingUpdateConfiguration": {"partition": 0, "maxUnavailable": 1, "maxSurge": 0},
+            },
+            "networkConfig": {"subdomainPolicy": "Shared"},
+            "leaderWorkerTemplate": {
+                "size": 1,
+                "restartPolicy": "RecreateGroupOnPodRestart",
+                "workerTemplate": {"spec": {"schedulerName": "default-scheduler", "containers": [{"name": "runner"}]}},
+            },
+        },
+    }
+    assert list(made) == ["apiVersion", "kind", "metadata", "spec"]
+
+
+def test_an_autoscaler_owns_the_number(plan: Plan) -> None:
+    assert "replicas" not in body(replace(plan, replicas=None))["spec"]
+    assert body(replace(plan, replicas=0))["spec"]["replicas"] == 0
+
+
+def test_annotations_rollout_and_policies(plan: Plan) -> None:
+    made = body(
+        replace(
+            plan,
+            annotations={"a": "b"},
+            size=4,
+            startup_policy="LeaderCreated",
+            restart_policy="None",
+            rollout=Rollout("25%", 1),
+        )
+    )
+    assert made["metadata"]["annotations"] == {"a": "b"}
+    assert made["spec"]["startupPolicy"] == "LeaderCreated"
+    assert made["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"] == {
+        "partition": 0,
+        "maxUnavailable": "25%",
+        "maxSurge": 1,
+    }
+    assert made["spec"]["leaderWorkerTemplate"]["size"] == 4
+    assert made["spec"]["leaderWorkerTemplate"]["restartPolicy"] == "None"
+
+
+def test_leader_and_sub_groups(plan: Plan) -> None:
+    groups = {"subGroupPolicyType": "LeaderWorker", "subGroupSize": 2}
+    leader = replace(plan.worker, containers=(Container("leader"),))
+    made = body(replace(plan, leader=leader, sub_groups=groups))["spec"]["leaderWorkerTemplate"]
+    assert list(made) == ["size", "restartPolicy", "subGroupPolicy", "leaderTemplate", "workerTemplate"]
+    assert made["subGroupPolicy"] == groups
+    assert made["leaderTemplate"]["spec"]["containers"] == [{"name": "leader"}]
+    assert made["workerTemplate"]["spec"]["containers"] == [{"name": "runner"}]
+
+
+def test_every_field_of_a_pod_in_reading_order(plan: Plan) -> None:
+    made = worker(
+        plan,
+        labels={"l": "1"},
+        annotations={"a": "1"},
+        metadata={"finalizers": ["f"]},
+        rest={"hostNetwork": True},
+        node_selector={"n": "1"},
+        tolerations=({"key": "gpu"},),
+        grace_seconds=130,
+        security={"fsGroup": 1},
+        affinity={"nodeAffinity": {}},
+        init_containers=(Container("first"),),
+        volumes=({"name": "v"},),
+        mounts_token=True,
+        service_links=True,
+    )
+    assert made == {
+        "metadata": {"finalizers": ["f"], "labels": {"l": "1"}, "annotations": {"a": "1"}},
+        "spec": {
+            "schedulerName": "default-scheduler",
+            "automountServiceAccountToken": True,
+            "enableServiceLinks": True,
+            "hostNetwork": True,
+            "nodeSelector": {"n": "1"},
+            "tolerations": [{"key": "gpu"}],
+            "terminationGracePeriodSeconds": 130,
+            "securityContext": {"fsGroup": 1},
+            "affinity": {"nodeAffinity": {}},
+            "initContainers": [{"name": "first"}],
+            "containers": [{"name": "runner"}],
+            "volumes": [{"name": "v"}],
+        },
+    }
+    assert list(made["spec"]) == [
+        *("schedulerName", "automountServiceAccountToken", "enableServiceLinks", "hostNetwork", "nodeSelector"),
+        *("tolerations", "terminationGracePeriodSeconds", "securityContext", "affinity"),
+        *("initContainers", "containers", "volumes"),
+    ]
+
+
+def test_zero_and_false_are_said_none_is_not(plan: Plan) -> None:
+    spec = worker(plan, mounts_token=False, service_links=False, grace_seconds=0)["spec"]
+    assert (spec["automountServiceAccountToken"], spec["enableServiceLinks"]) == (False, False)
+    assert spec["terminationGracePeriodSeconds"] == 0
+    assert list(worker(plan)["spec"]) == ["schedulerName", "containers"]
+
+
+def test_every_field_of_a_container_in_reading_order(plan: Plan) -> None:
+    container = Container(
+        name="runner",
+        image="i:1",
+        command=("run",),
+        args=("-a",),
+        env=({"name": "E", "value": "1"},),
+        ports=({"name": "http"},),
+        resources={"limits": {"cpu": "1"}},
+        startup_probe={"s": 1},
+        readiness_probe={"r": 1},
+        liveness_probe={"l": 1},
+        lifecycle={"preStop": {}},
+        security={"x": 1},
+        mounts=({"name": "v"},),
+        rest={"workingDir": "/", "tty": True},
+    )
+    (made,) = worker(plan, containers=(container,))["spec"]["containers"]
+    assert list(made.items()) == [
+        ("name", "runner"),
+        ("image", "i:1"),
+        ("command", ["run"]),
+        ("args", ["-a"]),
+        ("env", [{"name": "E", "value": "1"}]),
+        ("ports", [{"name": "http"}]),
+        ("resources", {"limits": {"cpu": "1"}}),
+        ("startupProbe", {"s": 1}),
+        ("readinessProbe", {"r": 1}),
+        ("livenessProbe", {"l": 1}),
+        ("lifecycle", {"preStop": {}}),
+        ("securityContext", {"x": 1}),
+        ("volumeMounts", [{"name": "v"}]),
+        ("workingDir", "/"),
+        ("tty", True),
+    ]
+
+
+# --- who made a field
+
+
+def from_service(plan: Plan, source: Input) -> Plan:
+    """Origins as a hand-written Service has them."""
+    made = {
+        **plan.origins(),
+        ("size",): Origin(source, ("template", "size")),
+        ("rollout",): Origin(source, ("rollout",)),
+        ("sub_groups",): Origin(source, ("template", "subGroups")),
+        ("leader",): Origin(source, ("template", "leader")),
+        ("worker",): Origin(source, ("template", "worker")),
+    }
+    return replace(plan, leader=plan.worker, origins=lambda: made)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("metadata", "name"), ("metadata", "name")),
+        (("spec", "replicas"), ("spec", "replicas")),
+        (("spec", "leaderWorkerTemplate", "size"), ("template", "size")),
+        (("spec", "leaderWorkerTemplate", "subGroupPolicy", "subGroupSize"), ("template", "subGroups", "subGroupSize")),
+        (("spec", "leaderWorkerTemplate", "leaderTemplate", "spec", "x"), ("template", "leader", "spec", "x")),
+        ((*WORKER, "containers", 3, "image"), ("template", "worker", "spec", "containers", 3, "image")),
+        (("spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxSurge"), ("rollout", "maxSurge")),
+        (("spec", "networkConfig"), ("spec", "networkConfig")),  # nobody wrote it: the document stands for it
+    ],
+)
+def test_who_made_a_field_of_a_service(plan: Plan, source: Input, path: Path, expected: Path) -> None:
+    (made,) = lws(from_service(plan, source))
+    assert made.origin(path) == Origin(source, expected)
+
+
+RUNNER = ("spec", "containers", 0)
+FIELDS = (
+    *("image", "command", "args", "env", "resources", "lifecycle"),
+    *("startupProbe", "readinessProbe", "livenessProbe"),
+)
+
+
+def from_playground(plan: Plan, source: Input, more: dict[Path, Path]) -> Plan:
+    """Origins as a Playground has them."""
+    made: dict[Path, Origin] = {**plan.origins()}
+    made |= {("template", *RUNNER, field): Origin(source, ("runtime", field)) for field in FIELDS}
+    made |= {("template", "spec", *key): Origin(source, where) for key, where in more.items()}
+    env = ({"name": "A", "value": "1"}, {"name": "B", "value": "2"})
+    runner = Container("runner", image="i", args=("-a", "1", "-b"), env=env)
+    pod = Pod({}, {}, "default-scheduler", (runner,))
+    return replace(plan, worker=pod, origins=lambda: made)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_who_made_a_field_of_the_runner(plan: Plan, source: Input, field: str) -> None:
+    (made,) = lws(from_playground(plan, source, {}))
+    assert made.origin((*WORKER, "containers", 0, field)) == Origin(source, ("runtime", field))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("containers", 0, "args", 1), ("user", "args", 0)),
+        (("containers", 0, "args", 2), ("runtime", "args", 2)),
+        (("containers", 0, "env", 1, "value"), ("user", "envs", 4, "value")),
+        (("containers", 0, "env", 0), ("runtime", "env", 0)),
+        (("nodeSelector", "zone"), ("flavors", 0, "nodeSelector", "zone")),
+        (("affinity",), ("flavors", 0, "nodeSelector")),
+    ],
+)
+def test_who_made_a_part_of_a_field(plan: Plan, source: Input, path: Path, expected: Path) -> None:
+    more: dict[Path, Path] = {
+        ("containers", 0, "args", 1): ("user", "args", 0),
+        ("containers", 0, "env", 1): ("user", "envs", 4),
+        ("nodeSelector",): ("flavors", 0, "nodeSelector"),
+        ("affinity",): ("flavors", 0, "nodeSelector"),
+    }
+    (made,) = lws(from_playground(plan, source, more))
+    assert made.origin((*WORKER, *path)) == Origin(source, expected)

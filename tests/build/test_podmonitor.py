@@ -1,0 +1,73 @@
+"""What Prometheus reads of a namespace."""
+
+from __future__ import annotations
+
+import pytest
+
+from renderer import check
+from renderer.build.podmonitor import pod_monitor
+from renderer.diagnostics import Origin, Path
+from renderer.plan import MonitorPlan, SharedPlan
+from tests.build.conftest import Input
+
+ANNOTATION = "renderer.llmaz.io/metrics-path"
+
+
+@pytest.fixture
+def monitor(source: Input) -> MonitorPlan:
+    """The PodMonitor as resolve decides it."""
+    made: dict[Path, Origin] = {
+        (): Origin(source, ("spec",)),
+        ("labels",): Origin(source, ("spec", "labels")),
+        ("interval",): Origin(source, ("spec", "interval")),
+    }
+    return MonitorPlan("llmaz-engines", {"release": "stack"}, "30s", lambda: made)
+
+
+def test_none_where_nothing_has_metrics() -> None:
+    assert list(pod_monitor(SharedPlan("llm"))) == []
+
+
+def test_it_selects_the_leaders_of_all_models(monitor: MonitorPlan) -> None:
+    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
+    assert made.body["metadata"] == {"name": "llmaz-engines", "namespace": "llm", "labels": {"release": "stack"}}
+    assert made.body["spec"]["selector"] == {
+        "matchLabels": {"leaderworkerset.sigs.k8s.io/worker-index": "0"},
+        "matchExpressions": [{"key": "llmaz.io/model-name", "operator": "Exists"}],
+    }
+    assert list(made.body) == ["apiVersion", "kind", "metadata", "spec"]
+    assert check.manifests([made]) == []
+
+
+def test_the_annotation_decides_what_is_read(monitor: MonitorPlan) -> None:
+    """Prometheus writes every character of an annotation's name that is no letter or digit as `_`."""
+    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
+    (endpoint,) = made.body["spec"]["podMetricsEndpoints"]
+    keep, replace = endpoint.pop("relabelings")
+    assert endpoint == {"port": "http", "interval": "30s"}
+    word = "".join(letter if letter.isalnum() else "_" for letter in ANNOTATION)
+    assert keep == {
+        "action": "keep",
+        "sourceLabels": [f"__meta_kubernetes_pod_annotationpresent_{word}"],
+        "regex": "true",
+    }
+    assert replace == {
+        "action": "replace",
+        "sourceLabels": [f"__meta_kubernetes_pod_annotation_{word}"],
+        "targetLabel": "__metrics_path__",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("metadata", "labels", "release"), ("spec", "labels", "release")),
+        (("spec", "podMetricsEndpoints", 0, "interval"), ("spec", "interval")),
+        (("metadata", "namespace"), ("spec", "metadata", "namespace")),
+    ],
+)
+def test_what_is_wrong_with_it_stands_in_the_configuration(
+    path: Path, expected: Path, monitor: MonitorPlan, source: Input
+) -> None:
+    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
+    assert made.origin(path) == Origin(source, expected)

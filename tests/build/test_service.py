@@ -1,0 +1,49 @@
+"""`<name>-lb`."""
+
+from __future__ import annotations
+
+from msgspec.structs import astuple, replace
+
+from renderer.build.service import lb_service
+from renderer.diagnostics import Origin
+from renderer.plan import Plan, Port
+from tests.build.conftest import Input
+
+
+def test_the_leaders_under_one_address(plan: Plan) -> None:
+    (made,) = lb_service(plan)
+    assert made.body == {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "chat-lb", "namespace": "llm", "labels": plan.labels},
+        "spec": {
+            "selector": {
+                "leaderworkerset.sigs.k8s.io/name": "chat",
+                "leaderworkerset.sigs.k8s.io/worker-index": "0",
+            },
+            "ports": [{"name": "http", "port": 8080, "targetPort": 8080, "protocol": "TCP"}],
+        },
+    }
+    assert list(made.body) == ["apiVersion", "kind", "metadata", "spec"]
+
+
+def test_the_port_is_the_runners_own_on_both_sides(plan: Plan) -> None:
+    (made,) = lb_service(replace(plan, port=Port("grpc", 9000)))
+    assert made.body["spec"]["ports"] == [{"name": "grpc", "port": 9000, "targetPort": 9000, "protocol": "TCP"}]
+
+
+def test_plans_do_not_share_a_port_by_accident(plan: Plan) -> None:
+    ports = [Port("http", 8080), Port("http", 80), Port("web", 8080), Port("http", 8080)]
+    made = [lb_service(replace(plan, port=port))[0].body["spec"]["ports"][0] for port in ports]
+    assert [(port["name"], port["port"]) for port in made] == [astuple(port) for port in ports]
+
+
+def test_it_is_there_whatever_else_the_plan_says(plan: Plan) -> None:
+    assert len(list(lb_service(replace(plan, replicas=None, disruptable=True, size=4)))) == 1
+
+
+def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source: Input) -> None:
+    (made,) = lb_service(plan)
+    assert made.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
+    assert made.origin(("metadata", "namespace")) == Origin(source, ("metadata", "namespace"))
+    assert made.origin(("spec", "ports", 0)).source is source

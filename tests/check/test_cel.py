@@ -1,0 +1,335 @@
+"""The CEL rules of the kinds that we make: each is proven with a manifest that it takes and one that it refuses.
+
+`cel/<kind>.yaml`: an `object` that is taken, and for each place of rules (`proven`) values that take the place in it;
+`with` is merged into the object first. `shared` places a part that stands in several kinds (`cel/shared/`). `unmet`
+names the places that nothing of ours reaches, and why.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from renderer import check, schema
+from renderer.build.provider import providers
+from renderer.check import cel
+from renderer.plan import ProviderPlan, TrafficPlan
+from tests.paths import TESTS
+
+HERE = TESTS / "cel"
+FILES = sorted(path.stem for path in HERE.glob("*.yaml"))
+RULELESS = (
+    "gateway.networking.k8s.io/gatewayclass_v1",
+    "gateway.networking.k8s.io/referencegrant_v1",
+    "monitoring.coreos.com/podmonitor_v1",
+    "leaderworkerset.x-k8s.io/leaderworkerset_v1",
+    "autoscaling/horizontalpodautoscaler_v2",
+)
+
+
+class Case(NamedTuple):
+    """A rule: the place of its schema, how its message begins, and the two objects."""
+
+    kind: str
+    at: str
+    says: str
+    taken: Any
+    refused: Any
+
+
+def read(name: str) -> Any:
+    return yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def steps(at: str) -> list[str]:
+    """`spec.rules[].name` → spec, rules, [], name."""
+    return [step for step in re.split(r"\.|(\[\])", at) if step]
+
+
+def merged(base: Any, more: Any) -> Any:
+    """A JSON merge patch."""
+    if not isinstance(more, dict):
+        return copy.deepcopy(more)
+    result = dict(base) if isinstance(base, dict) else {}
+    for key, value in more.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merged(result.get(key), value)
+    return result
+
+
+def put(base: Any, path: list[str], value: Any) -> Any:
+    """A copy of `base` with the value at the path; of a list on the way only the first item is left."""
+    if not path:
+        return copy.deepcopy(value)
+    if path[0] == "[]":
+        return [put(base[0] if base else None, path[1:], value)]
+    result = dict(base or {})
+    result[path[0]] = put(result.get(path[0]), path[1:], value)
+    return result
+
+
+def cases(name: str) -> Iterator[Case]:
+    data = read(name)
+    whole = data["object"]
+    for group in data["proven"]:
+        start = merged(whole, group.get("with", {}))
+        for rule in group["rules"]:
+            made = [put(start, steps(group["at"]), rule[word]) for word in ("taken", "refused")]
+            yield Case(name, group["at"], rule["says"], *made)
+    for part in data.get("shared", ()):
+        start = merged(whole, part.get("with", {}))
+        known = {at for at, _ in rules(whole)}
+        for group in read(f"shared/{part['cases']}"):
+            at = re.sub(r"\.(?=\[|$)", "", f"{part['at']}.{group['at']}")
+            if at not in known:
+                continue  # the part is a little smaller in some kinds
+            for rule in group["rules"]:
+                base = group.get("with", {})
+                inner = [put(base, steps(group["at"]), rule[word]) for word in ("taken", "refused")]
+                place = start
+                for step in steps(part["at"]):
+                    place = (place or [None])[0] if step == "[]" else (place or {}).get(step)
+                made = [put(start, steps(part["at"]), merged(place, each)) for each in inner]
+                yield Case(name, at, rule["says"], *made)
+
+
+def rules(body: Any) -> Iterator[tuple[str, str]]:
+    """Each rule of the object's kind: the place of its schema, and its message."""
+    raw = json.loads((Path(schema.FOLDER) / f"{schema_of(body).replace('output', 'cel', 1)}.json").read_text())
+
+    def walk(number: int, at: str) -> Iterator[tuple[str, str]]:
+        node = raw["nodes"][number]
+        for rule in node.get("rules", ()):
+            yield at.removeprefix("."), raw["rules"][rule][1]
+        for name, inner in node.get("fields", {}).items():
+            yield from walk(inner, f"{at}.{name}")
+        if "items" in node:
+            yield from walk(node["items"], f"{at}[]")
+
+    return walk(len(raw["nodes"]) - 1, "")
+
+
+def schema_of(body: Any) -> str:
+    group, _, version = body["apiVersion"].rpartition("/")
+    return f"output/{group}/{body['kind'].lower()}_{version}"
+
+
+ALL = [case for name in FILES for case in cases(name)]
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.kind}:{case.at}:{case.says}")
+def test_a_rule_takes_and_refuses(case: Case) -> None:
+    assert list(check.validate_object(case.taken)) == []
+    place = tuple(0 if step == "[]" else step for step in steps(case.at))
+    found = list(check.validate_object(case.refused))
+    assert {code for code, _, _ in found} - {"E571"} == {"E570"}, found
+    assert any(path == place and words.get("message", "").startswith(case.says) for _, path, words in found), found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_rule_is_proven_or_said_to_be_out_of_reach(name: str) -> None:
+    data = read(name)
+    known = list(rules(data["object"]))
+    left = list(known)
+    for case in (case for case in ALL if case.kind == name):
+        meant = {rule for rule in known if rule[0] == case.at and rule[1].startswith(case.says)}
+        assert len(meant) == 1, (case.at, case.says, meant)
+        left = [rule for rule in left if rule not in meant]
+    for unmet in data.get("unmet", ()):
+        assert unmet["why"]
+        reached = [
+            (at, message)
+            for at, message in left
+            if re.match(rf"{re.escape(unmet['at'])}(\W|$)", at) and message.startswith(unmet.get("says", ""))
+        ]
+        assert reached, f"nothing is left of {unmet}"
+        left = [rule for rule in left if rule not in reached]
+    assert left == []
+
+
+@pytest.mark.parametrize("name", RULELESS)
+def test_kinds_without_rules(name: str) -> None:
+    assert schema.exists(f"output/{name}")
+    assert not schema.exists(f"cel/{name}")
+
+
+def found(body: Any) -> list[tuple[str, Any, str]]:
+    assert schema.valid(schema_of(body), body)
+    return [(code, path, words.get("message") or words["what"]) for code, path, words in check.validate_object(body)]
+
+
+@pytest.mark.parametrize(("last", "taken"), [(64, True), (65, False)])
+def test_the_sum_of_all_matches(last: int, taken: bool) -> None:
+    """The longest rule: 128 matches in all the rules of an HTTPRoute."""
+    matches = [{"path": {"value": f"/{i}"}} for i in range(64 + last)]
+    rules = [{"matches": matches[:64]}, {"matches": matches[64:127]}, {"matches": matches[127:]}]
+    body = merged(read("httproute")["object"], {"spec": {"rules": rules}})
+    assert [path for _, path, _ in found(body)] == ([] if taken else [("spec", "rules")])
+
+
+def test_a_key_twice() -> None:
+    """The list has a key, and a rule says the same once more: so does the API server."""
+    listener = {"name": "a", "protocol": "HTTP", "port": 80}
+    body = merged(read("gateway")["object"], {"spec": {"listeners": [listener, {**listener, "port": 81}]}})
+    assert found(body) == [
+        ("E571", ("spec", "listeners", 1), "name 'a'"),
+        ("E570", ("spec", "listeners"), "Listener name must be unique within the Gateway"),
+    ]
+
+
+def test_defaults_count() -> None:
+    """A parent is a Gateway unless it says something else; a reserved word (`namespace`) is read by its CEL name."""
+    parents = [{"name": "a"}, {"name": "a", "namespace": "b"}]
+    route = merged(read("httproute")["object"], {"spec": {"parentRefs": parents}})
+    assert found(route) == []
+    route["spec"]["parentRefs"].append({"name": "a", "namespace": "b"})
+    [(code, path, message)] = found(route)
+    assert (code, path) == ("E570", ("spec", "parentRefs"))
+    assert message.startswith("sectionName must be unique")
+
+
+@pytest.mark.parametrize(
+    ("host", "taken"), [("a.example", True), ("10.0.0.1", False), ("*.a.example", True), ("010.0.0.1", True)]
+)
+def test_is_ip(host: str, taken: bool) -> None:
+    body = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "TLSRoute",
+        "metadata": {"name": "a"},
+        "spec": {"hostnames": [host], "rules": [{"backendRefs": [{"name": "a", "port": 80}]}]},
+    }
+    assert (found(body) == []) is taken
+
+
+def test_verdicts_are_kept_by_what_rules_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names change nothing; what a rule reads does. The original stays as it was."""
+    evaluated: list[str] = []
+    judge = cel._holds
+
+    def counted(rule: str, seen: Any) -> bool:
+        evaluated.append(rule)
+        return judge(rule, seen)
+
+    monkeypatch.setattr(cel, "_holds", counted)
+    check._rules.cache_clear()
+    body = read("aigatewayroute")["object"]
+    before = copy.deepcopy(body)
+    for name in ("one", "two", "three"):
+        rules = [{"backendRefs": [{"name": name, "weight": 3}]}]
+        body = merged(body, {"metadata": {"name": name}, "spec": {"rules": rules}})
+        assert found(body) == []
+    assert len(evaluated) == 5
+    body["spec"]["parentRefs"][0]["kind"] = "Service"
+    assert [path for _, path, _ in found(body)] == [("spec", "parentRefs")]
+    assert len(evaluated) == 10
+    assert before == read("aigatewayroute")["object"]
+
+
+def test_a_rule_that_cannot_be_evaluated_is_broken() -> None:
+    listener = {"name": "a", "protocol": "HTTPS", "port": 443, "tls": {}}
+    body = merged(read("gateway")["object"], {"spec": {"listeners": [listener]}})
+    assert [path for _, path, _ in found(body)] == [("spec", "listeners", 0, "tls")]
+
+
+@pytest.mark.parametrize("name", cel.ACCEPTED)
+def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
+    top = cel.root(name)
+    for seen in cel.ACCEPTED[name]:
+        assert top.findings(seen) == ()
+        assert seen in [top.seen(body) for body in _rendered(name)]
+
+
+@pytest.mark.parametrize("name", cel.ACCEPTED)
+def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
+    """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
+    top = cel.root(name)
+    usual = [(seen, schema.validator(json.dumps(top.like(seen)))) for seen in cel.ACCEPTED[name]]
+    bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
+    bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
+    bodies = [body for body in bodies if schema.valid(name.replace("cel", "output", 1), body)]
+    verdicts = [like(body) for seen, like in usual for body in bodies]
+    assert verdicts == [top.seen(body) == seen for seen, _ in usual for body in bodies]
+    assert 10 < sum(verdicts) < len(verdicts) - 10
+
+
+def _rendered(name: str) -> Iterator[Any]:
+    """What we render of a kind: an app with a route of its own, and one in pool mode."""
+    for golden in ("routes-on-a-gateway-in-the-tree/expected/team-a", "example-gateway-pool/expected/llm"):
+        path = TESTS / "cases" / golden / "chat.yaml"
+        for body in yaml.safe_load_all(path.read_text("utf-8")):
+            if schema_of(body).endswith(name[3:]):
+                yield body
+
+
+def _around(name: str, top: cel._Node) -> Iterator[Any]:
+    """A rendered object, and with each value of it another in its place, or what else rules see beside it."""
+    for body in _rendered(name):
+        yield body
+        yield from _changed(body, top)
+
+
+def _changed(value: Any, node: cel._Node | None) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            inner = node.fields[key][1] if node and key in node.fields else None
+            yield from ({**value, key: made} for made in _changed(each, inner))
+        beside: tuple[Any, ...] = ("a", "Gateway", "", True, 1, [], {}, [{"name": "a"}], {"set": []})
+        for key in set(node.fields) - set(value) if node else ():
+            yield from ({**value, key: each} for each in beside)
+    elif isinstance(value, list):
+        inner = node.items if node else None
+        yield from (
+            [*value[:i], made, *value[i + 1 :]] for i, each in enumerate(value) for made in _changed(each, inner)
+        )
+        yield [*value, *value]
+    else:
+        yield from ("other", "", True, 1)
+
+
+def _less(value: Any) -> Iterator[Any]:
+    """The value without each of its parts."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield {name: other for name, other in value.items() if name != key}
+            yield from ({**value, key: made} for made in _less(each))
+    elif isinstance(value, list):
+        yield from ([*value[:i], made, *value[i + 1 :]] for i, each in enumerate(value) for made in _less(each))
+        yield []
+
+
+@pytest.mark.parametrize("name", cel.ALSO_ACCEPTED)
+def test_what_else_is_taken_without_asking_is_what_rules_see_of_what_we_make(name: str) -> None:
+    top, kind = cel.root(name), name.rpartition("/")[2].rpartition("_")[0]
+    texts = [path.read_text("utf-8") for path in TESTS.glob("cases/*/expected/**/*.yaml")]
+    parts = [part for text in texts for part in text.split("\n---\n") if f"\nkind: {kind}\n" in f"\n{part.lower()}"]
+    bodies = [*map(yaml.safe_load, parts), *(body for body in _keys() if body["kind"].lower() == kind)]
+    keys = {cel._key(top.seen(body)) for body in bodies}
+    for seen in cel.ALSO_ACCEPTED[name]:
+        assert top.findings(seen) == ()
+        assert cel._key(seen) in keys
+
+
+def _keys() -> Iterator[Any]:
+    """A provider's objects, for each kind of key."""
+    for kind in ("APIKey", "AnthropicAPIKey", "AzureAPIKey", "AWSCredentials"):
+        auth = kind, "key", "eu-west-1"
+        provider = ProviderPlan(
+            name="api",
+            namespace="team-a",
+            labels={},
+            speaks={"name": "OpenAI"},
+            hostname="api.example.com",
+            port=443,
+            auth=auth,
+            origins=dict,
+        )
+        yield from (each.body for each in providers(TrafficPlan("to", "team-a", "to.yaml", providers=(provider,))))

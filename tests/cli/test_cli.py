@@ -1,0 +1,304 @@
+"""What the program says and answers with, command by command. Rendering itself is in cases/ and test_robustness.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from renderer import __version__, cli, load
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz
+
+PRESETS = ROOT / "presets"
+FOLDERS = ("backends", "models", "loaders", "pickers")
+SHIPPED = [
+    f"{folder}/{name}" for folder in FOLDERS for name in sorted(p.stem for p in (PRESETS / folder).glob("*.yaml"))
+]
+KINDS = ["BackendRuntime", "InferenceModel", "ModelRoute", "OpenModel", "Playground", "RenderConfig", "Service"]
+PLAYGROUND = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: chat}}
+spec:
+  replicas: {replicas}
+  servedModelName: chat
+  modelClaim: {{modelName: qwen3-0--6b-gguf}}
+  backendRuntimeConfig: {{backendName: llamacpp}}
+"""
+WARNED = PLAYGROUND.format(replicas=2) + "  elasticConfig: {maxReplicas: 2, scaleTrigger: {hpa: {}}}\n"
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+
+
+def commands(group: click.Command = cli.cli, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command by its words."""
+    yield names, group
+    if isinstance(group, click.Group):
+        for name in group.list_commands(here := click.Context(group)):
+            command = group.get_command(here, name)
+            assert command is not None
+            yield from commands(command, *names, name)
+
+
+COMMANDS = dict(commands())
+
+
+# --- help
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help(words: tuple[str, ...], llmaz: Llmaz) -> None:
+    long, short = llmaz(*words, "--help"), llmaz(*words, "-h")
+    assert (long.code, long.err) == (0, "")
+    assert long == short
+    assert long.out.startswith(f"Usage: {' '.join(['llmaz', *words])} [")
+    assert max(map(len, long.out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_and_option_is_explained(words: tuple[str, ...]) -> None:
+    command = COMMANDS[words]
+    assert (command.help or "").rstrip().endswith(".")
+    silent = [each.name for each in command.params if isinstance(each, click.Option) and not each.help]
+    assert silent == []
+
+
+def test_help_tells_the_exit_codes(llmaz: Llmaz) -> None:
+    out = " ".join(llmaz("--help").out.split())
+    codes = "0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault"
+    assert f"Exit codes: {codes}." in out
+
+
+def test_the_options_that_read_input_are_alike() -> None:
+    of = {
+        words: {each.opts[0]: each.to_info_dict() for each in COMMANDS[words,].params}
+        for words in ("render", "validate")
+    }
+    assert of["validate"].items() <= of["render"].items()
+    assert set(of["render"]) - set(of["validate"]) == {"--to", "-o", "--check", "--stdout", "--kubeconform"}
+
+
+def test_version(llmaz: Llmaz) -> None:
+    assert llmaz("--version") == (0, f"llmaz {__version__}\n", "")
+
+
+def test_help_loads_nothing_but_click() -> None:
+    code = "import sys; from renderer import cli; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    assert {"click", "renderer"} <= loaded
+    assert loaded & {"yaml", "jinja2", "jsonschema", "jsonschema_rs", "subprocess", "fractions"} == set()
+
+
+def test_an_option_that_is_misspelt_is_near_to_others(llmaz: Llmaz) -> None:
+    assert llmaz("render", "--outpt", "x").err.endswith(
+        "No such option '--outpt'. (Did you mean one of: '--output', '--stdout'?)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        *("nonsense", "render --nonsense", "render --format xml", "render --check --stdout"),
+        *("check", "presets show", "schema a b"),
+    ],
+)
+def test_wrong_usage(args: str, here: Path, llmaz: Llmaz) -> None:
+    done = llmaz(*args.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Usage: llmaz ")
+    assert "\nError: " in done.err
+    assert list(here.iterdir()) == []
+
+
+# --- presets
+
+
+def test_presets_list(llmaz: Llmaz) -> None:
+    done = llmaz("presets", "list")
+    assert (done.code, done.err) == (0, "")
+    folder, listed = "", {}
+    for line in done.out.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            folder = line.removesuffix(":")
+        else:
+            name, what = line.split(maxsplit=1)
+            listed[f"{folder}/{name}"] = what
+    assert list(listed) == SHIPPED
+    for name, said in listed.items():
+        what, _, known = said.partition(" ")
+        assert bool(known) == ("list" in load.preset(name).value["spec"].get("engine", {}).get("options", {}))
+        assert not known or known.startswith("(options of ")
+        spec = load.preset(name).value["spec"]
+        if name.startswith("models/"):
+            source = spec["source"].get("modelHub") or {"modelID": spec["source"].get("uri")}
+            assert what == "/".join(filter(None, (source["modelID"], source.get("filename"))))
+        else:
+            assert what == f"{spec['image']}:{spec['version']}"
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_presets_show(name: str, llmaz: Llmaz) -> None:
+    text = (PRESETS / f"{name}.yaml").read_text("utf-8")
+    assert llmaz("presets", "show", name) == (0, text, "")
+    assert llmaz("presets", "show", name.partition("/")[2]) == (0, text, "")
+
+
+@pytest.mark.parametrize("name", ["lamacpp", "../accelerators", "accelerators", "backends/", "BACKENDS/llamacpp", ""])
+def test_no_such_preset(name: str, llmaz: Llmaz) -> None:
+    done = llmaz("presets", "show", name)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"no preset is named '{name}'; ")
+    assert name != "lamacpp" or done.err.endswith("did you mean 'llamacpp'?\n")
+
+
+def test_a_preset_of_two_kinds(llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("renderer.load.preset_files.preset_names", lambda folder: ["same"] if folder[0] in "bm" else [])
+    done = llmaz("presets", "show", "same")
+    assert done == (2, "", "'same' is ambiguous: it may be backends/same or models/same\n")
+
+
+# --- schema
+
+
+def test_schema_list(llmaz: Llmaz) -> None:
+    done = llmaz("schema")
+    assert (done.code, done.err) == (0, "")
+    assert set(done.out.split()) >= set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schema(kind: str, llmaz: Llmaz) -> None:
+    done = llmaz("schema", kind)
+    assert done.code == 0
+    assert json.loads(done.out)["title"] == kind
+    assert llmaz("schema", kind.lower()) == llmaz("schema", kind.upper()) == done
+
+
+def test_no_such_schema(llmaz: Llmaz) -> None:
+    done = llmaz("schema", "Playgroud")
+    assert done == (2, "", "no kind is named 'Playgroud'; did you mean 'Playground'?\n")
+
+
+# --- how problems are printed
+
+
+def count(out: str, form: str) -> int:
+    """How many problems the output holds."""
+    if form == "json":
+        return len(json.loads(out))
+    if form == "sarif":
+        return len(json.loads(out)["runs"][0]["results"])
+    return len(out.splitlines())
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+@pytest.mark.parametrize("command", ["validate", "render --check", "render"])
+@pytest.mark.parametrize(("text", "problems"), [(PLAYGROUND.format(replicas=-1), 1), (WARNED, 2), (None, 1)])
+def test_machines_get_all_on_stdout(
+    text: str | None, problems: int, command: str, form: str, here: Path, llmaz: Llmaz
+) -> None:
+    path = "chat.yaml" if text else "nowhere.yaml"
+    if text:
+        (here / path).write_text(text)
+    done = llmaz(*command.split(), "--format", form, path)
+    stale = text == WARNED and "--check" in command
+    assert count(done.out, form) == problems + stale
+    assert path in done.out
+    assert ("rendered/default/chat.yaml" in done.out) == stale
+    assert (done.code, done.err) == (int(stale) if text == WARNED else 2, "")
+
+
+def test_machines_hear_what_is_stale(here: Path, llmaz: Llmaz) -> None:
+    for name in ("a", "b", "c"):
+        (here / f"{name}.yaml").write_text(PLAYGROUND.format(replicas=1).replace("chat", name))
+    assert llmaz("render").code == 0
+    (here / "rendered/default/a.yaml").unlink()
+    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=2).replace("chat", "b"))
+    (here / "c.yaml").unlink()
+    done = llmaz("render", "--check", "--format", "json")
+    assert (done.code, done.err) == (1, "")
+    assert [(each["file"], each["code"], each["severity"]) for each in json.loads(done.out)] == [
+        ("rendered/default/a.yaml", "E127", "error"),
+        ("rendered/default/b.yaml", "E126", "error"),
+        ("rendered/default/c.yaml", "E128", "error"),
+    ]
+    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=-1).replace("chat", "b"))
+    done = llmaz("render", "--check", "--format", "json")
+    assert (done.code, [each["file"] for each in json.loads(done.out)]) == (2, ["b.yaml"])
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+def test_machines_hear_of_nothing_wrong(form: str, here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(PLAYGROUND.format(replicas=1))
+    done = llmaz("validate", "--format", form)
+    assert (done.code, done.err, count(done.out, form)) == (0, "", 0)
+    assert llmaz("render", "--format", form)[:2] == (0, done.out)
+    assert llmaz("check", "--format", form, "rendered")[:2] == (0, done.out)
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+def test_check_speaks_to_machines_too(form: str, here: Path, llmaz: Llmaz) -> None:
+    (here / "x.yaml").write_text(
+        CONFIG_MAP.replace("ConfigMap", "Service") + "spec: {clusterIP: ''}\n---\n- no object\n"
+    )
+    done = llmaz("check", "--format", form, "x.yaml")
+    assert (done.code, done.err, count(done.out, form)) == (2, "", 2)
+    done = llmaz("check", "--format", form, "nowhere")
+    assert (done.code, done.err, count(done.out, form)) == (2, "", 1)
+
+
+def test_people_get_it_on_stderr(here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(WARNED)
+    done = llmaz("validate")
+    assert (done.code, done.out) == (0, "")
+    assert [line.split(":")[0] for line in done.err.splitlines() if not line.startswith("    ")] == [
+        *("chat.yaml", "chat.yaml"),
+        "1 app, 7 objects",
+    ]
+    strict = llmaz("validate", "--strict")
+    assert strict.code == 2
+    assert strict.err.endswith("\n2 errors\n")
+
+
+# --- words for people
+
+
+def test_what_a_stale_folder_lacks(here: Path, llmaz: Llmaz) -> None:
+    for name in ("a", "b", "c"):
+        (here / f"{name}.yaml").write_text(PLAYGROUND.format(replicas=1).replace("chat", name))
+    assert llmaz("render").code == 0
+    (here / "rendered/default/a.yaml").unlink()
+    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=2).replace("chat", "b"))
+    (here / "c.yaml").unlink()
+    assert llmaz("render", "--check") == (
+        1,
+        "",
+        "rendered/default/a.yaml: missing\n"
+        "rendered/default/b.yaml: stale\n"
+        "rendered/default/c.yaml: to be deleted\n"
+        "rendered/ is stale; run llmaz render\n",
+    )
+    assert llmaz("render").err == "2 apps, 13 objects → rendered/: 1 new, 1 changed, 0 unchanged, 1 deleted\n"
+    assert llmaz("render", "--check").err == "2 apps, 13 objects: rendered/ is up to date\n"
+
+
+def test_verbose_counts_what_was_left_alone(here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(PLAYGROUND.format(replicas=1) + "---\n" + CONFIG_MAP)
+    quiet, verbose = llmaz("render", "--check"), llmaz("render", "--check", "-v")
+    assert verbose == (quiet.code, quiet.out, f"{quiet.err}left alone: 1 document of other kinds\n")
+
+
+def test_check_says_what_it_does_not_know(here: Path, llmaz: Llmaz) -> None:
+    (here / "x.yaml").write_text("---\n".join([CONFIG_MAP.replace("v1", "a.b/v1"), CONFIG_MAP.replace("v1", "a.b/v1")]))
+    said = "not checked, no schema: a.b/v1/ConfigMap (2 objects)\n0 objects checked, 0 errors\n"
+    assert llmaz("check", "x.yaml") == (0, "", said)
+    assert llmaz("check", "--strict", "x.yaml") == (2, "", said.replace("0 errors", "2 errors"))

@@ -1,0 +1,546 @@
+"""Presets in the user's hands: `llmaz presets vendor`, `show --resolved` and `diff`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from renderer import __version__, load
+from tests.inputs import CONFIG, error_case, playground
+from tests.paths import ROOT, TESTS
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz, Outcome
+
+PRESETS = ROOT / "presets"
+BACKENDS = load.preset_names("backends")
+MODELS = load.preset_names("models")
+RUNTIME = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: BackendRuntime
+metadata: {{name: {name}}}
+spec:
+  image: registry.example/own
+  version: v1
+  recommendedConfigs:
+    - {{name: default, args: [serve, "{{{{ ModelPath }}}}"], resources: {{requests: {{cpu: 1}}}}}}
+  engine:
+    variants:
+      - {{accelerator: none, unflavored: true}}
+      - {{accelerator: nvidia}}
+    sources: [{source}]
+"""
+MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: mine}
+spec:
+  familyName: mine
+  source: {modelHub: {modelID: org/mine}}
+"""
+EMPTY = CONFIG + "{}\n"
+TWICE = "and two of one name are an error; llmaz presets diff vllm compares it\n"
+
+
+def refused(done: Outcome) -> str:
+    """What it says on refusing; nothing goes to stdout then."""
+    assert (done.code, done.out) == (2, ""), done.err
+    return done.err
+
+
+def files(folder: Path) -> list[str]:
+    """What lies below a folder."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+# --- vendor
+
+
+@pytest.mark.parametrize("name", [*(f"backends/{name}" for name in BACKENDS), *(f"models/{name}" for name in MODELS)])
+def test_the_copy_is_the_preset_less_the_line_for_editors(name: str, here: Path, llmaz: Llmaz) -> None:
+    own = name.partition("/")[2]
+    done = llmaz("presets", "vendor", own)
+    said = f"{own}.yaml is yours now, and wins over the preset; llmaz presets diff {own} compares them\n"
+    assert done == (0, "", said)
+    first, rest = (here / f"{own}.yaml").read_text("utf-8").split("\n", 1)
+    assert first == f"# The preset {name} of llmaz {__version__}; to compare: llmaz presets diff {own}"
+    editors, ours = (PRESETS / f"{name}.yaml").read_text("utf-8").split("\n", 1)
+    assert editors.startswith("# yaml-language-server: $schema=../")
+    assert rest == ours
+    assert files(here) == [f"{own}.yaml"]
+    assert llmaz("presets", "diff", own, "--exit-code") == (0, "", f"{own}.yaml: the same as ours\n")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_vendored_backend_renders_the_same_bytes(backend: str, here: Path, llmaz: Llmaz) -> None:
+    """Everything that the backend's case tries, its option lists and warnings among them."""
+    shutil.copytree(TESTS / "cases" / f"engine-{backend}" / "input", here, dirs_exist_ok=True)
+    args = ("render", "--stdout", "--set", "hardening=restricted", "--set", "gateway.mode=off")
+    before = llmaz(*args)
+    assert before.code == 0, before.err
+    assert f"renderer.llmaz.io/backend: {backend}\n" in before.out
+    assert llmaz("presets", "vendor", backend, "--to", "pinned").code == 0
+    assert llmaz(*args) == before
+
+
+def test_vendored_models_and_backends_render_the_same_bytes(here: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(TESTS / "cases" / "model-presets" / "input", here, dirs_exist_ok=True)
+    before = llmaz("render", "--stdout", "--set", "flavorPolicy=inftyai")  # which renders OpenModels too
+    assert before.code == 0, before.err
+    for name in [*BACKENDS, *MODELS]:
+        assert llmaz("presets", "vendor", name, "--to", "pinned").code == 0
+    assert len(files(here / "pinned")) == len(BACKENDS) + len(MODELS)
+    assert llmaz("render", "--stdout", "--set", "flavorPolicy=inftyai") == before
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_wrong_options_are_found_with_a_vendored_backend_too(backend: str, here: Path, llmaz: Llmaz) -> None:
+    """Lists of options are looked up beside the user's file, then among ours."""
+    case = error_case("options-on-ollama" if backend == "ollama" else f"options-wrong-on-{backend}")
+    for path in case.glob("*.yaml"):
+        shutil.copy(path, here)
+    before = refused(llmaz("validate", "--strict"))
+    assert llmaz("presets", "vendor", backend, "--to", "pinned").code == 0
+    assert refused(llmaz("validate", "--strict")) == before
+
+
+def test_a_file_is_overwritten_by_force_only(here: Path, llmaz: Llmaz) -> None:
+    (here / "vllm.yaml").write_text("mine\n")
+    assert refused(llmaz("presets", "vendor", "vllm")) == (
+        "vllm.yaml is there already; --force overwrites it, llmaz presets diff vllm compares it\n"
+    )
+    assert (here / "vllm.yaml").read_text() == "mine\n"
+    assert llmaz("presets", "vendor", "vllm", "--force").code == 0
+    assert "kind: BackendRuntime" in (here / "vllm.yaml").read_text()
+    assert files(here) == ["vllm.yaml"]
+    assert llmaz("presets", "vendor", "vllm", "--force").code == 0  # its own name in its own place is no second one
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_folder_in_the_way(force: tuple[str, ...], here: Path, llmaz: Llmaz) -> None:
+    (here / "vllm.yaml").mkdir()
+    done = llmaz("presets", "vendor", "vllm", *force)
+    assert refused(done) == "vllm.yaml is a folder; write another one with --to\n"
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (RUNTIME.format(name="vllm", source="hub"), 3),
+        (RUNTIME.format(name="vllm", source="hub") + "  nonsense: 1\n", 3),  # wrong, and there
+    ],
+)
+def test_one_of_that_name_is_in_the_tree(
+    text: str, line: int, force: tuple[str, ...], here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "llmaz.yaml").write_text(EMPTY)
+    (here / "engines").mkdir()
+    (here / "engines" / "own.yaml").write_text(text)
+    said = refused(llmaz("presets", "vendor", "vllm", *force))
+    assert said == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
+    said = refused(llmaz("presets", "vendor", "vllm", "--to", "new/folder", *force))
+    assert said == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
+    (here / "apps").mkdir()
+    monkeypatch.chdir(here / "apps")  # the tree is that of llmaz.yaml, wherever one stands
+    said = refused(llmaz("presets", "vendor", "vllm", *force))
+    assert said == f"BackendRuntime 'vllm' is already in ../engines/own.yaml:{line}, {TWICE}"
+    assert files(here) == ["engines/own.yaml", "llmaz.yaml"]
+    assert not (here / "new").exists()
+    assert llmaz("presets", "vendor", "sglang").code == 0
+
+
+def test_a_model_of_the_backends_name_is_another_thing(here: Path, llmaz: Llmaz) -> None:
+    (here / "own.yaml").write_text(MODEL.replace("name: mine", "name: vllm"))
+    assert llmaz("presets", "vendor", "vllm").code == 0
+
+
+def test_a_tree_that_cannot_be_known(here: Path, llmaz: Llmaz) -> None:
+    (here / "llmaz.yaml").write_text("a: [\n")
+    assert "llmaz.yaml:2:1: " in refused(llmaz("presets", "vendor", "vllm"))
+    assert files(here) == ["llmaz.yaml"]
+
+
+def test_mistakes_elsewhere_are_for_render_to_say(here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(playground("chat", model="nowhere", backend="vllm") + "  nonsense: 1\n")
+    assert llmaz("presets", "vendor", "vllm").code == 0
+
+
+def test_a_file_where_the_folder_belongs(here: Path, llmaz: Llmaz) -> None:
+    (here / "shut").write_text("")
+    done = llmaz("presets", "vendor", "vllm", "--to", "shut")
+    assert refused(done) == "shut/vllm.yaml: cannot be written: File exists\n"
+    done = llmaz("presets", "vendor", "vllm", "--to", "shut/below")
+    assert refused(done) == "shut/below/vllm.yaml: cannot be written: Not a directory\n"
+    assert files(here) == ["shut"]
+
+
+@pytest.mark.parametrize("to", [".hidden", "rendered", "node_modules", "docs"])
+def test_a_place_that_render_does_not_read(to: str, here: Path, llmaz: Llmaz) -> None:
+    (here / "llmaz.yaml").write_text(CONFIG + '{ignore: ["docs/**"]}\n')
+    done = llmaz("presets", "vendor", "vllm", "--to", to)
+    assert (done.code, done.err.splitlines()[1:]) == (
+        0,
+        ["llmaz render does not read it there by itself: name it among PATHS, or choose another --to"],
+    )
+    assert (here / to / "vllm.yaml").is_file()
+
+
+def test_another_tree(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "llmaz.yaml").write_text(EMPTY)
+    (here / "vllm.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
+    done = llmaz("presets", "vendor", "vllm", "--to", other / "engines")
+    assert (done.code, len(done.err.splitlines())) == (0, 1)
+    assert files(other) == ["engines/vllm.yaml", "llmaz.yaml"]
+    assert llmaz("presets", "vendor", "sglang", "--to", tmp_path / "new").code == 0
+    assert files(tmp_path / "new") == ["sglang.yaml"]
+
+
+# --- diff
+
+
+def test_a_difference(here: Path, llmaz: Llmaz) -> None:
+    llmaz("presets", "vendor", "qwen3-8b", "--to", "models")
+    path = here / "models" / "qwen3-8b.yaml"
+    path.write_text(path.read_text("utf-8").replace("nvidia.com/gpu: 1", "nvidia.com/gpu: 2"), "utf-8")
+    done = llmaz("presets", "diff", "qwen3-8b")
+    assert done == (
+        0,
+        f"""\
+--- ours (llmaz {__version__})
++++ models/qwen3-8b.yaml
+@@ -11,7 +11,7 @@
+     flavors:
+       - name: nvidia-gpu
+         limits:
+-          nvidia.com/gpu: 1
++          nvidia.com/gpu: 2
+   engines:
+     vllm:
+       args:
+""",
+        "",
+    )
+    assert llmaz("presets", "diff", "models/qwen3-8b", "models", "--exit-code") == (1, done.out, "")
+
+
+def test_style_order_and_comments_are_no_difference(here: Path, llmaz: Llmaz) -> None:
+    value: Any = yaml.safe_load((PRESETS / "backends" / "vllm.yaml").read_text("utf-8"))
+    value |= {"status": {"seen": True}}
+    value["metadata"] |= {"labels": {"team": "ml"}}
+
+    def backwards(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: backwards(value[key]) for key in reversed(value)}
+        return [backwards(each) for each in value] if isinstance(value, list) else value
+
+    (here / "own.yaml").write_text("# mine\n" + yaml.safe_dump(backwards(value), sort_keys=False))
+    assert llmaz("presets", "diff", "vllm", "--exit-code") == (0, "", "own.yaml: the same as ours\n")
+
+
+def test_items_of_one_name_keep_together(here: Path, llmaz: Llmaz) -> None:
+    """An item before them is all that is new, whatever the order of their keys."""
+    value: Any = yaml.safe_load((PRESETS / "backends" / "vllm.yaml").read_text("utf-8"))
+    value["spec"]["recommendedConfigs"].insert(0, {"name": "mine", "args": ["--mine"]})
+    (here / "own.yaml").write_text(yaml.safe_dump(value))  # keys from a to z
+    done = llmaz("presets", "diff", "vllm", "--exit-code")
+    changed = [line for line in done.out.splitlines()[2:] if line[0] in "+-"]
+    assert (done.code, changed) == (1, ["+    - name: mine", "+      args:", "+        - --mine"])
+
+
+def test_the_order_of_lists_is_a_difference(here: Path, llmaz: Llmaz) -> None:
+    value: Any = yaml.safe_load((PRESETS / "backends" / "vllm.yaml").read_text("utf-8"))
+    value["spec"]["recommendedConfigs"][0]["args"].reverse()
+    (here / "own.yaml").write_text(yaml.safe_dump(value))
+    assert llmaz("presets", "diff", "vllm", "--exit-code").code == 1
+
+
+@pytest.mark.parametrize(("wrong", "shown"), [("true", "true"), ("{1e1: on}", "{}"), ("{a: .inf}", "")])
+def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, here: Path, llmaz: Llmaz) -> None:
+    llmaz("presets", "vendor", "vllm")
+    path = here / "vllm.yaml"
+    path.write_text(path.read_text("utf-8").replace("  image: vllm/", f"  old: {wrong}\n  image: vllm/"), "utf-8")
+    assert llmaz("validate").code == 2
+    done = llmaz("presets", "diff", "vllm")
+    assert (done.code, done.err) == (0, "")
+    assert [line for line in done.out.splitlines() if line.startswith("+  o")] == [f"+  old: {shown}".rstrip()]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ("diff vlm", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
+        ("diff mine", "no preset is named 'mine'; "),
+        ("diff vllm", "no BackendRuntime of yours is named 'vllm'; llmaz presets vendor vllm writes one\n"),
+        ("diff qwen3-8b .", "no OpenModel of yours is named 'qwen3-8b'; llmaz presets vendor qwen3-8b writes one\n"),
+        ("diff vllm nowhere", "nowhere: no such file or folder [E122]\n"),
+        (
+            "diff store",
+            "'store' is a loader, and there are none of one's own yet; "
+            "RenderConfig's loaders.store changes its image, resources and environment\n",
+        ),
+        (
+            "vendor loaders/hub",
+            "'loaders/hub' is a loader, and there are none of one's own yet; "
+            "RenderConfig's loaders.hub changes its image, resources and environment\n",
+        ),
+        ("vendor vlm", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
+        ("vendor mine", "no preset is named 'mine'; "),
+        ("vendor ../accelerators", "no preset is named '../accelerators'; "),
+        ("vendor models/vllm", "no preset is named 'models/vllm'; did you mean 'backends/vllm'?\n"),
+        ("show vlm --version v1", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
+        ("show qwen3-8b --version v1", "'qwen3-8b' is no backend, so it has no versions\n"),
+        ("show ollama --version 0.32.15", "'ollama' has no list of options\n"),
+        ("show vllm --version nightly", "'nightly' says no version of vllm; take a tag such as v0.33.0\n"),
+        (
+            "show vllm --version v0.5.5",
+            "nobody knows the options of vllm 0.5.5; known are 66 versions, 0.6.0 to 0.33.0\n",
+        ),
+        (
+            "show llamacpp --version server-v1.0.0",
+            "'server-v1.0.0' says no version of llamacpp; take a tag such as server-b11434\n",
+        ),
+        ("show --resolved vlm", "no backend or model is named 'vlm'; did you mean 'vllm'?\n"),
+        ("show --resolved hub", "'hub' is a loader; only backends and models are resolved\n"),
+        (
+            "show --resolved qwen3-8b --model qwen3-8b",
+            "'qwen3-8b' is a model, so --model has no meaning; name a backend with --backend\n",
+        ),
+        (
+            "show --resolved vllm --backend vllm",
+            "'vllm' is a backend, so --backend has no meaning; name a model with --model\n",
+        ),
+        (
+            "show --resolved vllm --model qwen3-8",
+            "llmaz presets show vllm --resolved: spec.modelClaim.modelName: no OpenModel is named 'qwen3-8' [E203]\n"
+            "    hint: did you mean 'qwen3-8b'?\n1 error\n",
+        ),
+        (
+            "show --resolved mine --backend sglan",
+            "llmaz presets show mine --resolved: spec.backendRuntimeConfig.backendName: "
+            "no BackendRuntime is named 'sglan' [E205]\n    hint: did you mean 'sglang'?\n1 error\n",
+        ),
+        (
+            "show --resolved llamacpp --model qwen3-0--6b",
+            "llmaz presets show llamacpp --resolved: spec.modelClaim.modelName: Playground default/resolved: "
+            "'llamacpp' cannot read safetensors [E403]\n",
+        ),
+        ("show --resolved own", "no model known here runs on 'own'; write an OpenModel, and name it with --model\n"),
+        (
+            "show --resolved vllm --set hardening=hard",
+            "--set hardening=hard: spec.hardening: "
+            "'hard' is not allowed, only 'default', 'restricted' and 'off' [E304]\n",
+        ),
+    ],
+)
+def test_wrong_words(args: str, said: str, here: Path, llmaz: Llmaz) -> None:
+    (here / "mine.yaml").write_text(MODEL + "---\n" + RUNTIME.format(name="own", source="ollama"))
+    err = refused(llmaz("presets", *args.split()))
+    assert err.startswith(said)
+    assert not said.endswith("\n") or said.endswith("]\n") or err == said
+    assert files(here) == ["mine.yaml"]
+
+
+def test_both_a_backend_and_a_model(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "own.yaml").write_text(MODEL.replace("name: mine", "name: vllm"))
+    said = "'vllm' is ambiguous: it may be backends/vllm or models/vllm\n"
+    assert refused(llmaz("presets", "show", "--resolved", "vllm")) == said
+    assert llmaz("presets", "show", "--resolved", "backends/vllm", "--model", "qwen3-8b").code == 0
+    monkeypatch.setattr(
+        "renderer.load.preset_files.preset_names", lambda folder: ["vllm"] if folder in ("backends", "models") else []
+    )
+    assert refused(llmaz("presets", "vendor", "vllm")) == said
+    assert refused(llmaz("presets", "diff", "vllm")) == said
+
+
+@pytest.mark.parametrize("command", ["diff vllm", "show --resolved vllm"])
+def test_a_file_that_is_no_yaml(command: str, here: Path, llmaz: Llmaz) -> None:
+    """It may hold what is asked for."""
+    (here / "own.yaml").write_text("kind: BackendRuntime\na: [\n")
+    assert refused(llmaz("presets", *command.split())).startswith("own.yaml:3:1: ")
+
+
+# --- show --version
+
+
+@pytest.mark.parametrize(
+    ("backend", "tag", "version", "listed", "options"),
+    [
+        ("vllm", "v0.8.5.post1-cu124", "0.8.5.post1", "0.8.5.post1", 151),
+        ("vllm", "0.10.1.1", "0.10.1.1", "0.10.1.1", 218),
+        ("vllm", "v0.33.1", "0.33.1", "0.33.0", 410),
+        ("sglang", "v0.5.3rc1", "0.5.3rc1", "0.5.2", 211),
+        ("llamacpp", "server-cuda-b4094", "b4094", "b4094", 127),
+        ("llamacpp", "b9000", "b9000", "b8929", 237),
+        ("llamacpp", "server-v0.3.0", "b10621", "b10621", 272),
+        ("tgi", "3.3.7-rocm", "3.3.7", "3.3.7", 56),
+    ],
+)
+def test_what_a_version_takes(
+    backend: str, tag: str, version: str, listed: str, options: int, here: Path, llmaz: Llmaz
+) -> None:
+    done = llmaz("presets", "show", backend, "--version", tag)
+    assert (done.code, done.err) == (0, "")
+    said = yaml.safe_load(done.out)
+    assert (said["backend"], said["engineVersion"], said["checkedAgainst"]) == (backend, version, listed)
+    assert listed in said["knownVersions"]
+    assert len(said["options"]) == options
+
+
+def test_what_a_preset_comes_to_in_a_version(here: Path, llmaz: Llmaz) -> None:
+    made = resolved(llmaz, "vllm", "--version", "v0.32.0", "--model", "qwen3-8b")
+    assert (made["engineVersion"], made["image"]) == ("0.32.0", "vllm/vllm-openai:v0.32.0")
+
+
+# --- show --resolved
+
+
+def resolved(llmaz: Llmaz, *args: str) -> dict[str, Any]:
+    """What it prints, read."""
+    done = llmaz("presets", "show", *args, "--resolved")
+    assert done.code == 0, done.err
+    made = yaml.safe_load(done.out)
+    assert isinstance(made, dict)
+    return made
+
+
+def test_what_a_preset_comes_to(here: Path, llmaz: Llmaz) -> None:
+    done = llmaz("presets", "show", "llamacpp", "--resolved", "--model", "qwen3-0--6b-gguf")
+    assert done == (
+        0,
+        """\
+backend: llamacpp
+engineVersion: b11434
+model: qwen3-0--6b-gguf
+servedModelName: qwen3-0.6b-gguf
+image: ghcr.io/ggml-org/llama.cpp:server-b11434
+command:
+  - /app/llama-server
+args:
+  - --model
+  - /workspace/models/Qwen3-0.6B-Q4_K_M.gguf
+  - --alias
+  - qwen3-0.6b-gguf
+  - --host
+  - 0.0.0.0
+  - --port
+  - "8080"
+  - --metrics
+  - --parallel
+  - "4"
+  - --cache-ram
+  - "1024"
+  - --kv-unified-per-slot
+  - "4096"
+resources:
+  requests:
+    cpu: "2"
+    memory: 4Gi
+probes:
+  startup:
+    path: /health
+    everySeconds: 10
+    failsAfterSeconds: 600
+  readiness:
+    path: /health
+    everySeconds: 5
+    failsAfterSeconds: 15
+  liveness:
+    path: /health
+    everySeconds: 10
+    failsAfterSeconds: 60
+gracePeriodSeconds: 155
+""",
+        "",
+    )
+
+
+def seconds(probe: dict[str, Any]) -> int:
+    """After how many seconds it fails."""
+    return int(probe.get("initialDelaySeconds", 0) + probe.get("periodSeconds", 10) * probe.get("failureThreshold", 3))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "config", ["{}", "{hardening: restricted, images: {mirrors: {docker.io: mirror.example/hub}}}"]
+)
+def test_it_is_what_render_makes(backend: str, config: str, here: Path, llmaz: Llmaz) -> None:
+    (here / "llmaz.yaml").write_text(f"{CONFIG}{config}\n")
+    made = resolved(llmaz, backend)
+    assert made["backend"] == backend
+    assert made == resolved(llmaz, made["model"], "--backend", backend)
+    (here / "app.yaml").write_text(playground("resolved", model=made["model"], backend=backend))
+    done = llmaz("render", "--stdout")
+    assert done.code == 0, done.err
+    documents = {each["kind"]: each for each in yaml.safe_load_all(done.out)}
+    workload = documents["LeaderWorkerSet"]
+    pod = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    (runner,) = pod["containers"]
+    for key in ("image", "command", "args", "env", "resources"):
+        assert made.get(key) == runner.get(key), key
+    for name, probe in made["probes"].items():
+        rendered = runner[f"{name}Probe"]
+        assert probe["failsAfterSeconds"] == seconds(rendered)
+        assert probe.get("path") == rendered.get("httpGet", {}).get("path")
+    assert len(made["probes"]) == sum(key.endswith("Probe") for key in runner)
+    assert made["gracePeriodSeconds"] == pod["terminationGracePeriodSeconds"]
+    memory = [each["emptyDir"]["sizeLimit"] for each in pod["volumes"] if each["name"] == "dshm"]
+    assert [made[key] for key in ("sharedMemory",) if key in made] == memory
+    marks = workload["metadata"]["annotations"]
+    assert made["engineVersion"] == marks["renderer.llmaz.io/engine-version"]
+    assert made["servedModelName"] == marks["renderer.llmaz.io/served-model-name"]
+    assert made.get("files") == documents.get("ConfigMap", {}).get("data")
+
+
+def test_configuration_on_the_command_line(here: Path, llmaz: Llmaz) -> None:
+    args = ("qwen3-8b", "--set", "backend=sglang", "--set", "images.mirrors={docker.io: mirror.example/hub}")
+    made = resolved(llmaz, *args)
+    assert (made["backend"], made["image"].partition(":")[0]) == ("sglang", "mirror.example/hub/lmsysorg/sglang")
+    assert resolved(llmaz, "qwen3-8b")["backend"] == "vllm"
+
+
+def test_the_users_own_count(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "llmaz.yaml").write_text(EMPTY)
+    (here / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "---\n" + MODEL)
+    (here / "apps").mkdir()
+    monkeypatch.chdir(here / "apps")
+    done = llmaz("presets", "show", "own", "--resolved")
+    assert (done.code, done.err) == (0, "for the model mine; --model names another\n")
+    made = yaml.safe_load(done.out)
+    assert (made["model"], made["image"]) == ("mine", "registry.example/own:v1")
+    assert made["args"] == ["serve", "/workspace/models/models--org--mine"]
+    assert "files" not in made
+    assert "env" not in made
+    assert resolved(llmaz, "mine", "--backend", "own") == made
+    (here / "own.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
+    assert resolved(llmaz, "vllm")["image"] == "registry.example/own:v1"
+
+
+def test_chat_models_are_taken_before_others(here: Path, llmaz: Llmaz) -> None:
+    made = resolved(llmaz, "vllm")
+    assert load.preset(f"models/{made['model']}").value["spec"]["facts"]["kind"] == "chat"
+
+
+def test_warnings_stop_nothing(here: Path, llmaz: Llmaz) -> None:
+    done = llmaz("presets", "show", "tgi", "--resolved", "--model", "mistral-7b-instruct")
+    assert (done.code, "[W230]" in done.err) == (0, True)
+    assert yaml.safe_load(done.out)["backend"] == "tgi"
+
+
+def test_mistakes_of_the_tree_are_said(here: Path, llmaz: Llmaz) -> None:
+    (here / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "  nonsense: 1\n")
+    err = refused(llmaz("presets", "show", "vllm", "--resolved"))
+    assert err.startswith("own.yaml:14:3: ")
+    assert err.endswith("\n1 error\n")
+
+
+@pytest.mark.parametrize("option", ["--model=qwen3-8b", "--backend=vllm", "--set=a=b"])
+def test_options_of_what_is_resolved(option: str, llmaz: Llmaz) -> None:
+    err = refused(llmaz("presets", "show", "vllm", option))
+    assert err.endswith("\nError: --model, --backend and --set go with --resolved\n")

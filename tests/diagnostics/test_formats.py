@@ -1,0 +1,282 @@
+"""Problems as machines read them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator
+from msgspec.structs import replace
+
+from renderer import __version__, escapes
+from renderer.diagnostics import Diagnostic
+from renderer.diagnostics.formats import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
+from tests.paths import TESTS
+
+SARIF = json.loads((TESTS / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
+# What may stand in a URI reference (RFC 3986), a first segment without a colon.
+REFERENCE = re.compile(
+    r"(?:[A-Za-z0-9._~!$&'()*+,;=@/-]|%[0-9A-F]{2})(?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-F]{2})*"
+)
+
+ERROR = Diagnostic("apps/chat.yaml", 9, 16, "E203", "spec.model", "no model 'x'", "did you mean 'y'?")
+WARNING = Diagnostic("apps/chat.yaml", 3, 1, "W202", "", "no effect", warning=True)
+NOWHERE = Diagnostic("nowhere", 0, 0, "E122", "", "no such file or folder")
+
+
+def test_json() -> None:
+    common = {"file": "apps/chat.yaml", "hint": ""}
+    assert json.loads(as_json([ERROR, WARNING, NOWHERE])) == [
+        {
+            "file": "apps/chat.yaml",
+            "line": 9,
+            "column": 16,
+            "code": "E203",
+            "severity": "error",
+            "field": "spec.model",
+            "message": "no model 'x'",
+            "hint": "did you mean 'y'?",
+        },
+        {**common, "line": 3, "column": 1, "code": "W202", "severity": "warning", "field": "", "message": "no effect"},
+        {
+            **common,
+            "file": "nowhere",
+            "line": 0,
+            "column": 0,
+            "code": "E122",
+            "severity": "error",
+            "field": "",
+            "message": "no such file or folder",
+        },
+    ]
+    assert json.loads(as_json([])) == []
+    assert "é" in as_json([replace(ERROR, message="é")])
+
+
+# --- GitHub's workflow commands
+
+
+@pytest.mark.parametrize(
+    ("problem", "line"),
+    [
+        (
+            ERROR,
+            "::error file=apps/chat.yaml,line=9,col=16,title=llmaz E203::"
+            "spec.model: no model 'x' [E203]%0Adid you mean 'y'?",
+        ),
+        (WARNING, "::warning file=apps/chat.yaml,line=3,col=1,title=llmaz W202::no effect [W202]"),
+        (NOWHERE, "::error file=nowhere,title=llmaz E122::no such file or folder [E122]"),
+        # What cannot be printed is shown. Of the rest only what would end or change it is escaped; % first, so that
+        # nothing is escaped twice.
+        (
+            replace(NOWHERE, message="100%0A, a:b\r\n::stop"),
+            "::error file=nowhere,title=llmaz E122::100%250A, a:b\\r\\n::stop [E122]",
+        ),
+        # In a property, what parts properties too.
+        (
+            replace(NOWHERE, file="a,line=1:2%\n.yaml", message="m"),
+            "::error file=a%2Cline=1%3A2%25\\n.yaml,title=llmaz E122::m [E122]",
+        ),
+    ],
+)
+def test_github(problem: Diagnostic, line: str) -> None:
+    assert as_github([problem]) == line
+
+
+def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
+    """The annotations of a log, read strictly as GitHub documents them: kind, properties and message, unescaped."""
+    found = []
+    stopped = ""
+    for line in re.split(r"\r\n|\r|\n", text):
+        if stopped:
+            stopped = "" if line == f"::{stopped}::" else stopped
+            continue
+        if match := re.fullmatch(r"::stop-commands::([0-9a-f]{32})", line):
+            stopped = match[1]
+            continue
+        if "::" not in line[:2]:
+            continue
+        match = re.fullmatch(r"::(error|warning|notice) ([^:]+)::(.+)", line)
+        assert match, line
+        properties: dict[str, str] = {}
+        for each in match[2].split(","):
+            name, _, value = each.partition("=")
+            assert name in ("file", "line", "endLine", "col", "endColumn", "title"), line
+            assert name not in properties, line
+            assert re.fullmatch(r"[^%,:]+(?:%(?:25|0D|0A|3A|2C)[^%,:]*)*|(?:%(?:25|0D|0A|3A|2C)[^%,:]*)+", value), line
+            properties[name] = re.sub("%(25|0D|0A|3A|2C)", lambda code: chr(int(code[1], 16)), value)
+        for name in ("line", "col"):
+            assert int(properties.get(name, "1")) >= 1
+        assert ("col" in properties) <= ("line" in properties)
+        assert not re.search("%(?!25|0D|0A)", match[3]), line
+        found.append((match[1], properties, re.sub("%(25|0D|0A)", lambda code: chr(int(code[1], 16)), match[3])))
+    assert stopped == ""
+    return found
+
+
+WORDS = st.text(st.sampled_from("ab%,:=\r\n05ADC2é😀 ") | st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@given(file=WORDS, message=WORDS, hint=WORDS, line=st.integers(0, 99))
+def test_github_reads_back(file: str, message: str, hint: str, line: int) -> None:
+    """Whatever is in it, with what cannot be printed as an escape."""
+    problem = replace(ERROR, file=f"a{file}", message=message, hint=hint, line=line)
+    where = {"line": str(line), "col": "16"} if line else {}
+    text = escapes.line(f"spec.model: {message} [E203]") + (f"\n{escapes.line(hint)}" if hint else "")
+    expected = ("error", {"file": escapes.line(f"a{file}"), **where, "title": "llmaz E203"}, text)
+    assert commands(as_github([problem])) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::error file=a,line=0::m",
+        "::error file=a,col=3::m",
+        "::error file=a:b::m",
+        "::error file=a,file=b::m",
+        "::error file=a%::m",
+        "::error file=a,colour=b::m",
+        "::error file=a::100%",
+        "::set-output name=a::b",
+        "::error file=a,line=1::",
+    ],
+)
+def test_the_reader_would_say_no(text: str) -> None:
+    with pytest.raises(AssertionError):
+        commands(text)
+
+
+def test_github_is_one_line_a_problem() -> None:
+    assert as_github([ERROR, replace(NOWHERE, message="a\nb")]).count("\n") == 1
+    assert as_github([]) == ""
+
+
+# --- SARIF
+
+
+def sarif(*problems: Diagnostic) -> dict[str, Any]:
+    """The log, which the schema takes."""
+    log: dict[str, Any] = json.loads(as_sarif(problems))
+    assert [error.message for error in Draft4Validator(SARIF).iter_errors(log)] == []
+    return log
+
+
+def test_the_schema_would_say_no() -> None:
+    log = sarif(ERROR)
+    log["runs"][0]["results"][0]["level"] = "fatal"
+    log["runs"][0]["tool"]["driver"].pop("name")
+    assert len(list(Draft4Validator(SARIF).iter_errors(log))) == 2
+
+
+def test_sarif() -> None:
+    (run,) = sarif(ERROR, WARNING, NOWHERE)["runs"]
+    driver = run["tool"]["driver"]
+    assert (driver["name"], driver["version"]) == ("llmaz", __version__)
+    assert [rule["id"] for rule in driver["rules"]] == ["E122", "E203", "W202"]
+    assert [(each["ruleId"], each["level"]) for each in run["results"]] == [
+        ("E203", "error"),
+        ("W202", "warning"),
+        ("E122", "error"),
+    ]
+    assert [each["message"]["text"] for each in run["results"]] == [
+        "spec.model: no model 'x'. did you mean 'y'?",
+        "no effect",
+        "no such file or folder",
+    ]
+    places = [each["locations"][0]["physicalLocation"] for each in run["results"]]
+    assert places == [
+        {"artifactLocation": {"uri": "apps/chat.yaml"}, "region": {"startLine": 9, "startColumn": 16}},
+        {"artifactLocation": {"uri": "apps/chat.yaml"}, "region": {"startLine": 3, "startColumn": 1}},
+        {"artifactLocation": {"uri": "nowhere"}},
+    ]
+
+
+def test_sarif_of_nothing() -> None:
+    """A run without results closes the alerts of the last one."""
+    (run,) = sarif()["runs"]
+    assert run["results"] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "uri"),
+    [
+        ("a/b.yaml", "a/b.yaml"),
+        ("../a.yaml", "../a.yaml"),
+        ("/abs/a.yaml", "/abs/a.yaml"),
+        ("a b/c.yaml", "a%20b/c.yaml"),
+        ("ä.yaml", "%C3%A4.yaml"),
+        ("100%.yaml", "100%25.yaml"),
+        ("a#b?c.yaml", "a%23b%3Fc.yaml"),
+        ("c:d.yaml", "c%3Ad.yaml"),
+        ("--set a.b=c", "--set%20a.b%3Dc"),
+        ("\udcff", "%FF"),  # a byte of a path that is no UTF-8
+    ],
+)
+def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
+    (result,) = sarif(replace(ERROR, file=file))["runs"][0]["results"]
+    made = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert made == uri
+    assert REFERENCE.fullmatch(made)
+
+
+# --- GitLab's Code Quality report
+
+
+def quality(*problems: Diagnostic) -> list[dict[str, Any]]:
+    """The report, of the shape that GitLab documents: every key that it needs, and none that it does not know."""
+    text = as_gitlab(problems)
+    assert not text.startswith("\ufeff")
+    items: list[dict[str, Any]] = json.loads(text)
+    for each in items:
+        assert set(each) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert all(isinstance(each[key], str) and each[key] for key in ("description", "check_name", "fingerprint"))
+        assert each["severity"] in ("info", "minor", "major", "critical", "blocker")
+        assert set(each["location"]) == {"path", "lines"}
+        assert each["location"]["path"]
+        assert not each["location"]["path"].startswith("./")
+        assert set(each["location"]["lines"]) == {"begin"}
+        assert type(each["location"]["lines"]["begin"]) is int
+        assert each["location"]["lines"]["begin"] >= 1
+    assert len({each["fingerprint"] for each in items}) == len(items)
+    return items
+
+
+def test_gitlab() -> None:
+    note = replace(WARNING, code="N101", message="not judged")
+    made = quality(ERROR, WARNING, replace(NOWHERE, file="./nowhere"), note)
+    assert [each["severity"] for each in made] == ["critical", "minor", "critical", "info"]
+    assert made[0]["description"] == "spec.model: no model 'x' (did you mean 'y'?)"
+    assert made[0]["check_name"] == "E203"
+    assert made[0]["location"] == {"path": "apps/chat.yaml", "lines": {"begin": 9}}
+    assert made[2]["location"] == {"path": "nowhere", "lines": {"begin": 1}}
+    assert json.loads(as_gitlab([])) == []
+
+
+def test_a_fingerprint_outlives_edits_above_it() -> None:
+    assert fingerprints([ERROR]) == fingerprints([replace(ERROR, line=99, column=1, hint="other")])
+    others = [
+        replace(ERROR, code="E204"),
+        replace(ERROR, file="b.yaml"),
+        replace(ERROR, field="spec"),
+        replace(ERROR, message="no model 'z'"),
+    ]
+    assert len({*fingerprints([ERROR, *others])}) == 5
+    twice = quality(ERROR, replace(ERROR, line=12))
+    assert twice[0]["fingerprint"] == fingerprints([ERROR])[0]
+
+
+def test_fingerprints_of_odd_names() -> None:
+    """A byte of a path that is no UTF-8; and parts do not run into each other."""
+    assert len(set(fingerprints([replace(ERROR, file="\udcff"), replace(ERROR, file="\ud800")]))) == 2
+    one, other = replace(ERROR, field="a", message="b"), replace(ERROR, field="", message="ab")
+    assert fingerprints([one]) != fingerprints([other])
+
+
+def test_the_command_knows_every_format() -> None:
+    from renderer.cli import console
+
+    assert set(console.FORMATS) == {"text", *FORMATS}

@@ -1,0 +1,248 @@
+"""What hostile input can make llmaz work on: seconds, some hundred megabytes, then an error with the number.
+
+Each run is a process of its own with a limit on its memory and a generous one on its time (docs/security.md).
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.inputs import CONFIG, backend_runtime, playground
+from tests.paths import ROOT
+
+MEMORY = 1 << 30  # bytes of address space, code and libraries included
+SECONDS = 60  # of a machine that is busy with other things
+PLAYGROUND = playground("chat", "demo") + "  backendRuntimeConfig:\n    backendName: llamacpp\n"
+PLAYGROUND_OF = "apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\n"
+MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {{name: {name}}}
+spec: {{familyName: x, source: {{modelHub: {{modelID: {repository}}}}}}}
+"""
+GATEWAY = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n"
+
+
+def run(*words: str) -> tuple[int, str]:
+    """Exit status and what was printed; a run that takes too long or too much memory is a failure of the test."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from renderer.cli import main; main()", *words],
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+    )
+    return done.returncode, (done.stdout + done.stderr).decode("utf-8")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository, the current folder, with one Playground."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "chat.yaml").write_text(PLAYGROUND)
+    return tmp_path
+
+
+def refused(code: str, *words: str) -> str:
+    """What the run says, which is this code, and no internal fault."""
+    status, text = run(*(words or ("validate",)))
+    assert status == 2, text[-600:]
+    assert f"[{code}]" in text, text[-600:]
+    return text
+
+
+# --- patterns and templates
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "(.*)*x", "((a{100}){100}){100}"])
+def test_a_version_is_found_in_linear_time(pattern: str, folder: Path) -> None:
+    tag = "a" * 60 + "!"
+    options = f"{{style: argparse, list: o-1.0.txt, version: '{pattern}'}}"
+    (folder / "a.yaml").write_text(backend_runtime(options, version=f'"{tag}"'))
+    status, text = run("validate")
+    assert status == 2
+    assert "E901" not in text
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ 'a' * 3000000000 }}",
+        "{{ '%2000000000d' % 1 }}",
+        "{{ ModelName|replace('e', 'e' * 9999)|replace('e', 'e' * 9999)|replace('e', 'e' * 9999) }}",
+        "{{ " + " * ".join(["9999999999"] * 900) + " }}",
+        "{{ " + "(" * 900 + "1" + ")" * 900 + " }}",
+        "{{ ModelName }}" * 20_000,
+    ],
+)
+def test_a_template_makes_no_more_than_a_bound(template: str, folder: Path) -> None:
+    (folder / "a.yaml").write_text(backend_runtime("{style: none}", f'"{template}"'))
+    (folder / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine"))
+    assert "E901" not in refused("E420")
+
+
+def test_a_condition_likewise(folder: Path) -> None:
+    text = backend_runtime("{style: none}") + "    derived: []\n"
+    text = text.replace(
+        "engine: {options: {style: none}}\n    derived: []",
+        "engine: {options: {style: none}, derived: [{when: \"'a' * 3000000000 == 'x'\", args: [--b]}]}",
+    )
+    (folder / "a.yaml").write_text(text)
+    (folder / "chat.yaml").write_text(PLAYGROUND.replace("llamacpp", "mine"))
+    refused("E420")
+
+
+@pytest.mark.parametrize("key", ["ignore", "passThrough"])
+@pytest.mark.parametrize("glob", ["**/" * 8 + "x", "*a" * 10 + "b", "?*" * 300])
+def test_a_glob_is_matched_in_linear_time(key: str, glob: str, folder: Path) -> None:
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}{{{key}: ['{glob}']}}\n")
+    deep = folder.joinpath(*["a"] * 120)
+    deep.mkdir(parents=True)
+    (deep / "y.yaml").write_text("a: 1\n")
+    (folder / ("a" * 120 + ".yaml")).write_text("a: 1\n")
+    assert run("validate")[0] == 0
+
+
+# --- values
+
+
+def test_a_quantity_of_many_digits(folder: Path) -> None:
+    for digits in ("1" * 20_000 + "x", "9" * 20_000, "1e999999999", "0." + "1" * 20_000):
+        (folder / "chat.yaml").write_text(f'{PLAYGROUND}    resources: {{limits: {{cpu: "{digits}"}}}}\n')
+        status, text = run("validate")
+        assert (status, "E901" in text) == (2, False), digits[:20]
+
+
+def test_a_long_value_that_does_not_fit_is_explained_at_once(folder: Path) -> None:
+    (folder / "chat.yaml").write_text(f'{PLAYGROUND}  servedModelName: "{"a" * 60_000}\\x01"\n')
+    assert run("validate")[0] == 2
+
+
+def test_a_variable_with_a_long_name_in_a_comparison(folder: Path) -> None:
+    (folder / ".git").rmdir()
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *words], check=True)
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND}    envs: [{{name: {'_' * 20_000}, value: x}}]\n")
+    assert run("diff")[0] in (0, 2)
+
+
+# --- files
+
+
+def test_a_line_has_a_length(folder: Path) -> None:
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND}  servedModelName: {'a b ' * 2_000_000}\n")
+    assert "bytes, at most 524,288 are read" in refused("E111")
+
+
+def test_a_key_has_a_length(folder: Path) -> None:
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND}  ? {'k' * 5_000}\n  : 1\n")
+    refused("E113")
+
+
+def test_a_file_has_so_many_values(folder: Path) -> None:
+    (folder / "many.yaml").write_text("# llmaz.io/\n" + "- a\n" * 700_000)
+    refused("E112")
+
+
+def test_aliases_expand_to_so_much_text(folder: Path) -> None:
+    text = "apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\na: &a " + "x" * 100_000 + "\nb: [" + "*a, " * 90 + "*a]\n"
+    (folder / "m.yaml").write_text(text)
+    refused("E114")
+
+
+def test_so_many_problems_of_a_file_are_told(folder: Path) -> None:
+    (folder / "bad.yaml").write_text("# llmaz.io/\n" + "".join(f"a{i}: {{x: 1, x: 2}}\n" for i in range(400)))
+    refused("E115")
+
+
+def test_so_many_problems_of_an_object_are_told(folder: Path) -> None:
+    (folder / "chat.yaml").write_text(PLAYGROUND + "".join(f"  odd{i}: 1\n" for i in range(1_500)))
+    refused("E116")
+
+
+def test_so_many_environments_are_rendered(folder: Path) -> None:
+    names = ", ".join(f"e{i}: {{}}" for i in range(1_000))
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}{{environments: {{{names}}}}}\n")
+    refused("E160")
+
+
+# --- many of a kind
+
+
+def test_a_name_that_many_misspell(folder: Path) -> None:
+    """One misspelt name, and as many of their own; what is meant is looked for once a name."""
+    for one in (True, False):
+        texts = []
+        for i in range(1_000):
+            claimed = "modell-number-00007" if one else f"modell-number-{i:05}"
+            texts.append(MODEL.format(name=f"model-number-{i:05}", repository=f"a/b{i}"))
+            texts.append(f"{PLAYGROUND_OF}metadata: {{name: p{i}}}\nspec: {{modelClaim: {{modelName: {claimed}}}}}\n")
+        (folder / "m.yaml").write_text("---\n".join(texts))
+        assert "did you mean" in refused("E203")
+
+
+def volumes(count: int) -> str:
+    named = ", ".join(f"{{name: v{i}, emptyDir: {{}}}}" for i in range(count))
+    mounts = ", ".join(f"{{name: v{i}, mountPath: /m/{i}}}" for i in range(count))
+    runner = f"{{name: model-runner, volumeMounts: [{mounts}]}}"
+    return f"  podTemplate: {{spec: {{volumes: [{named}], containers: [{runner}]}}}}\n"
+
+
+def variables(count: int) -> str:
+    named = ", ".join(f"{{name: V{i}, value: $(V{i + 1})}}" for i in range(count))
+    return f"    envs: [{named}]\n"
+
+
+@pytest.mark.parametrize("many", [volumes, variables])
+def test_many_of_a_kind(many: Callable[[int], str], folder: Path) -> None:
+    (folder / "chat.yaml").write_text(PLAYGROUND + many(3_000))
+    status, text = run("validate")
+    assert status in (0, 2)
+    assert "E901" not in text
+
+
+# --- schemas
+
+
+@pytest.mark.parametrize(
+    "schema", ['{"$ref": "file://%s/home.json#/secret"}', '{"type": "string", "pattern": "^(a+)+$"}']
+)
+def test_the_name_of_a_schema_is_no_path(schema: str, folder: Path) -> None:
+    """A kind or a version with `..` in it is unknown, and no JSON of the tree is taken for its schema."""
+    (folder / "home.json").write_text('{"secret": "SECRET"}')
+    (folder / "evil").mkdir()
+    text = schema % folder if "%s" in schema else schema
+    (folder / "evil" / "thing_v1.json").write_text(f'{{"type": "object", "properties": {{"spec": {text}}}}}')
+    version = f"gateway.networking.k8s.io/{'../' * 20}{str(folder).lstrip('/')}/evil/v1"
+    (folder / "x.yaml").write_text(f"apiVersion: {version}\nkind: Thing\nmetadata: {{name: x}}\nspec: {'a' * 40}!\n")
+    for words in (["render"], ["render", "--check"], ["check", "."]):
+        status, printed = run(*words)
+        assert status in (0, 1, 2)
+        assert "SECRET" not in printed
+
+
+# --- internal faults
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAYGROUND + "  podTemplate: {spec: {containers: [{name: model-runner, volumeMounts: [{mountPath: /x}]}]}}\n",
+        PLAYGROUND + GATEWAY + "metadata: {name: g, namespace: {a: b}}\nspec: {}\n",
+        PLAYGROUND + "---\napiVersion: example/v1\nkind: Odd\nmetadata: {name: g, namespace: [a]}\n",
+    ],
+)
+def test_odd_types_are_no_faults_of_ours(text: str, folder: Path) -> None:
+    (folder / "chat.yaml").write_text(text)
+    for words in (["validate"], ["check", "."]):
+        status, printed = run(*words)
+        assert status in (0, 2)
+        assert "E901" not in printed

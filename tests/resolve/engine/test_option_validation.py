@@ -1,0 +1,109 @@
+"""Our judgement of command lines against what the engines' own parsers said of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+from renderer import load
+from renderer.api import BackendRuntime, RenderOptions
+from renderer.diagnostics import Collector
+from renderer.load.option_lists import OptionListReader
+from renderer.pipeline import render
+from renderer.resolve.engine import backend_runtime
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.compilation import engine
+from renderer.resolve.engine.option_validation import validate_options
+from tests.paths import ROOT, TESTS
+
+DATA = TESTS / "data" / "option_judgements.yaml"
+CODES = {"430": "unknown", "431": "removed", "432": "ambiguous", "433": "missing", "435": "extra", "437": "extra"}
+# How many values the preset itself gives where no option takes them: the model.
+POSITIONAL = {"vllm": 1, "sglang": 1}
+
+
+def judgements() -> list[dict[str, Any]]:
+    value: list[dict[str, Any]] = yaml.safe_load(DATA.read_text("utf-8"))
+    return value
+
+
+@cache
+def prepared(name: str) -> Engine:
+    document = load.preset(f"backends/{name}")
+    return engine(OptionListReader(), BackendRuntime(name, document.value["spec"], document, ours=True), Collector())
+
+
+def version(made: Engine) -> str:
+    return backend_runtime.version(made.spec, made.runtime.spec["version"])
+
+
+def ours(name: str, args: list[str]) -> str:
+    """Our verdict of a line, in the words of the data: the first thing that is wrong with it."""
+    made = prepared(name)
+    judge = backend_runtime.judge(OptionListReader(), made, version(made), Collector())
+    assert judge is not None
+    said = [code for _, code, _ in validate_options(judge, args, POSITIONAL.get(name, 0)) if code[1:] in CODES]
+    return CODES[said[0][1:]] if said else "ok"
+
+
+# What we say differently: `removed` is the better word for what a parser does not know any more; a value of the wrong
+# type is no matter of options; and a short option that no list holds is called unknown only where none has its value
+# glued on.
+AS_GOOD = {
+    ("unknown", "removed"),
+    ("ambiguous", "removed"),
+    ("missing", "removed"),
+    ("other", "ok"),
+    ("other", "extra"),
+    ("unknown", "extra"),
+}
+
+
+# A dot on an option that is no JSON; -O without its number; a negative number with a dot, which is taken for a key of
+# JSON; a second model, which the preset reserves; nothing behind `--`; and a word that serve takes out of the line
+# itself, by its whole name only.
+KNOWN = [
+    ["/models/m", "--enforce-eager.x", "1"],
+    ["/models/m", "-O"],
+    ["/models/m", "--gpu-memory-utilization", "-0.5", "--port", "8080"],
+    ["/models/m", "--model", "/other"],
+    ["/models/m", "--"],
+    ["/models/m", "--model-ty", "llm"],
+]
+# That a model is there, and first, is the preset's business.
+MODEL = ("--model-path is required", "`model` should be provided")
+
+
+def differs(entry: dict[str, Any]) -> bool:
+    said, real = ours(entry["engine"], entry["args"]), entry["verdict"]
+    if any(words in entry["says"] for words in MODEL):
+        return False
+    glued = prepared(entry["engine"]).style.kind != "exact"
+    short = glued and any(arg[:1] == "-" and arg[1:2] not in ("-", "") for arg in entry["args"])
+    return said != real and (real, said) not in AS_GOOD and not (said == "ok" and short)
+
+
+def test_we_judge_as_the_engines_parsers_do() -> None:
+    entries = judgements()
+    assert len(entries) > 300
+    assert [entry["args"] for entry in entries if differs(entry)] == KNOWN
+
+
+@pytest.mark.parametrize("name", load.preset_names("backends"))
+def test_every_option_of_a_preset_is_one_of_its_engine(name: str) -> None:
+    made, found = prepared(name), Collector()
+    backend_runtime.judge_own(OptionListReader(), made, found)
+    assert found.problems == []
+    assert (
+        made.spec["options"]["style"] == "none"
+        or backend_runtime.judge(OptionListReader(), made, version(made), found) is not None
+    )
+
+
+@pytest.mark.parametrize("folder", sorted(each.name for each in (ROOT / "examples").iterdir() if each.is_dir()))
+def test_every_option_of_an_example_is_one_of_its_engine(folder: str) -> None:
+    done = render(RenderOptions(paths=(str(ROOT / "examples" / folder),), texts=True))
+    assert [each for each in done.problems if each.code[1:] in ("231", *CODES)] == []
