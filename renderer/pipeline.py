@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import check, expand, load, resolve, unchanged_items, workers
+from renderer import build, check, load, resolve, unchanged_items, workers
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, ReusedItems, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
 from renderer.items import Item, items
@@ -165,7 +165,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = Fa
         return []
     make_texts = partial(manifest_files.bare if bare else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
-    manifests = each_of(apps, expand.build_manifests, plans)
+    manifests = each_of(apps, build.build_manifests, plans)
     problems = each_of(apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.leans, plans))
     texts = each_of(apps, make_texts, plans, manifests)
     return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.needs, plans)))
@@ -182,7 +182,7 @@ def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Itera
 
 def render_joint(outside: check.ExternalObjects, joint: SharedPlan) -> Rendered:
     """What apps share of one namespace, or of the cluster: one file."""
-    manifests = expand.build_shared(joint)
+    manifests = build.build_shared(joint)
     return Rendered(
         manifests, manifest_files.shared(joint, manifests), check.manifests(manifests, targets=outside.targets)
     )

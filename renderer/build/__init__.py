@@ -1,11 +1,8 @@
-"""One file a Kubernetes kind, or few that belong together. BUILDERS is the index of a workload's objects, WAYS of those
-that lead to several apps, ROUTES of what both may have, SHARED of those that apps share; each in the order in which a
-file holds the objects (apply order).
-"""
+"""A Plan → its Manifests: one module for each Kubernetes kind, or for few that belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from renderer.build.backend import backends
 from renderer.build.configmap import config_map
@@ -21,7 +18,8 @@ from renderer.build.route import ai_gateway_route, packed_routes, rights, traffi
 from renderer.build.service import lb_service, leaders_service
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
-BUILDERS: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
+# Each in the order in which a file holds the objects (apply order).
+WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     config_map,
     lws,
     lb_service,
@@ -32,8 +30,8 @@ BUILDERS: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     picker,
     inference_pool,
 )
-WAYS: tuple[Callable[[TrafficPlan], Iterable[Manifest]], ...] = (providers, steering)
-ROUTES: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (ai_gateway_route, traffic_policy, rights)
+TRAFFIC: tuple[Callable[[TrafficPlan], Iterable[Manifest]], ...] = (providers, steering)
+ROUTE: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (ai_gateway_route, traffic_policy, rights)
 SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     open_model,
     pod_monitor,
@@ -41,3 +39,23 @@ SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     gateway,
     packed_routes,
 )
+
+
+def build_manifests(plans: Sequence[Plan | TrafficPlan]) -> list[Manifest]:
+    """Every object of one Playground or Service, ModelRoute or InferenceModel, in apply order."""
+    manifests: list[Manifest] = []
+    for plan in plans:
+        if isinstance(plan, TrafficPlan):
+            for build_traffic in TRAFFIC:
+                manifests += build_traffic(plan)
+        else:
+            for build_object in WORKLOAD:
+                manifests += build_object(plan)
+        for build_route in ROUTE:
+            manifests += build_route(plan)
+    return manifests
+
+
+def build_shared(shared_plan: SharedPlan) -> list[Manifest]:
+    """Every object that apps of one namespace, or of the cluster, share, in apply order."""
+    return [manifest for build in SHARED for manifest in build(shared_plan)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import expand, load, resolve
+from renderer import build, load, resolve
 from renderer.api import App, Inputs, RenderOptions, TrafficInput
 from renderer.diagnostics import Diagnostic, Origin, Path, has_errors, naming_file
 from renderer.plan import Manifest, Plan, TrafficPlan
@@ -69,8 +69,7 @@ class ExplainRun:
         for plan in self._plans(item):
             plan_origins = plan.origins() if isinstance(plan, Plan) else {}
             objects += [
-                RenderedObject(manifest, owner, item, plan, plan_origins)
-                for manifest in expand.build_manifests((plan,))
+                RenderedObject(manifest, owner, item, plan, plan_origins) for manifest in build.build_manifests((plan,))
             ]
         return objects
 
@@ -91,7 +90,7 @@ class ExplainRun:
         objects = []
         for joint in joints:
             owner = f"the apps of namespace {joint.namespace}" if joint.namespace else "all apps"
-            objects += [RenderedObject(manifest, owner, None, None, {}) for manifest in expand.build_shared(joint)]
+            objects += [RenderedObject(manifest, owner, None, None, {}) for manifest in build.build_shared(joint)]
         return objects
 
     def route_of(self, namespace: str, model: str) -> Mapping[Path, Origin]:
