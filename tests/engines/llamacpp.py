@@ -52,6 +52,8 @@ MODELS = {
 # As the image has it; one thread, because two pods run side by side, and threads of two servers wait for each other.
 ENVIRONMENT = {"LLAMA_ARG_HOST": "0.0.0.0", "LLAMA_ARG_THREADS": "1"}  # noqa: S104
 
+SMALL_CONTEXT = 4096  # MAX-MODEL-LEN of small.yaml
+
 
 def versions() -> Sequence[str]:
     """The builds whose trials there are, the preset's first."""
@@ -85,11 +87,15 @@ def quickstart(bench: Bench) -> Iterator[Result]:
         yield drained(pod, client, workload, long_chat(name, LASTING))
 
 
-def parallel_requests(client: Client, workload: Workload) -> Result:
-    """Whether as many requests as users send at once end whole, each as long as the stated context allows."""
+def parallel_requests(client: Client, workload: Workload, promised: int = 0) -> Result:
+    """Whether as many requests as users send at once end whole, each as long as the stated context allows. `promised`:
+    MAX-MODEL-LEN, where the input says it.
+    """
     context, fault = stated_context(workload)
     if not context:
         return Result("stated context", fault)
+    if promised and context != promised:
+        fault = f"the model promises {promised} tokens to each request, the command line {context}"
     result = full_contexts(client, workload.served_name, context, context // 16)
     return result._replace(fault="; ".join(filter(None, (fault, result.fault))))
 
@@ -111,7 +117,7 @@ def max_model_len(bench: Bench) -> Iterator[Result]:
     workload = bench.rendered("chat", f"{INPUTS}/small.yaml", f"server-{bench.version}")
     with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
-        yield parallel_requests(Client(pod.connect), workload)
+        yield parallel_requests(Client(pod.connect), workload, SMALL_CONTEXT)
 
 
 def memory(bench: Bench) -> Iterator[Result]:
@@ -280,7 +286,7 @@ def older(bench: Bench) -> Iterator[Result]:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         yield from served(pod, client, name)
-        yield parallel_requests(client, workload)
+        yield parallel_requests(client, workload, SMALL_CONTEXT)
         slots = int(workload.option("--parallel") or SLOTS)
         seen = movement(
             client, "/metrics", lambda: together(2 * slots, lambda _: client.stream(CHAT, long_chat(name, LONG)))
