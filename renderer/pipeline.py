@@ -52,7 +52,7 @@ class Run(Struct, frozen=True):
     """What all items of an environment have in common. `output`: the folder that files are compared with, if any."""
 
     scope: Scope
-    memo: resolve.RunContext
+    context: resolve.RunContext
     outside: check.ExternalObjects
     output: OutputFolder | None
 
@@ -73,10 +73,10 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     options = scope.options
     inputs, problems = read(scope)
 
-    memo, outside = resolve.run_context(inputs), check.external_objects(inputs)
-    problems += [*memo.problems, *resolve.dangling(memo), *resolve.name_conflicts(inputs)]
+    context, outside = resolve.run_context(inputs), check.external_objects(inputs)
+    problems += [*context.problems, *resolve.dangling(context), *resolve.name_conflicts(inputs)]
 
-    run = Run(scope, memo, outside, OutputFolder(scope.folder) if options.compares else None)
+    run = Run(scope, context, outside, OutputFolder(scope.folder) if options.compares else None)
     whole, bare, known = split_items(inputs, options)
     spared = workers.run(partial(render_items, run, bare=True), bare)
     parts = [*workers.run(partial(render_items, run), whole), *spared, *known]
@@ -86,7 +86,7 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     texts = sorted((text for part in parts for text in part.texts), key=lambda text: text.path)
 
     wanted = {need for part in parts for need in part.wanted}
-    joints, joint_problems = resolve.shared_plans(memo, wanted)
+    joints, joint_problems = resolve.shared_plans(context, wanted)
     shared, apart = [render_joint(outside, joint) for joint in joints], list[str]()
     if scope.prunes:  # shared files depend on all of the tree: who renders a part of it leaves them alone
         shared, apart = [], sorted(text.path for rendered in shared for text in rendered.texts)
@@ -135,7 +135,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, bare: bool = False) -> Part
     """A few items: apps are rendered, models and runtimes only checked. `bare`: nothing is in the files."""
     options = run.scope.options
     apps, own = split_apps(chunk)
-    problems = list(chain.from_iterable(each_of(own, partial(resolve.checked, run.memo))))
+    problems = list(chain.from_iterable(each_of(own, partial(resolve.checked, run.context))))
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
     wanted: set[SharedNeed] = set()
@@ -164,7 +164,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = Fa
     if not apps:
         return []
     make_texts = partial(manifest_files.bare if bare else manifest_files.texts, layout=run.scope.layout)
-    plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.memo)), strict=True)
+    plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
     manifests = each_of(apps, expand.build_manifests, plans)
     problems = each_of(apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.leans, plans))
     texts = each_of(apps, make_texts, plans, manifests)

@@ -21,7 +21,7 @@ class PlannedTree(Struct, frozen=True):
     """What was read, and what was answered of each item that has plans."""
 
     scope: Scope
-    memo: resolve.RunContext
+    context: resolve.RunContext
     answers: list[Any]
 
 
@@ -31,14 +31,14 @@ def plan_tree(options: RenderOptions, ask: Ask) -> tuple[PlannedTree, list[Diagn
     """
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
-    memo = resolve.run_context(inputs)
-    problems += [*memo.problems, *resolve.dangling(memo), *resolve.name_conflicts(inputs)]
-    parts = workers.run(partial(_answered, ask, memo), items(inputs))
+    context = resolve.run_context(inputs)
+    problems += [*context.problems, *resolve.dangling(context), *resolve.name_conflicts(inputs)]
+    parts = workers.run(partial(_answered, ask, context), items(inputs))
     problems += [problem for part in parts for problem in part.problems]
     wanted = {need for part in parts for need in part.wanted}
-    problems += resolve.route_conflicts(inputs, wanted) + resolve.shared_plans(memo, wanted)[1]
+    problems += resolve.route_conflicts(inputs, wanted) + resolve.shared_plans(context, wanted)[1]
     problems += load.nothing(inputs, scope, problems)
-    return PlannedTree(scope, memo, [answer for part in parts for answer in part.answers]), problems
+    return PlannedTree(scope, context, [answer for part in parts for answer in part.answers]), problems
 
 
 class _Part(Struct, frozen=True):
@@ -49,18 +49,18 @@ class _Part(Struct, frozen=True):
     wanted: set[SharedNeed]
 
 
-def _answered(ask: Ask, memo: resolve.RunContext, chunk: Sequence[Item]) -> _Part:
+def _answered(ask: Ask, context: resolve.RunContext, chunk: Sequence[Item]) -> _Part:
     answers: list[Any] = []
     problems: list[Diagnostic] = []
     wanted: set[SharedNeed] = set()
     for item in chunk:
         with naming_file(item.document.name):
             if not isinstance(item, (App, TrafficInput)):
-                problems += resolve.checked(memo, item)
+                problems += resolve.checked(context, item)
                 continue
-            plans, plan_problems = resolve.plan(memo, item)
+            plans, plan_problems = resolve.plan(context, item)
             problems += plan_problems
             wanted.update(resolve.needs(plans))
             if plans:
-                answers.append(ask(memo, item, plans))
+                answers.append(ask(context, item, plans))
     return _Part(answers, problems, wanted)

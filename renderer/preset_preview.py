@@ -41,16 +41,16 @@ def backend_preview(
     if has_errors(problems):
         return BackendPreview("", problems)
     model, backend = _pair(inputs, name, model, backend)
-    memo = resolve.run_context(inputs)
-    problems += memo.problems
+    context = resolve.run_context(inputs)
+    problems += context.problems
     for item in inputs.own:
         if item is inputs.runtimes.get(backend) or item is inputs.models.get(model):
-            problems += resolve.checked(memo, item)
+            problems += resolve.checked(context, item)
     if has_errors(problems):
         return BackendPreview("", problems)
-    chosen = "" if model else _first(memo, backend)
+    chosen = "" if model else _first(context, backend)
     app = _app(f"llmaz presets show {name} --resolved", model or chosen, backend, version)
-    plans, plan_problems = resolve.plan(memo, app)
+    plans, plan_problems = resolve.plan(context, app)
     plan = next((item for item in plans if isinstance(item, Plan)), None)
     if plan:
         plan_problems += check.manifests(expand.build_manifests(plans))
@@ -118,18 +118,18 @@ def _pair(inputs: Inputs, name: str, model: str, backend: str) -> tuple[str, str
     return own, backend
 
 
-def _first(memo: RunContext, backend: str) -> str:
+def _first(context: RunContext, backend: str) -> str:
     """The first model that the backend runs, by name: the user's own before ours, chat models before others.
 
     Raises Refused when there is none.
     """
-    models = memo.inputs.models
+    models = context.inputs.models
 
     def rank(name: str) -> tuple[bool, bool, str]:
         return models[name].ours, (models[name].spec.get("facts") or {}).get("kind", "chat") != "chat", name
 
     for name in sorted(models, key=rank):
-        if resolve.plan(memo, _app("", name, backend))[0]:
+        if resolve.plan(context, _app("", name, backend))[0]:
             return name
     raise PresetRefused(f"no model known here runs on '{backend}'; write an OpenModel, and name it with --model")
 

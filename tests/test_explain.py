@@ -326,9 +326,9 @@ def test_only_what_is_asked_for_is_rendered(apps: Path, llmaz: Llmaz, monkeypatc
     planned: list[str] = []
     plan = resolve.plan
 
-    def noting(memo: resolve.RunContext, item: Any) -> Any:
+    def noting(context: resolve.RunContext, item: Any) -> Any:
         planned.append(f"{item.namespace}/{item.name}")
-        return plan(memo, item)
+        return plan(context, item)
 
     monkeypatch.setattr(resolve, "plan", noting)
     assert llmaz("explain", "lws/code").code == 0

@@ -212,9 +212,9 @@ def die(*given):
     if os.getpid() != parent:
         os.kill(os.getpid(), signal.NAME)
     time.sleep(0.001)
-def killed(memo, item):
+def killed(context, item):
     die()
-    return plan(memo, item)
+    return plan(context, item)
 def never(*given):
     die()
     return write(*given)
@@ -250,10 +250,10 @@ def test_memory_that_runs_out_is_told_as_that(where: str, environments: Path) ->
     more = f"""
 import renderer.resolve as resolve
 parent, plan = os.getpid(), resolve.plan
-def hungry(memo, item):
+def hungry(context, item):
     if {where}:
         raise MemoryError
-    return plan(memo, item)
+    return plan(context, item)
 resolve.plan = hungry
 """
     done = run("render", more=more)

@@ -49,8 +49,8 @@ class ExplainRun:
         self.inputs: Inputs
         scope = load.scope(options)
         self.inputs, self.problems = load.inputs(scope)
-        self.memo = resolve.run_context(self.inputs)
-        self.wrong = [*scope.problems, *self.memo.problems]  # with these nothing is certain
+        self.context = resolve.run_context(self.inputs)
+        self.wrong = [*scope.problems, *self.context.problems]  # with these nothing is certain
         self.refused: list[Diagnostic] = []  # of items that were asked for and do not render
         self._planned: dict[int, tuple[Plan | TrafficPlan, ...]] = {}
 
@@ -78,7 +78,7 @@ class ExplainRun:
         known = self._planned.get(id(item))
         if known is None:
             with naming_file(item.document.name):
-                known, problems = resolve.plan(self.memo, item)
+                known, problems = resolve.plan(self.context, item)
             self._planned[id(item)] = known
             if has_errors(problems):
                 self.refused += [problem for problem in problems if problem.forbids()]
@@ -87,7 +87,7 @@ class ExplainRun:
     def shared(self) -> list[RenderedObject]:
         """What apps share; all of them are asked for it."""
         wanted = {need for item in self.items for need in resolve.needs(self._plans(item))}
-        joints, _ = resolve.shared_plans(self.memo, wanted)
+        joints, _ = resolve.shared_plans(self.context, wanted)
         objects = []
         for joint in joints:
             owner = f"the apps of namespace {joint.namespace}" if joint.namespace else "all apps"

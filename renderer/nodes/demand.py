@@ -47,7 +47,7 @@ class FleetDemand(Struct, frozen=True):
     """The demand of the whole input, with the scope and run context that it was planned in."""
 
     scope: Scope
-    memo: resolve.RunContext
+    context: resolve.RunContext
     needs: tuple[NodeDemand, ...]
 
 
@@ -58,7 +58,7 @@ def fleet_demand(options: RenderOptions) -> tuple[FleetDemand, list[Diagnostic]]
     done, problems = plan_tree(options, _requested_nodes)
     demands = [_node_demand(*demand) for answer in done.answers for demand in answer]
     demands.sort(key=lambda demand: (demand.namespace, demand.app, demand.name))
-    return FleetDemand(done.scope, done.memo, tuple(demands)), problems
+    return FleetDemand(done.scope, done.context, tuple(demands)), problems
 
 
 def _node_demand(pods: Sequence[Any], *fields: Any) -> NodeDemand:
@@ -66,23 +66,23 @@ def _node_demand(pods: Sequence[Any], *fields: Any) -> NodeDemand:
 
 
 def _requested_nodes(
-    memo: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
+    context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
 ) -> list[Any]:
     """The demand of an item as plain values, which pass between processes."""
-    return list(_needs(memo, item, plans)) if isinstance(item, App) else []
+    return list(_needs(context, item, plans)) if isinstance(item, App) else []
 
 
-def _needs(memo: resolve.RunContext, app: App, plans: Sequence[Plan | TrafficPlan]) -> Iterator[Any]:
+def _needs(context: resolve.RunContext, app: App, plans: Sequence[Plan | TrafficPlan]) -> Iterator[Any]:
     workloads = {plan.name: plan for plan in plans if isinstance(plan, Plan)}
-    for place in resolve.app_placements(memo, app):
+    for place in resolve.app_placements(context, app):
         plan = workloads[place.name]
         flavors = [(flavor.name, dict(flavor.node)) for flavor in place.flavors]
-        weights = memo.inputs.models[plan.model].spec.get("facts", {}).get("weightsGiB", 0)
+        weights = context.inputs.models[plan.model].spec.get("facts", {}).get("weightsGiB", 0)
         loads = any(volume["name"] == _WEIGHTS and "emptyDir" in volume for volume in plan.worker.volumes)
         groups, leader = _max_groups(plan), plan.leader or plan.worker
-        pod_groups = [_pod_group(memo.inputs, groups, leader)]
+        pod_groups = [_pod_group(context.inputs, groups, leader)]
         if plan.size > 1:
-            pod_groups.append(_pod_group(memo.inputs, (plan.size - 1) * groups, plan.worker))
+            pod_groups.append(_pod_group(context.inputs, (plan.size - 1) * groups, plan.worker))
         yield pod_groups, app.namespace, app.name, plan.name, flavors, place.handed, weights if loads else 0
 
 

@@ -49,7 +49,7 @@ class NodePool(Struct, frozen=True):
 
 def pools(fleet: FleetDemand, diagnostics: Collector) -> list[NodePool]:
     """The pools in the order of their flavors; none if there are errors."""
-    config = fleet.memo.inputs.config
+    config = fleet.context.inputs.config
     if config.get("karpenter") is None:
         diagnostics.add("E790", config.origin("karpenter") if config.spec else Origin(config.document))
         return []
@@ -68,14 +68,14 @@ def pools(fleet: FleetDemand, diagnostics: Collector) -> list[NodePool]:
     _check_selectors(fleet, node_pools, diagnostics)
     for need in fleet.needs:
         if need.handed:
-            app = fleet.memo.apps[need.namespace, need.app]
+            app = fleet.context.apps[need.namespace, need.app]
             from_app = "flavorPolicy" in app.spec
             diagnostics.add("W794", app.origin("spec", "flavorPolicy") if from_app else config.origin("flavorPolicy"))
     return node_pools
 
 
 def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnostics: Collector) -> NodePool:
-    config = fleet.memo.inputs.config
+    config = fleet.context.inputs.config
     karpenter, origin, node = (
         settings(config, flavor),
         _flavor_origin(fleet, users[0], flavor),
@@ -130,9 +130,9 @@ def _check_labels(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], 
 
 def _flavor_origin(fleet: FleetDemand, need: NodeDemand, flavor: str, label: str = "") -> Origin:
     """The origin of a workload's flavor, or of a node label of that flavor."""
-    places = resolve.app_placements(fleet.memo, fleet.memo.apps[need.namespace, need.app])
+    places = resolve.app_placements(fleet.context, fleet.context.apps[need.namespace, need.app])
     place = next(placement for placement in places if placement.name == need.name)
-    return resolve.flavor_origin(fleet.memo, place, flavor, label)
+    return resolve.flavor_origin(fleet.context, place, flavor, label)
 
 
 def _requirements(
@@ -330,7 +330,7 @@ def _check_selectors(fleet: FleetDemand, node_pools: Sequence[NodePool], diagnos
         for pods in need.pods if mine else ():
             for label, value in pods.selects.items():
                 if not any(_may_have_label(pool, label, value) for pool in mine):
-                    app = fleet.memo.apps[need.namespace, need.app]
+                    app = fleet.context.apps[need.namespace, need.app]
                     names = quoted(pool.flavor for pool in mine)
                     diagnostics.add("W792", app.origin("spec"), label=f"{label}={value}", names=names)
 

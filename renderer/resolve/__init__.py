@@ -37,7 +37,7 @@ from renderer.resolve.layers import ValueLayer
 from renderer.resolve.monitoring import adapted
 
 
-def plan(memo: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:
+def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:
     """Everything decided for one Playground or Service, one Plan a workload, or for one ModelRoute or InferenceModel;
     and what is wrong with it; none when something stands in the way.
     """
@@ -46,28 +46,28 @@ def plan(memo: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Traff
     try:
         if isinstance(item, TrafficInput):
             lead = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
-            plans = [lead(memo, item, diagnostics)]
+            plans = [lead(context, item, diagnostics)]
         else:
-            plans = _routed(memo, item, workloads(memo, item, diagnostics), diagnostics)
+            plans = _routed(context, item, workloads(context, item, diagnostics), diagnostics)
     except Stop:
         return (), diagnostics.problems
     return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems
 
 
-def _routed(memo: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
+def _routed(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
     """The workloads with what leads to them."""
-    settings, last = gateway_settings(memo, app.namespace), plans[-1]
+    settings, last = gateway_settings(context, app.namespace), plans[-1]
     mode = routing.mode(app, settings)
     if mode == "off":
         return plans
     if mode == "pool":
-        routed_plans = pools.with_pool(memo, app, settings, plans, diagnostics)
+        routed_plans = pools.with_pool(context, app, settings, plans, diagnostics)
         targets = [pools.target(last)]
     else:
         routed_plans, targets = plans, routing.targets(plans)
-    if memo.traffic and _led(memo, app, last.serves):
+    if context.traffic and _led(context, app, last.serves):
         return routed_plans
-    model = memo.inputs.models[last.model]
+    model = context.inputs.models[last.model]
     request = routing.RouteRequest(last.serves, routing.name_origin(app, model), tuple(targets), model)
     own = app.spec.get("gateway")
     if own and ("allow" in own or "timeouts" in own):
@@ -80,13 +80,13 @@ def _routed(memo: RunContext, app: App, plans: list[Plan], diagnostics: Collecto
     return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*last.shared, *shared))]
 
 
-def _led(memo: RunContext, app: App, served: str) -> bool:
+def _led(context: RunContext, app: App, served: str) -> bool:
     """Whether somebody else's route leads here instead of an own one: a ModelRoute's, or that of an InferenceModel with
     the same public name.
     """
     return any(
         traffic_input.kind == "ModelRoute" or traffic_input.spec["modelName"] == served
-        for traffic_input in memo.traffic.get((app.namespace, app.name), ())
+        for traffic_input in context.traffic.get((app.namespace, app.name), ())
     )
 
 
@@ -100,7 +100,7 @@ def leans(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]
     return frozenset(lean for plan in plans if isinstance(plan, TrafficPlan) for lean in plan.leans)
 
 
-def checked(memo: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
+def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
     """What is wrong with a model or runtime of the user's, used or not."""
     diagnostics = Collector()
     if isinstance(item, BackendRuntime):
@@ -110,22 +110,22 @@ def checked(memo: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnost
             preset = ValueLayer(config.get("resources") or {}, at.at("recommendedConfigs", i, "resources"))
             resources.merge_resources([preset, ValueLayer({}, at)], {}, diagnostics)
         triggers.validate_metric(item.spec.get("engine") or {}, at.at("engine"), diagnostics)
-        compiled, problems = engine(memo, item)
+        compiled, problems = engine(context, item)
         if compiled:
-            backend_runtime.judge_own(memo.inputs.option_files, compiled, diagnostics)
+            backend_runtime.judge_own(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
-            problems = [*problems, *engine(memo, item, version=version)[1]]
+            problems = [*problems, *engine(context, item, version=version)[1]]
         return diagnostics.problems + problems
     names.object_name(item, diagnostics)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
-        if not (i or memo.catalog or "params" in flavor):  # as with most
+        if not (i or context.catalog or "params" in flavor):  # as with most
             seen[flavor["name"]] = i
             continue
         flavor_origin = Origin(item.document, ("spec", "inferenceConfig", "flavors", i))
         if seen.setdefault(flavor["name"], i) != i:
             diagnostics.add("W207", flavor_origin.at("name"), name=flavor["name"])
-        flavors.unknown(memo.catalog, flavor, flavor_origin, diagnostics)
+        flavors.unknown(context.catalog, flavor, flavor_origin, diagnostics)
         if params := flavor.get("params"):
             flavors.misspelt(params, flavor_origin.at("params"), diagnostics)
     app_annotations.validate_model_annotations(item, diagnostics)
@@ -133,13 +133,13 @@ def checked(memo: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnost
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)
-            backend_runtime.runtime(memo.inputs, name, origin, diagnostics)
-    return diagnostics.problems + weights(memo, item)[1]
+            backend_runtime.runtime(context.inputs, name, origin, diagnostics)
+    return diagnostics.problems + weights(context, item)[1]
 
 
-def dangling(memo: RunContext) -> list[Diagnostic]:
+def dangling(context: RunContext) -> list[Diagnostic]:
     """Names that lead nowhere in documents which their schema refused: said in the same run, without planning them."""
-    inputs, diagnostics = memo.inputs, Collector()
+    inputs, diagnostics = context.inputs, Collector()
     for (kind, _), document in inputs.broken.items():
         spec = document.value.get("spec") if kind in ("Playground", "Service") else None
         if not isinstance(spec, dict):

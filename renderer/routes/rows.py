@@ -117,13 +117,13 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     checks of objects find are missing. Raises RenderError.
     """
     planned, problems = plan_tree(options, _flat_routes)
-    memo = planned.memo
+    context = planned.context
     workloads = {
         (space, name): WorkloadBehind(*fields) for answer in planned.answers for space, name, *fields in answer[1]
     }
     flat = [flat_row for answer in planned.answers for flat_row in answer[0]]
     workloads |= _workloads_outside(
-        memo, {(row[4], target[0]) for row in flat for target in row[-1] if not target[-1]} - set(workloads)
+        context, {(row[4], target[0]) for row in flat for target in row[-1] if not target[-1]} - set(workloads)
     )
     rows = [_row(flat_row, workloads) for flat_row in sorted(flat, key=lambda flat_row: flat_row[:7])]
     linked = {(row.namespace, leg.workload.app) for row in rows for leg in row.legs if leg.workload}
@@ -131,7 +131,7 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     return RouteTable(tuple(rows), tuple(sorted(apart))), problems
 
 
-def _flat_routes(memo: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]) -> Any:
+def _flat_routes(context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]) -> Any:
     """The rows, the workloads, and the apps without a route of an item, as plain values to pass between processes."""
     rows: list[Any] = [_flat_row(item, plan.route, plan) for plan in plans if plan.route]
     workloads: list[Any] = []
@@ -140,11 +140,11 @@ def _flat_routes(memo: resolve.RunContext, item: App | TrafficInput, plans: Sequ
         workloads = [
             (item.namespace, plan.name, *astuple(_workload(item, plan))) for plan in plans if isinstance(plan, Plan)
         ]
-        if not plans[-1].route and not _has_route_from_outside(memo, item, plans[-1]):
+        if not plans[-1].route and not _has_route_from_outside(context, item, plans[-1]):
             apart.append((item.kind, item.namespace, item.name, KEPT if _reachable(plans[-1]) else OFF))
     # Without a route, but with shared objects: the item reserves its name.
     elif not plans[0].route and plans[0].shared:
-        rows.append(_reserved_row(memo, item))
+        rows.append(_reserved_row(context, item))
     return rows, workloads, apart
 
 
@@ -159,9 +159,9 @@ def _reachable(plan: Plan | TrafficPlan) -> bool:
     return isinstance(plan, Plan) and bool(plan.host or plan.pool)
 
 
-def _has_route_from_outside(memo: resolve.RunContext, app: App, plan: Plan | TrafficPlan) -> bool:
+def _has_route_from_outside(context: resolve.RunContext, app: App, plan: Plan | TrafficPlan) -> bool:
     """Whether a route from outside of PATHS leads to the app. Routes within PATHS have rows of their own."""
-    traffic = memo.traffic.get((app.namespace, app.name), ())
+    traffic = context.traffic.get((app.namespace, app.name), ())
     return _reachable(plan) and any(
         traffic_plan.outside and not _only_reserves(traffic_plan) for traffic_plan in traffic
     )
@@ -205,24 +205,24 @@ def _flat_provider(provider: ProviderPlan) -> tuple[Any, ...]:
     return (provider.hostname, provider.port, tuple(provider.speaks.items()), *provider.auth)
 
 
-def _reserved_row(memo: resolve.RunContext, item: TrafficInput) -> tuple[Any, ...]:
+def _reserved_row(context: resolve.RunContext, item: TrafficInput) -> tuple[Any, ...]:
     """The row of a name that is only reserved."""
-    settings = gateway_settings(memo, item.namespace)
+    settings = gateway_settings(context, item.namespace)
     methods = tuple([method for method in _AUTH_METHODS.values() if method in settings.auth])
     head = (settings.gateway, settings.hostnames, methods, item.spec["modelName"], item.namespace)
     return astuple(RouteRow(*head, item.kind, item.name))
 
 
 def _workloads_outside(
-    memo: resolve.RunContext, missing: Set[tuple[str, str]]
+    context: resolve.RunContext, missing: Set[tuple[str, str]]
 ) -> dict[tuple[str, str], WorkloadBehind]:
     """Those of the `missing` workloads that apps outside of PATHS make, by namespace and name."""
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
-    for app in memo.inputs.beyond:
+    for app in context.inputs.beyond:
         # A workload is called like its app, or like its app and a flavor.
         if any(space == app.namespace and f"{name}-".startswith(f"{app.name}-") for space, name in missing):
             with naming_file(app.document.name):
-                plans, _ = resolve.plan(memo, app)
+                plans, _ = resolve.plan(context, app)
             workloads |= {(app.namespace, plan.name): _workload(app, plan) for plan in plans if isinstance(plan, Plan)}
     return workloads
 

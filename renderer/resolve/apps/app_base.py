@@ -71,69 +71,71 @@ def _leading(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tuple[Tra
     return by_app
 
 
-def backend(memo: RunContext) -> str:
+def backend(context: RunContext) -> str:
     """The backend of a Playground that names none: RenderConfig's, else the CRD's default."""
-    return str(memo.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName"))
+    return str(
+        context.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
+    )
 
 
-def weights(memo: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
+def weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
     """Where the model's weights are, None when its source says nothing that works; and what is wrong with it."""
-    known = memo.weights.get(model.name)
+    known = context.weights.get(model.name)
     if known is None:
         diagnostics = Collector()
         try:
-            found_weights: weight_sources.Weights | None = weight_sources.weights(memo.inputs, model, diagnostics)
+            found_weights: weight_sources.Weights | None = weight_sources.weights(context.inputs, model, diagnostics)
         except Stop:
             found_weights = None
-        known = memo.weights[model.name] = found_weights if not diagnostics.problems else None, diagnostics.problems
+        known = context.weights[model.name] = found_weights if not diagnostics.problems else None, diagnostics.problems
     return known
 
 
 def engine(
-    memo: RunContext, runtime: BackendRuntime, drain: int = 10, version: str = ""
+    context: RunContext, runtime: BackendRuntime, drain: int = 10, version: str = ""
 ) -> tuple[backend_runtime.Engine | None, list[Diagnostic]]:
     """The runtime compiled, None when a template of it is broken; and what is wrong with it. `version`: of the engine,
     where that is not the runtime's own.
     """
-    known = memo.engines.get((runtime.name, drain, version))
+    known = context.engines.get((runtime.name, drain, version))
     if known is None:
         diagnostics = Collector()
         try:
             compiled: backend_runtime.Engine | None = compilation.engine(
-                memo.inputs.option_files, runtime, diagnostics, drain, version
+                context.inputs.option_files, runtime, diagnostics, drain, version
             )
         except Stop:
             compiled = None
-        known = memo.engines[runtime.name, drain, version] = compiled, diagnostics.problems
+        known = context.engines[runtime.name, drain, version] = compiled, diagnostics.problems
     return known
 
 
 def _placement(
-    memo: RunContext, app: App, claim: claims.Claim, policy: str, diagnostics: Collector
+    context: RunContext, app: App, claim: claims.Claim, policy: str, diagnostics: Collector
 ) -> flavors.Placement:
     """The flavors that count, worked out once for claims and models that say the same of them."""
     offered = (claim.main.spec.get("inferenceConfig") or {}).get("flavors")
     key = cache_key(offered, claim.flavors, policy)
-    known = memo.placements.get(key)
+    known = context.placements.get(key)
     if known is None:
         before = len(diagnostics.problems)
-        known = flavors.placement(memo.inputs, memo.catalog, app, claim, diagnostics)
+        known = flavors.placement(context.inputs, context.catalog, app, claim, diagnostics)
         if len(diagnostics.problems) == before:  # what is wrong stands somewhere else for everybody
-            memo.placements[key] = known
+            context.placements[key] = known
     return known
 
 
-def loader(memo: RunContext, name: str) -> loader_presets.Loader:
+def loader(context: RunContext, name: str) -> loader_presets.Loader:
     """The loader preset, made ready."""
-    known = memo.loaders.get(name)
+    known = context.loaders.get(name)
     if known is None:
-        known = memo.loaders[name] = loader_presets.read_loader(memo.inputs, name)
+        known = context.loaders[name] = loader_presets.read_loader(context.inputs, name)
     return known
 
 
-def hardening_origin(memo: RunContext, app: App) -> Origin:
+def hardening_origin(context: RunContext, app: App) -> Origin:
     """Who says how hard the pods are."""
-    return app.origin("spec", "hardening") if "hardening" in app.spec else memo.inputs.config.origin("hardening")
+    return app.origin("spec", "hardening") if "hardening" in app.spec else context.inputs.config.origin("hardening")
 
 
 class AppBase(Struct, frozen=True):
@@ -156,19 +158,19 @@ def _unheeded(claim: claims.Claim, ready: list[weight_sources.Weights], diagnost
                 diagnostics.add("W210", model_weights.origin.at(field), field=field, model=claimed.model.name)
 
 
-def app_base(memo: RunContext, app: App, diagnostics: Collector) -> AppBase:
+def app_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
     """The claim worked out. Raises Stop when there is no model to go on with."""
-    inputs = memo.inputs
+    inputs = context.inputs
     claim = claims.claim(inputs, app, diagnostics)
     if app.flavor:
         claim = replace(claim, flavors=(app.flavor,))
     ready = []
     for model in claim.models:
-        model_weights, problems = weights(memo, model.model)
+        model_weights, problems = weights(context, model.model)
         diagnostics.problems += problems
         ready += [model_weights] if model_weights else []
-    policy = app.spec.get("flavorPolicy") or memo.policy
-    place = _placement(memo, app, claim, policy, diagnostics)
+    policy = app.spec.get("flavorPolicy") or context.policy
+    place = _placement(context, app, claim, policy, diagnostics)
     if len(ready) < len(claim.models):
         raise Stop
     if app.annotations:
@@ -191,23 +193,23 @@ def app_base(memo: RunContext, app: App, diagnostics: Collector) -> AppBase:
     handed = policy == flavors.INFTYAI
     chosen = claim.flavors or (flavors.names(claim.main) if handed else ())
     annotations = {"llmaz.io/inference-service-flavors": ",".join(chosen)} if chosen else {}
-    hardening = app.spec.get("hardening") or memo.hardening
+    hardening = app.spec.get("hardening") or context.hardening
     if hardening == "restricted" and not skip:
         for name in dict.fromkeys(source.loader for source in ready if source.loader):
-            if not loader(memo, name).knows_user:
-                diagnostics.add("W206", hardening_origin(memo, app), name=name)
+            if not loader(context, name).knows_user:
+                diagnostics.add("W206", hardening_origin(context, app), name=name)
     if skip:
         _unheeded(claim, ready, diagnostics)
     paths = [source.path for source in ready if source.loader and not skip]
     for later in ready[1:]:
         if paths.count(later.path) > 1:
             diagnostics.add("E289", later.origin, path=later.path, model=claim.main.name)
-    loaders = tuple([loader(memo, source.loader) if source.loader else None for source in ready])
-    scheduler = memo.scheduler or ("inftyai-scheduler" if handed else "default-scheduler")
+    loaders = tuple([loader(context, source.loader) if source.loader else None for source in ready])
+    scheduler = context.scheduler or ("inftyai-scheduler" if handed else "default-scheduler")
     kit = pods.pod_needs(
         config=inputs.config,
         app=app.name,
-        every=memo.every,
+        every=context.every,
         labels=marks,
         annotations=annotations,
         weights=ready,

@@ -43,7 +43,7 @@ class CommandLine(Struct, frozen=True):
         return self.merged_env.entries
 
 
-def command_line(memo: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> CommandLine:
+def command_line(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> CommandLine:
     """Arguments, environment and shared memory, each in its order (docs/design/contract.md#precedence).
 
     Raises TemplateError.
@@ -59,8 +59,10 @@ def command_line(memo: RunContext, app: App, base: AppBase, run: EngineRun, diag
         dialect.validate_owned_env(
             engine.owned_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), diagnostics
         )
-        everywhere = memo.inputs.config.get("pods", "env", default=())
-        dialect.validate_owned_env(engine.owned_env, everywhere, memo.inputs.config.origin("pods", "env"), diagnostics)
+        everywhere = context.inputs.config.get("pods", "env", default=())
+        dialect.validate_owned_env(
+            engine.owned_env, everywhere, context.inputs.config.origin("pods", "env"), diagnostics
+        )
     if engine.style.splits:
         paths = [
             (weights.path, app.origin(*item.path) if item.model.ours else weights.origin)
@@ -89,11 +91,11 @@ def command_line(memo: RunContext, app: App, base: AppBase, run: EngineRun, diag
     if judged_by not in form.sound:
         before = len(diagnostics.problems)
         if engine.other and engine.style.read:
-            _judge_preset(memo, app, run, layers, 1 + len(derived.layers), diagnostics)
-        _judge(memo, app, base, run, theirs, args, diagnostics)
+            _judge_preset(context, app, run, layers, 1 + len(derived.layers), diagnostics)
+        _judge(context, app, base, run, theirs, args, diagnostics)
         if run.version and len(diagnostics.problems) == before:
             form.sound.add(judged_by)
-    env = _environment(memo, app, base, run, derived, diagnostics)
+    env = _environment(context, app, base, run, derived, diagnostics)
     return CommandLine(layers, args, form, theirs, env, _shared_memory(app, run, derived, diagnostics))
 
 
@@ -121,13 +123,13 @@ def _shared_memory(app: App, run: EngineRun, derived: Derivation, diagnostics: C
         return ""
 
 
-def env_layers(memo: RunContext, app: App, base: AppBase, run: EngineRun) -> list[ValueLayer]:
+def env_layers(context: RunContext, app: App, base: AppBase, run: EngineRun) -> list[ValueLayer]:
     """The preset's variables, what is derived, every pod's, the model's and the Playground's."""
     engine = run.engine
     return [
         ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
         *engine.derives(run.words).envs,
-        ValueLayer(memo.every.env, memo.inputs.config.origin("pods", "env")),
+        ValueLayer(context.every.env, context.inputs.config.origin("pods", "env")),
         ValueLayer(
             backend_runtime.model_settings(base.claim.main, engine).get("envs") or (), _at_model(base, engine, "envs")
         ),
@@ -136,7 +138,7 @@ def env_layers(memo: RunContext, app: App, base: AppBase, run: EngineRun) -> lis
 
 
 def _environment(
-    memo: RunContext, app: App, base: AppBase, run: EngineRun, derived: Derivation, diagnostics: Collector
+    context: RunContext, app: App, base: AppBase, run: EngineRun, derived: Derivation, diagnostics: Collector
 ) -> MergedEntries:
     """The environment: worked out once for all who say the same."""
     known = run.engine.environments
@@ -145,23 +147,23 @@ def _environment(
     if known and key in known:
         return known[key]
     before = len(diagnostics.problems)
-    *ours, model, own = env_layers(memo, app, base, run)
-    theirs = [_entries(memo, layer, diagnostics) if layer.value else () for layer in (model, own)]
+    *ours, model, own = env_layers(context, app, base, run)
+    theirs = [_entries(context, layer, diagnostics) if layer.value else () for layer in (model, own)]
     env = merge_entries([*(layer.value for layer in ours), *theirs])
     if known is not None and len(diagnostics.problems) == before:
         known[key] = env
     return env
 
 
-def _entries(memo: RunContext, envs: ValueLayer, diagnostics: Collector) -> Sequence[Body]:
+def _entries(context: RunContext, envs: ValueLayer, diagnostics: Collector) -> Sequence[Body]:
     """Somebody's environment, normal: worked out once for all who say the same."""
     key = cache_key(envs.value)
-    known = memo.envs.get(key)
+    known = context.envs.get(key)
     if known is None:
         before = len(diagnostics.problems)
         known = share_maps(api_defaults.entries(envs.value, envs.origin, diagnostics))
         if len(diagnostics.problems) == before:
-            memo.envs[key] = known
+            context.envs[key] = known
     return known
 
 
@@ -173,7 +175,7 @@ def _theirs(app: App, base: AppBase, run: EngineRun) -> list[ArgLayer]:
 
 
 def _judge(
-    memo: RunContext,
+    context: RunContext,
     app: App,
     base: AppBase,
     run: EngineRun,
@@ -183,7 +185,7 @@ def _judge(
 ) -> None:
     """What is wrong with the model's and the user's arguments. `line`: all arguments, as they will be."""
     engine, claim = run.engine, base.claim
-    _judge_options(memo, app, run, theirs, diagnostics)
+    _judge_options(context, app, run, theirs, diagnostics)
     if engine.style.read and theirs:
         arg_validation.validate_args(engine, theirs, claim.draft, run.words["Slots"], diagnostics)
     if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
@@ -197,12 +199,12 @@ def _judge(
 
 
 def _judge_preset(
-    memo: RunContext, app: App, run: EngineRun, layers: Sequence[ArgLayer], count: int, diagnostics: Collector
+    context: RunContext, app: App, run: EngineRun, layers: Sequence[ArgLayer], count: int, diagnostics: Collector
 ) -> None:
     """What the engine of this version would not take of the preset's arguments, as far as they are in the line.
     `count`: how many of the layers are the preset's.
     """
-    judge = backend_runtime.judge(memo.inputs.option_files, run.engine, run.version, diagnostics)
+    judge = backend_runtime.judge(context.inputs.option_files, run.engine, run.version, diagnostics)
     if judge is None:
         return
     for given_, hint in refused_preset_options(judge, layers, count):
@@ -210,7 +212,7 @@ def _judge_preset(
 
 
 def _judge_options(
-    memo: RunContext, app: App, run: EngineRun, theirs: Sequence[ArgLayer], diagnostics: Collector
+    context: RunContext, app: App, run: EngineRun, theirs: Sequence[ArgLayer], diagnostics: Collector
 ) -> None:
     """What the engine of this version would not take of the model's and the user's arguments."""
     engine = run.engine
@@ -219,7 +221,7 @@ def _judge_options(
             diagnostics.add("E438", app.origin(*_BACKEND, "args"), backend=engine.runtime.name)
         return
     version = run.version
-    judge = backend_runtime.judge(memo.inputs.option_files, engine, version, diagnostics) if version else None
+    judge = backend_runtime.judge(context.inputs.option_files, engine, version, diagnostics) if version else None
     if judge is None:
         own = "version" in run.user and ":" not in run.tag
         if (version or own) and "list" in (engine.spec.get("options") or {}):

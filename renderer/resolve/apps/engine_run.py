@@ -53,13 +53,13 @@ class EngineRun(Struct, frozen=True):
 
 
 def engine_run(
-    memo: RunContext, app: App, engine: backend_runtime.Engine, base: AppBase, diagnostics: Collector
+    context: RunContext, app: App, engine: backend_runtime.Engine, base: AppBase, diagnostics: Collector
 ) -> EngineRun:
     """Config, resources, accelerator, variant, tag and words.
 
     Raises Stop when the engine cannot run what is claimed.
     """
-    inputs, spec, claim, place = memo.inputs, app.spec, base.claim, base.kit.placement
+    inputs, spec, claim, place = context.inputs, app.spec, base.claim, base.kit.placement
     user, main = spec.get("backendRuntimeConfig") or {}, claim.main
     if notice := engine.spec.get("notice"):
         origin = app.origin(*_BACKEND, "backendName") if "backendName" in user else app.origin("spec")
@@ -103,7 +103,7 @@ def engine_run(
     own_image = "image" in pod_template.runner_patch(spec)[1]
     version = engine.said(user.get("version", "") if own_image else tag)
     if version != engine.version and version:
-        engine = _in_version(memo, engine, version, diagnostics)
+        engine = _in_version(context, engine, version, diagnostics)
         config = engine.configs[config.spec["name"]]
     elif not version and engine.templated and not user.get("version"):
         _unversioned(app, engine, own_image, tag, diagnostics)
@@ -130,11 +130,11 @@ def engine_run(
 
 
 def _in_version(
-    memo: RunContext, engine: backend_runtime.Engine, version: str, diagnostics: Collector
+    context: RunContext, engine: backend_runtime.Engine, version: str, diagnostics: Collector
 ) -> backend_runtime.Engine:
     """The engine in another version than its own. Raises Stop where a template of the runtime does not hold there."""
-    runtime = memo.inputs.runtimes[engine.runtime.name]
-    other, problems = engine_of(memo, runtime, engine.constant["DrainSleep"], version)
+    runtime = context.inputs.runtimes[engine.runtime.name]
+    other, problems = engine_of(context, runtime, engine.constant["DrainSleep"], version)
     diagnostics.problems += problems
     if other is None:
         raise Stop

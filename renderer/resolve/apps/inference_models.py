@@ -39,14 +39,14 @@ class _Target(Struct, frozen=True):
     listed: bool = True
 
 
-def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
+def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
     """The plan of an InferenceModel. Raises Stop when there is no pool to plan for."""
     names.route_name(item, diagnostics)
     name = item.spec["modelName"]
     _validate_name(name, item.origin("spec", "modelName"), diagnostics)
     target_models = _targets(item, diagnostics)
-    app = _find_app(memo, item, diagnostics)
-    settings = gateway_settings(memo, item.namespace)
+    app = _find_app(context, item, diagnostics)
+    settings = gateway_settings(context, item.namespace)
     if settings.mode == "off" and (app is None or routing.mode(app, settings) == "off"):
         return TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     plan = TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
@@ -55,7 +55,7 @@ def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -
         return replace(plan, shared=(routing.claimed_names(item, settings, name),))
     own_target = [_Target(name, None, item.origin("spec", "modelName"), listed=False)]
     pool = app is None or routing.mode(app, settings) == "pool"
-    plans = reachable_workloads(memo, app, item.origin("spec", "poolRef", "name"), diagnostics) if app else []
+    plans = reachable_workloads(context, app, item.origin("spec", "poolRef", "name"), diagnostics) if app else []
     apps = [app] if app else []
     if pool:
         if plans:
@@ -65,13 +65,13 @@ def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -
         if item.spec.get("criticality"):
             diagnostics.add("W244", item.origin("spec", "criticality"))
         parts = (
-            [_backend_share(memo, item, app, plans, target, diagnostics) for target in target_models or own_target]
+            [_backend_share(context, item, app, plans, target, diagnostics) for target in target_models or own_target]
             if app
             else []
         )
         targets = routing.split([part for part, _ in parts])
         apps = [owner for _, owner in parts]
-    model = memo.inputs.models[plans[0].model] if plans else None
+    model = context.inputs.models[plans[0].model] if plans else None
     request = RouteRequest(name, item.origin("spec", "modelName"), tuple(targets), model)
     if app:
         request = _with_rights(item, request.by(app), apps, diagnostics)
@@ -79,9 +79,9 @@ def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -
     plan = replace(
         plan,
         leans=referenced_objects(item.namespace, route.targets, []) if app else (),
-        steering=_steering(memo, item, target_models, diagnostics) if pool else None,
+        steering=_steering(context, item, target_models, diagnostics) if pool else None,
     )
-    if pool and _has_model_route(memo, item):
+    if pool and _has_model_route(context, item):
         return plan
     return replace(
         plan,
@@ -90,11 +90,11 @@ def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -
     )
 
 
-def _has_model_route(memo: RunContext, item: TrafficInput) -> bool:
+def _has_model_route(context: RunContext, item: TrafficInput) -> bool:
     """Whether a ModelRoute over the same pool has this public name, and so makes the route; this plan then only steers
     the picker.
     """
-    others = memo.traffic.get((item.namespace, item.spec["poolRef"]["name"]), ())
+    others = context.traffic.get((item.namespace, item.spec["poolRef"]["name"]), ())
     return any(other.kind == "ModelRoute" and other.spec["modelName"] == item.spec["modelName"] for other in others)
 
 
@@ -120,7 +120,7 @@ def _targets(item: TrafficInput, diagnostics: Collector) -> list[_Target]:
     return targets
 
 
-def _find_app(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> App | None:
+def _find_app(context: RunContext, item: TrafficInput, diagnostics: Collector) -> App | None:
     """The app that `poolRef` names, None where the pool is not ours. Raises Stop when no such pool is known."""
     reference, origin = item.spec["poolRef"], item.origin("spec", "poolRef")
     name = reference["name"]
@@ -129,12 +129,12 @@ def _find_app(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> A
             diagnostics.stop(
                 "E659", origin.at(key), key=key, value=reference[key], allowed=" or ".join(filter(None, allowed))
             )
-    if app := memo.apps.get((item.namespace, name)):
+    if app := context.apps.get((item.namespace, name)):
         return app
-    if broken(memo, item.namespace, name):
+    if broken(context, item.namespace, name):
         raise Stop
     namespaces = []
-    for body in memo.inputs.around:
+    for body in context.inputs.around:
         metadata = body.get("metadata")
         if body.get("kind") == "InferencePool" and isinstance(metadata, dict) and metadata.get("name") == name:
             namespace = metadata.get("namespace") or "default"
@@ -143,9 +143,9 @@ def _find_app(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> A
                     diagnostics.stop("E661", origin.at("name"), name=name)
                 return None
             namespaces.append(namespace)
-    namespaces += [namespace for namespace, app_name in memo.apps if app_name == name]
-    if not _is_external(memo.inputs.config.get("external") or (), item.namespace, name):
-        near = [app_name for namespace, app_name in memo.apps if namespace == item.namespace]
+    namespaces += [namespace for namespace, app_name in context.apps if app_name == name]
+    if not _is_external(context.inputs.config.get("external") or (), item.namespace, name):
+        near = [app_name for namespace, app_name in context.apps if namespace == item.namespace]
         _stop_unknown_pool(item, name, namespaces, near, origin.at("name"), diagnostics)
     return None
 
@@ -210,7 +210,12 @@ def _with_rights(
 
 
 def _backend_share(
-    memo: RunContext, item: TrafficInput, pool_app: App, plans: Sequence[Plan], target: _Target, diagnostics: Collector
+    context: RunContext,
+    item: TrafficInput,
+    pool_app: App,
+    plans: Sequence[Plan],
+    target: _Target,
+    diagnostics: Collector,
 ) -> tuple[BackendShare, App]:
     """The route backends of a target and their app: the app that serves this name, else an adapter of the app of
     `poolRef`. Raises Stop.
@@ -218,7 +223,7 @@ def _backend_share(
     weight = 1 if target.weight is None else target.weight
     if plans[0].serves == target.name:
         return BackendShare(routing.targets(plans), weight), pool_app
-    apps_by_name = serving(memo, item.namespace)
+    apps_by_name = serving(context, item.namespace)
     apps = apps_by_name.get(target.name, [])
     is_adapter = target.name in plans[0].adapters
     if len(apps) + is_adapter > 1:
@@ -226,9 +231,9 @@ def _backend_share(
         diagnostics.stop("E667", target.origin, name=target.name, these=" or ".join(owners[:3]))
     if apps:
         app = apps[0]
-        if routing.mode(app, gateway_settings(memo, app.namespace)) == "pool":
+        if routing.mode(app, gateway_settings(context, app.namespace)) == "pool":
             diagnostics.stop("E644", target.origin, name=app.name)
-        return BackendShare(routing.targets(reachable_workloads(memo, app, target.origin, diagnostics)), weight), app
+        return BackendShare(routing.targets(reachable_workloads(context, app, target.origin, diagnostics)), weight), app
     if target.name not in plans[0].adapters:
         hint = _name_hint(target.name, [*apps_by_name, *plans[0].adapters], listed=target.listed)
         diagnostics.stop("E660", target.origin, name=target.name, where="in this namespace", hint=hint)
@@ -237,8 +242,8 @@ def _backend_share(
     ), pool_app
 
 
-def _steering(memo: RunContext, item: TrafficInput, targets: Sequence[_Target], diagnostics: Collector) -> Steering:
-    name = pickers.picker_name(memo.inputs, gateway_settings(memo, item.namespace), diagnostics)
+def _steering(context: RunContext, item: TrafficInput, targets: Sequence[_Target], diagnostics: Collector) -> Steering:
+    name = pickers.picker_name(context.inputs, gateway_settings(context, item.namespace), diagnostics)
     origins: Mapping[Path, Origin] = {
         (): item.origin(),
         ("name",): item.origin("metadata", "name"),
@@ -252,7 +257,7 @@ def _steering(memo: RunContext, item: TrafficInput, targets: Sequence[_Target], 
         name=item.name,
         namespace=item.namespace,
         labels=routing.labels(item.name),
-        group=pickers.picker(memo, name).group,
+        group=pickers.picker(context, name).group,
         pool=item.spec["poolRef"]["name"],
         model=item.spec["modelName"],
         priority=_PRIORITIES[item.spec.get("criticality", "Standard")],

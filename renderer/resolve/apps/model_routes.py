@@ -40,12 +40,12 @@ _RETRIES = 2  # where priorities need some and nobody says how many (docs/design
 _LABEL = 63
 
 
-def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
+def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
     """The plan of a ModelRoute. Raises Stop when a backend is so wrong that nothing can be planned."""
     names.route_name(item, diagnostics)
-    settings, spec = gateway_settings(memo, item.namespace), item.spec
+    settings, spec = gateway_settings(context, item.namespace), item.spec
     off = settings.mode == "off" and not any(
-        _wants_route(memo, item, backend, settings) for backend in spec["backends"]
+        _wants_route(context, item, backend, settings) for backend in spec["backends"]
     )
     provider_names_by_index = dict(provider_names(item))
     shares: list[BackendShare] = []
@@ -56,7 +56,7 @@ def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -
         origin, priority = item.origin("spec", "backends", i), backend.get("priority", 0)
         if "provider" in backend:
             provider = _provider(
-                memo, item, backend["provider"], provider_names_by_index[i], origin.at("provider"), diagnostics
+                context, item, backend["provider"], provider_names_by_index[i], origin.at("provider"), diagnostics
             )
             providers.append(provider)
             shares.append(
@@ -71,17 +71,17 @@ def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -
         origin = origin.at(field)
         if seen.setdefault((backend[field], priority), i) != i:
             diagnostics.add("E646", origin, name=backend[field])
-        app = find_app(memo, item.namespace, backend[field], _KINDS[field], origin, diagnostics)
+        app = find_app(context, item.namespace, backend[field], _KINDS[field], origin, diagnostics)
         _validate_rights(item, app, origin, diagnostics)
         if off:  # it is judged as far as nothing leads anywhere
             shares.append(BackendShare((RouteTarget(app.name, 1, ""),), backend.get("weight", 1), priority))
             continue
-        app_plans = reachable_workloads(memo, app, origin, diagnostics)
+        app_plans = reachable_workloads(context, app, origin, diagnostics)
         plans += app_plans
         targets = [pools.target(app_plans[0])] if routing.mode(app, settings) == "pool" else routing.targets(app_plans)
         shares.append(BackendShare(targets, backend.get("weight", 1), priority))
         if targets[0].pool:
-            _validate_pool_backend(memo, item, app_plans[0], origin, diagnostics)
+            _validate_pool_backend(context, item, app_plans[0], origin, diagnostics)
     _validate_weights(item, shares, diagnostics)
     hostnames, limits = _hostnames(item, settings, diagnostics), _limits(item, settings, diagnostics)
     if off:
@@ -91,7 +91,7 @@ def traffic_plan(memo: RunContext, item: TrafficInput, diagnostics: Collector) -
     app_shares = [part for i, part in enumerate(shares) if part.weight and i not in provider_names_by_index]
     if providers and not any(part.priority == min(priorities) for part in app_shares):
         diagnostics.add("W242", item.origin("spec", "backends"))
-    model = memo.inputs.models[plans[0].model] if plans else None
+    model = context.inputs.models[plans[0].model] if plans else None
     request = RouteRequest(
         model=spec["modelName"],
         named=item.origin("spec", "modelName"),
@@ -129,9 +129,9 @@ def referenced_objects(
     )
 
 
-def _wants_route(memo: RunContext, item: TrafficInput, backend: Spec, settings: GatewaySettings) -> bool:
+def _wants_route(context: RunContext, item: TrafficInput, backend: Spec, settings: GatewaySettings) -> bool:
     """Whether a backend turns routes on for itself although RenderConfig turns them off."""
-    app = memo.apps.get((item.namespace, backend.get("playground") or backend.get("service") or ""))
+    app = context.apps.get((item.namespace, backend.get("playground") or backend.get("service") or ""))
     return app is not None and routing.mode(app, settings) != "off"
 
 
@@ -146,26 +146,28 @@ def _validate_rights(item: TrafficInput, app: App, origin: Origin, diagnostics: 
         diagnostics.add("W245", origin, name=app.name)
 
 
-def find_app(memo: RunContext, namespace: str, name: str, kind: str, origin: Origin, diagnostics: Collector) -> App:
+def find_app(context: RunContext, namespace: str, name: str, kind: str, origin: Origin, diagnostics: Collector) -> App:
     """The app of that name and kind. Raises Stop when there is none."""
-    app = memo.apps.get((namespace, name))
-    if app is None and broken(memo, namespace, name):
+    app = context.apps.get((namespace, name))
+    if app is None and broken(context, namespace, name):
         raise Stop
     if app is None or app.kind != kind:
-        _stop_unknown_app(memo, namespace, name, kind, origin, diagnostics)
+        _stop_unknown_app(context, namespace, name, kind, origin, diagnostics)
     return app
 
 
 def _stop_unknown_app(
-    memo: RunContext, namespace: str, name: str, kind: str, origin: Origin, diagnostics: Collector
+    context: RunContext, namespace: str, name: str, kind: str, origin: Origin, diagnostics: Collector
 ) -> NoReturn:
-    app = memo.apps.get((namespace, name))
+    app = context.apps.get((namespace, name))
     hint = f"there is a {app.kind} of that name; write {app.kind.lower()}: {name}" if app else ""
-    if not hint and (namespaces := sorted(app_namespace for app_namespace, app_name in memo.apps if app_name == name)):
+    if not hint and (
+        namespaces := sorted(app_namespace for app_namespace, app_name in context.apps if app_name == name)
+    ):
         hint = f"there is one in namespace '{namespaces[0]}', and a route leads to its own namespace only"
     app_names = [
         app_name
-        for (app_namespace, app_name), app in memo.apps.items()
+        for (app_namespace, app_name), app in context.apps.items()
         if app_namespace == namespace and app.kind == kind
     ]
     diagnostics.stop(
@@ -173,24 +175,24 @@ def _stop_unknown_app(
     )
 
 
-def reachable_workloads(memo: RunContext, app: App, origin: Origin, diagnostics: Collector) -> list[Plan]:
+def reachable_workloads(context: RunContext, app: App, origin: Origin, diagnostics: Collector) -> list[Plan]:
     """The workloads of an app that the public name of a ModelRoute or InferenceModel leads to. Raises Stop where the
     app turns routes off.
     """
-    if routing.mode(app, gateway_settings(memo, app.namespace)) == "off":
+    if routing.mode(app, gateway_settings(context, app.namespace)) == "off":
         diagnostics.stop("E643", origin, name=app.name)
-    return workloads(memo, app, diagnostics)
+    return workloads(context, app, diagnostics)
 
 
 def _validate_pool_backend(
-    memo: RunContext, item: TrafficInput, plan: Plan, origin: Origin, diagnostics: Collector
+    context: RunContext, item: TrafficInput, plan: Plan, origin: Origin, diagnostics: Collector
 ) -> None:
     """Errors where a pool is not the only backend, or the public name is neither its engine's nor that of an
     InferenceModel.
     """
     inference_models = [
         traffic_input
-        for traffic_input in memo.traffic.get((item.namespace, plan.name), ())
+        for traffic_input in context.traffic.get((item.namespace, plan.name), ())
         if traffic_input.kind == "InferenceModel"
     ]
     if len(item.spec["backends"]) > 1:
@@ -300,12 +302,12 @@ def _validate_api(spec: Spec, origin: Origin, diagnostics: Collector) -> None:
 
 
 def _provider(
-    memo: RunContext, item: TrafficInput, spec: Spec, name: str, origin: Origin, diagnostics: Collector
+    context: RunContext, item: TrafficInput, spec: Spec, name: str, origin: Origin, diagnostics: Collector
 ) -> ProviderPlan:
     host, auth = spec["hostname"], spec["auth"]
     if len(name) > _LABEL:
         diagnostics.add("E663", origin.at("hostname"), name=name, why=f"which is longer than {_LABEL} characters")
-    elif app := memo.apps.get((item.namespace, name)):
+    elif app := context.apps.get((item.namespace, name)):
         diagnostics.add("E663", origin.at("hostname"), name=name, why=f"as those of a {app.kind}")
     _validate_api(spec, origin, diagnostics)
     aws = auth["type"] == "AWSCredentials"

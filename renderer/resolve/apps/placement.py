@@ -25,21 +25,21 @@ class AppPlacement(Struct, frozen=True):
     claim: Origin
 
 
-def app_placements(memo: RunContext, app: App) -> tuple[AppPlacement, ...]:
+def app_placements(context: RunContext, app: App) -> tuple[AppPlacement, ...]:
     """One for each workload of an app that has plans, in their order."""
-    return tuple(_placed(memo, variant) for variant in variants.app_variants(memo.inputs, app))
+    return tuple(_placed(context, variant) for variant in variants.app_variants(context.inputs, app))
 
 
-def _placed(memo: RunContext, app: App) -> AppPlacement:
-    claim = claims.claim(memo.inputs, app, Collector())
+def _placed(context: RunContext, app: App) -> AppPlacement:
+    claim = claims.claim(context.inputs, app, Collector())
     if app.flavor:
         claim = replace(claim, flavors=(app.flavor,))
-    app_flavors = flavors.placement(memo.inputs, memo.catalog, app, claim, Collector()).flavors
-    handed = flavors.policy(memo.inputs, app) == flavors.INFTYAI
+    app_flavors = flavors.placement(context.inputs, context.catalog, app, claim, Collector()).flavors
+    handed = flavors.policy(context.inputs, app) == flavors.INFTYAI
     return AppPlacement(app.name, claim.main, app_flavors, handed, app.origin(*claim.models[0].path))
 
 
-def flavor_origin(memo: RunContext, placed: AppPlacement, name: str, label: str = "") -> Origin:
+def flavor_origin(context: RunContext, placed: AppPlacement, name: str, label: str = "") -> Origin:
     """Where the flavor of that name stands, or a label of its nodes: in the OpenModel, else in the catalog; where the
     app names the model, when that is a preset.
     """
@@ -48,7 +48,7 @@ def flavor_origin(memo: RunContext, placed: AppPlacement, name: str, label: str 
     if label in flavor.node:
         origin = words.at("node", label)
     elif flavor.catalog:
-        return memo.inputs.config.origin("flavors", name, key=True)
+        return context.inputs.config.origin("flavors", name, key=True)
     else:
         origin = words.model.at("name")
     return placed.claim if placed.model.ours and origin.source is placed.model.document else origin

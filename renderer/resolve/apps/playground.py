@@ -33,25 +33,25 @@ _PORTS = (SharedMap({"name": "http", "containerPort": PORT, "protocol": "TCP"}),
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
-def plan(memo: RunContext, app: App, diagnostics: Collector) -> Plan:
+def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """Everything decided. Raises Stop when there is no engine or model to go on with."""
     names.app_names(app, 1, 1, diagnostics)
     count = triggers.replicas(app, diagnostics)
     triggers.validate_bounds(app, diagnostics)
-    settings = gateway_settings(memo, app.namespace)
+    settings = gateway_settings(context, app.namespace)
     mode = routing.mode(app, settings)
     try:
-        runtime = _engine(memo, app, routing.drain(settings, mode), diagnostics)
+        runtime = _engine(context, app, routing.drain(settings, mode), diagnostics)
     except Stop:
         with suppress(Stop):
-            app_base(memo, app, diagnostics)  # for what is wrong with the models
+            app_base(context, app, diagnostics)  # for what is wrong with the models
         raise
-    base = app_base(memo, app, diagnostics)
-    run = engine_run.engine_run(memo, app, runtime, base, diagnostics)
-    pod, line, config, patched = _pod(memo, app, base, run, diagnostics)
-    if memo.fed:
+    base = app_base(context, app, diagnostics)
+    run = engine_run.engine_run(context, app, runtime, base, diagnostics)
+    pod, line, config, patched = _pod(context, app, base, run, diagnostics)
+    if context.fed:
         pod = monitoring.monitored_annotations(pod, run.engine)
-    scaler = triggers.scaler(memo, app, run.engine, run.config, diagnostics)
+    scaler = triggers.scaler(context, app, run.engine, run.config, diagnostics)
     monitoring.readable(run.engine, app, line.form.names, pod, scaler, diagnostics)
     runtime = run.engine  # in the version that runs
     spec, served = runtime.spec, run.served
@@ -60,19 +60,19 @@ def plan(memo: RunContext, app: App, diagnostics: Collector) -> Plan:
         namespace=app.namespace,
         file=app.file,
         labels=base.labels,
-        annotations=_annotations(memo, app, base, run, diagnostics),
+        annotations=_annotations(context, app, base, run, diagnostics),
         replicas=count,
         size=1,  # pod a group
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
-        rollout=memo.rollout,
+        rollout=context.rollout,
         worker=pod,
         port=_PORT,
         disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
-        origins=lambda: _origins(memo, app, base, run, line, pod, patched),
+        origins=lambda: _origins(context, app, base, run, line, pod, patched),
         scaler=scaler,
         config=config,
-        shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod)) if memo.fed else base.shared,
+        shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod)) if context.fed else base.shared,
         app=app.label,
         model=base.claim.main.name,
         serves=served,
@@ -84,15 +84,17 @@ def plan(memo: RunContext, app: App, diagnostics: Collector) -> Plan:
     )
 
 
-def _engine(memo: RunContext, app: App, drain: int, diagnostics: Collector) -> backend_runtime.Engine:
+def _engine(context: RunContext, app: App, drain: int, diagnostics: Collector) -> backend_runtime.Engine:
     """backendName → RenderConfig's → the CRD's default. Raises Stop."""
     backend_name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
-    name = backend_name or backend(memo)
-    known = memo.engines.get((name, drain, ""))
+    name = backend_name or backend(context)
+    known = context.engines.get((name, drain, ""))
     if known is None:
-        runtimes = memo.inputs.runtimes
-        runtime = runtimes.get(name) or backend_runtime.runtime(memo.inputs, name, _named_by(memo, app), diagnostics)
-        known = engine(memo, runtime, drain)
+        runtimes = context.inputs.runtimes
+        runtime = runtimes.get(name) or backend_runtime.runtime(
+            context.inputs, name, _named_by(context, app), diagnostics
+        )
+        known = engine(context, runtime, drain)
     compiled, problems = known
     diagnostics.problems += problems
     if compiled is None:
@@ -100,24 +102,24 @@ def _engine(memo: RunContext, app: App, drain: int, diagnostics: Collector) -> b
     return compiled
 
 
-def _named_by(memo: RunContext, app: App) -> Origin:
+def _named_by(context: RunContext, app: App) -> Origin:
     """Who says the backend; where nobody does, the app as a whole."""
     if (app.spec.get("backendRuntimeConfig") or {}).get("backendName"):
         return app.origin(*_BACKEND, "backendName")
-    return memo.inputs.config.origin("backend") if memo.inputs.config.get("backend") else app.origin("spec")
+    return context.inputs.config.origin("backend") if context.inputs.config.get("backend") else app.origin("spec")
 
 
 def _pod(
-    memo: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector
+    context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector
 ) -> tuple[Pod, CommandLine, Body, Mapping[Path, Origin]]:
     """The one pod, the command line that it got, the files of its ConfigMap, and where the podTemplate sets a field.
 
     Raises Stop when a template of the runtime does not hold.
     """
-    inputs, engine, words, claim, kit = memo.inputs, run.engine, run.words, base.claim, base.kit
+    inputs, engine, words, claim, kit = context.inputs, run.engine, run.words, base.claim, base.kit
     runtime, variant = engine.runtime, run.variant
     try:
-        line = command_line.command_line(memo, app, base, run, diagnostics)
+        line = command_line.command_line(context, app, base, run, diagnostics)
         shell = engine.shell(words)
         beside = preparation.preparation(inputs.config, app.name, engine, words)
     except TemplateError as error:
@@ -147,10 +149,10 @@ def _pod(
         kit = pods.without_weights(kit)  # docs/design/presets.md#weights-of-pulling-engines
     pod = pods.playground_pod(kit, runner, line.shared_memory, engine.grace, _tolerations(run.held), security, beside)
     if base.hardening == "restricted" and "user" not in security:
-        diagnostics.add("W204", hardening_origin(memo, app))
+        diagnostics.add("W204", hardening_origin(context, app))
     patched: Mapping[Path, Origin] = {}
     if app.spec.get("podTemplate"):
-        patched_pod = _patched(memo, app, base, run, pod, diagnostics)
+        patched_pod = _patched(context, app, base, run, pod, diagnostics)
         pod, patched = patched_pod.pod, patched_pod.origins
         otherwise = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
         grace = pod.grace_seconds or engine.grace
@@ -158,9 +160,11 @@ def _pod(
     return pod, line, beside.config, patched
 
 
-def _patched(memo: RunContext, app: App, base: AppBase, run: EngineRun, pod: Pod, diagnostics: Collector) -> PatchedPod:
+def _patched(
+    context: RunContext, app: App, base: AppBase, run: EngineRun, pod: Pod, diagnostics: Collector
+) -> PatchedPod:
     """The pod under the Playground's podTemplate."""
-    inputs, at = memo.inputs, app.origin("spec", "podTemplate")
+    inputs, at = context.inputs, app.origin("spec", "podTemplate")
     patch = api_defaults.part(app.spec["podTemplate"], at, diagnostics)
     patched = pod_template.patch_pod(
         inputs.config, pod, patch, list(base.labels), base.hardening != "off", at, diagnostics
@@ -196,7 +200,7 @@ def _tolerations(held: flavors.Accelerator) -> tuple[Body, ...]:
     return _TOLERATIONS[held.resource]
 
 
-def _annotations(memo: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
+def _annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
     """What people read off the LeaderWorkerSet, each where it is known."""
     main = base.weights[0]
     annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
@@ -205,17 +209,17 @@ def _annotations(memo: RunContext, app: App, base: AppBase, run: EngineRun, diag
     if main.revision:
         annotations["renderer.llmaz.io/model-revision"] = main.revision
     if run.engine.templated or app.spec.get("servedModelName"):
-        annotations["renderer.llmaz.io/served-model-name"] = _asked_for(memo, app, base, run, diagnostics)
+        annotations["renderer.llmaz.io/served-model-name"] = _asked_for(context, app, base, run, diagnostics)
     return annotations
 
 
-def _asked_for(memo: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> str:
+def _asked_for(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> str:
     """What clients send as the model: the public name where a route turns it into the engine's, or where the engine
     does not care, else what the engine calls it.
     """
     called = run.called
     minds = run.engine.spec.get("servedName") in ("directory", "model")
-    if called == run.served or not minds or routing.mode(app, gateway_settings(memo, app.namespace)) != "off":
+    if called == run.served or not minds or routing.mode(app, gateway_settings(context, app.namespace)) != "off":
         return run.served
     if "servedModelName" in app.spec or "servedModelName" in base.claim.main.spec:
         place = engine_run.served_name_origin(app, base.claim.main)
@@ -224,7 +228,7 @@ def _asked_for(memo: RunContext, app: App, base: AppBase, run: EngineRun, diagno
 
 
 def _origins(
-    memo: RunContext,
+    context: RunContext,
     app: App,
     base: AppBase,
     run: EngineRun,
@@ -252,11 +256,11 @@ def _origins(
     origins |= {(*runner, key): at.at(key) for key in as_written}
     if flavor := base.kit.placement.origins(base.claim.main):
         origins |= {("template", "spec", key): flavor.model.at("nodeSelector") for key in ("nodeSelector", "affinity")}
-    config = memo.inputs.config
-    everywhere = dict.fromkeys(("tolerations", *memo.every.fields, "topologySpreadConstraints"), "pods")
+    config = context.inputs.config
+    everywhere = dict.fromkeys(("tolerations", *context.every.fields, "topologySpreadConstraints"), "pods")
     origins |= {("template", "spec", key): config.origin(word, key) for key, word in everywhere.items()}
     origins["template", "spec", "runtimeClassName"] = config.origin("flavors")
-    origins |= provenance.said(memo, app, base, run, line, pod, patched)
+    origins |= provenance.said(context, app, base, run, line, pod, patched)
     origins |= {("config", key): path for key, path in preparation.file_origins(run.engine, run.words)}
     touched = {path[:2] for path in patched}  # their items have other numbers, or are others
     origins |= {
@@ -265,7 +269,7 @@ def _origins(
         if not isinstance(path[-1], int) or path[:2] not in touched
     }
     origins |= {("template", *path): origin for path, origin in patched.items()}
-    if trigger := triggers.trigger(memo, app, run.engine, run.config):
+    if trigger := triggers.trigger(context, app, run.engine, run.config):
         origins |= {
             ("speakers", "scale", i): origin
             for i, origin in enumerate(triggers.triggers(run.engine, run.config, trigger))

@@ -35,7 +35,7 @@ _Spoken = tuple[Path, Sequence[Origin]]
 
 
 def said(
-    memo: RunContext,
+    context: RunContext,
     app: App,
     base: AppBase,
     run: EngineRun,
@@ -44,18 +44,18 @@ def said(
     patched: Mapping[Path, Origin],
 ) -> dict[Path, Origin]:
     """Everything that is known. `patched`: where the podTemplate sets a field of the pod."""
-    layers = [layer.origin for layer in command_line.env_layers(memo, app, base, run)]
+    layers = [layer.origin for layer in command_line.env_layers(context, app, base, run)]
     env = {str(path[0]): speakers for path, speakers in origins(line.merged_env.history, layers)}
-    field_origins = claimed(memo, app, base)
+    field_origins = claimed(context, app, base)
     runner_env = {name: speakers[-1] for name, speakers in env.items()}
     field_origins |= {("said", *path): origin for path, origin in loaders(base, runner_env)}
     field_origins |= {("template", *path): origin for path, origin in _winners(run, line, env, pod)}
     for path, speakers in _runner(app, base, run, line, env, pod):
         for i, origin in enumerate([*speakers, *([patched[path]] if path in patched else [])]):
             field_origins["speakers", *path, i] = origin
-    field_origins.update(_annotations(memo, app, base, run))
-    field_origins.update(_around(memo, app, base, run, pod))
-    field_origins.update(_words(memo, app, base, run))
+    field_origins.update(_annotations(context, app, base, run))
+    field_origins.update(_around(context, app, base, run, pod))
+    field_origins.update(_words(context, app, base, run))
     return field_origins
 
 
@@ -97,23 +97,23 @@ def _winners(run: EngineRun, line: CommandLine, env: _Speakers, pod: Pod) -> Ite
 # What people read off an object
 
 
-def _annotations(memo: RunContext, app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[Path, Origin]]:
+def _annotations(context: RunContext, app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[Path, Origin]]:
     own = "renderer.llmaz.io/"
     if run.user.get("backendName"):
         yield ("said", "annotations", own + "backend"), app.origin(*_BACKEND, "backendName")
-    elif memo.inputs.config.get("backend"):
-        yield ("said", "annotations", own + "backend"), memo.inputs.config.origin("backend")
+    elif context.inputs.config.get("backend"):
+        yield ("said", "annotations", own + "backend"), context.inputs.config.origin("backend")
     yield ("said", "annotations", own + "engine-version"), run.versions[-1].origin
     minds = run.engine.spec.get("servedName") in ("directory", "model")
     own_name = minds and backend_runtime.name_in_engine(run.engine, run.served, run.words) != run.served
-    routed = routing.mode(app, gateway_settings(memo, app.namespace)) != "off"
+    routed = routing.mode(app, gateway_settings(context, app.namespace)) != "off"
     served = base.weights[0].origin if own_name and not routed else routing.name_origin(app, base.claim.main)
     yield ("said", "annotations", own + "served-model-name"), served
 
 
-def claimed(memo: RunContext, app: App, base: AppBase) -> dict[Path, Origin]:
+def claimed(context: RunContext, app: App, base: AppBase) -> dict[Path, Origin]:
     """What follows from the claim, whoever wrote the pod."""
-    return dict(_claim(memo, app, base))
+    return dict(_claim(context, app, base))
 
 
 def loaders(base: AppBase, runner_env: Mapping[str, Origin]) -> Iterator[tuple[Path, Origin]]:
@@ -124,7 +124,7 @@ def loaders(base: AppBase, runner_env: Mapping[str, Origin]) -> Iterator[tuple[P
             yield ("loader", position, *path), origin
 
 
-def _claim(memo: RunContext, app: App, base: AppBase) -> Iterator[tuple[Path, Origin]]:
+def _claim(context: RunContext, app: App, base: AppBase) -> Iterator[tuple[Path, Origin]]:
     main = base.claim.main
     yield ("said", "template", "metadata", "labels", "llmaz.io/model-name"), app.origin(*base.claim.models[0].path)
     family: Path = ("said", "template", "metadata", "labels", "llmaz.io/model-family-name")
@@ -143,16 +143,16 @@ def _claim(memo: RunContext, app: App, base: AppBase) -> Iterator[tuple[Path, Or
 # The rest of the pod
 
 
-def _around(memo: RunContext, app: App, base: AppBase, run: EngineRun, pod: Pod) -> Iterator[tuple[Path, Origin]]:
-    spec, config = ("said", "template", "spec"), memo.inputs.config
+def _around(context: RunContext, app: App, base: AppBase, run: EngineRun, pod: Pod) -> Iterator[tuple[Path, Origin]]:
+    spec, config = ("said", "template", "spec"), context.inputs.config
     if config.get("schedulerName"):
         yield (*spec, "schedulerName"), config.origin("schedulerName")
     if "drain" in run.engine.spec:
         yield (*spec, "terminationGracePeriodSeconds"), run.engine.origin.at("engine", "drain", "seconds")
     if "hardening" in app.spec or config.get("hardening"):
         for field in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
-            yield (*spec, field), hardening_origin(memo, app)
-        yield (*spec, "containers", 0, "securityContext"), hardening_origin(memo, app)
+            yield (*spec, field), hardening_origin(context, app)
+        yield (*spec, "containers", 0, "securityContext"), hardening_origin(context, app)
     sources = {pods.source_volume(i, weights): weights.origin for i, weights in enumerate(base.weights)}
     for i, volume in enumerate(pod.volumes):
         if origin := sources.get(volume["name"]):
@@ -183,7 +183,7 @@ def _prepared(run: EngineRun, pod: Pod) -> Iterator[tuple[Path, Origin]]:
 _OF_THE_SOURCE = ("ModelPath", "Hub", "Filename", "Endpoint", "Source", "Format", "Revision")
 
 
-def _words(memo: RunContext, app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[Path, Origin]]:
+def _words(context: RunContext, app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[Path, Origin]]:
     """What a preset's words are made of."""
     for word in _OF_THE_SOURCE:
         yield ("said", "word", word), base.weights[0].origin

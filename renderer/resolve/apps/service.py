@@ -20,7 +20,7 @@ from renderer.resolve.pod import pods
 _POLICY = "RecreateGroupOnPodRestart"
 
 
-def plan(memo: RunContext, app: App, diagnostics: Collector) -> Plan:
+def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """Everything decided. Raises Stop when the claim or a template leaves nothing to build."""
     spec = app.spec
     own, at = spec["workloadTemplate"], app.origin("spec", "workloadTemplate")
@@ -30,15 +30,15 @@ def plan(memo: RunContext, app: App, diagnostics: Collector) -> Plan:
     if count < 0:
         diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
     names.app_names(app, size, count, diagnostics)
-    base = app_base(memo, app, diagnostics)
-    leader = _pod(memo, app, base, "leaderTemplate", diagnostics) if own.get("leaderTemplate") is not None else None
-    worker = _pod(memo, app, base, "workerTemplate", diagnostics, marked=leader is None)
+    base = app_base(context, app, diagnostics)
+    leader = _pod(context, app, base, "leaderTemplate", diagnostics) if own.get("leaderTemplate") is not None else None
+    worker = _pod(context, app, base, "workerTemplate", diagnostics, marked=leader is None)
     if has_errors(diagnostics.problems):
         raise Stop
     rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
     policy, groups = own.get("restartPolicy", _POLICY), own.get("subGroupPolicy") or {}
     revision, served = base.weights[0].revision, spec.get("servedModelName")
-    settings = gateway_settings(memo, app.namespace)
+    settings = gateway_settings(context, app.namespace)
     public = served or base.claim.main.spec.get("servedModelName") or base.claim.main.name
     return Plan(
         name=app.name,
@@ -57,7 +57,7 @@ def plan(memo: RunContext, app: App, diagnostics: Collector) -> Plan:
         startup_policy="LeaderReady" if size == 1 else "LeaderCreated",
         restart_policy="None" if policy == "Default" else policy,
         rollout=target_versions.rollout(
-            memo.inputs.config, rollout.get("maxUnavailable", 1), rollout.get("maxSurge", 0)
+            context.inputs.config, rollout.get("maxUnavailable", 1), rollout.get("maxSurge", 0)
         ),
         leader=leader,
         worker=worker,
@@ -67,13 +67,13 @@ def plan(memo: RunContext, app: App, diagnostics: Collector) -> Plan:
         called=public,  # what its template serves is its author's business
         disruptable=count >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
-        shared=(*base.shared, *(monitoring.monitor_needs(app.namespace, leader or worker) if memo.fed else ())),
-        sub_groups=target_versions.sub_groups(memo.inputs.config, groups),
-        origins=lambda: _origins(memo, app, base),
+        shared=(*base.shared, *(monitoring.monitor_needs(app.namespace, leader or worker) if context.fed else ())),
+        sub_groups=target_versions.sub_groups(context.inputs.config, groups),
+        origins=lambda: _origins(context, app, base),
     )
 
 
-def _pod(memo: RunContext, app: App, base: AppBase, key: str, diagnostics: Collector, *, marked: bool = True) -> Pod:
+def _pod(context: RunContext, app: App, base: AppBase, key: str, diagnostics: Collector, *, marked: bool = True) -> Pod:
     """One template with what the models need. `marked`: it is the one with the model's labels and annotation."""
     at = app.origin("spec", "workloadTemplate", key)
     template = app.spec["workloadTemplate"][key]
@@ -83,7 +83,7 @@ def _pod(memo: RunContext, app: App, base: AppBase, key: str, diagnostics: Colle
         code = "E286" if key == "workerTemplate" else "W208"
         diagnostics.add(code, at.at("spec", "containers"), key=key)
     normalised = api_defaults.default_pod_template(template, at, diagnostics)
-    return pods.handwritten_pod(memo.inputs.config, base.kit, normalised, marked, diagnostics, at)
+    return pods.handwritten_pod(context.inputs.config, base.kit, normalised, marked, diagnostics, at)
 
 
 def _port(pod: Pod) -> Port:
@@ -96,7 +96,7 @@ def _port(pod: Pod) -> Port:
     return Port(port.get("name", "http"), port.get("containerPort", PORT))
 
 
-def _origins(memo: RunContext, app: App, base: AppBase) -> Mapping[Path, Origin]:
+def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Origin]:
     """What made each part of the plan."""
     at = app.origin("spec", "workloadTemplate")
     flavor, in_pods = base.kit.placement.origins(base.claim.main), dict[Path, Origin]()
@@ -119,6 +119,6 @@ def _origins(memo: RunContext, app: App, base: AppBase) -> Mapping[Path, Origin]
         ("leader",): at.at("leaderTemplate"),
         ("worker",): at.at("workerTemplate"),
         ("said", "restartPolicy"): at.at("restartPolicy"),
-        **provenance.claimed(memo, app, base),
+        **provenance.claimed(context, app, base),
         **in_pods,
     }

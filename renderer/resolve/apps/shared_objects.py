@@ -21,13 +21,13 @@ from renderer.resolve.gateway.settings import gateway_settings
 _MODEL, _MONITOR = open_models.KIND, monitoring.KIND
 
 
-def shared_plans(memo: RunContext, wanted: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
+def shared_plans(context: RunContext, wanted: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
     """What is shared of the cluster and of each namespace, in this order; and what is wrong with it, or with the
     settings for it.
     """
-    inputs, diagnostics = memo.inputs, Collector()
+    inputs, diagnostics = context.inputs, Collector()
     monitoring.settings(inputs, diagnostics)
-    gates = _gates(memo, wanted := sorted(need for need in wanted if need.kind != routing.NAME))
+    gates = _gates(context, wanted := sorted(need for need in wanted if need.kind != routing.NAME))
     by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gate.namespace: {} for gate in gates}
     if gates:
         by_namespace[""] = {}
@@ -37,7 +37,10 @@ def shared_plans(memo: RunContext, wanted: Iterable[SharedNeed]) -> tuple[list[S
         SharedPlan(
             namespace,
             models=tuple(
-                [open_models.model_plan(inputs, memo.catalog, kind.name, diagnostics) for kind in kinds.get(_MODEL, ())]
+                [
+                    open_models.model_plan(inputs, context.catalog, kind.name, diagnostics)
+                    for kind in kinds.get(_MODEL, ())
+                ]
             ),
             monitor=monitoring.monitor(inputs) if _MONITOR in kinds else None,
             classes=() if namespace else tuple({gate.class_name: gate for gate in reversed(gates)}.values()),
@@ -45,10 +48,10 @@ def shared_plans(memo: RunContext, wanted: Iterable[SharedNeed]) -> tuple[list[S
         )
         for namespace, kinds in sorted(by_namespace.items())
     ]
-    return plans + _packed(memo, wanted, diagnostics), diagnostics.problems
+    return plans + _packed(context, wanted, diagnostics), diagnostics.problems
 
 
-def _packed(memo: RunContext, wanted: Iterable[SharedNeed], diagnostics: Collector) -> list[SharedPlan]:
+def _packed(context: RunContext, wanted: Iterable[SharedNeed], diagnostics: Collector) -> list[SharedPlan]:
     """The routes that hold several models, a file each."""
     by_route: dict[tuple[str, str], list[SharedNeed]] = {}
     for need in wanted:
@@ -57,8 +60,8 @@ def _packed(memo: RunContext, wanted: Iterable[SharedNeed], diagnostics: Collect
     plans = []
     fitting: dict[str, int] = {}  # by namespace
     for (namespace, name), facts in by_route.items():
-        gateway, count = gateway_settings(memo, namespace), len(facts)
-        others: tuple[App | TrafficInput, ...] = (*memo.inputs.apps, *memo.inputs.ways)
+        gateway, count = gateway_settings(context, namespace), len(facts)
+        others: tuple[App | TrafficInput, ...] = (*context.inputs.apps, *context.inputs.ways)
         for other in others:
             if (other.namespace, other.name) == (namespace, name):
                 diagnostics.add("E633", other.origin("metadata", "name"), name=name)
@@ -101,7 +104,7 @@ def _fitting(gateway: settings.GatewaySettings, facts: list[SharedNeed]) -> int:
     return most
 
 
-def _gates(memo: RunContext, wanted: Iterable[SharedNeed]) -> list[GatewayPlan]:
+def _gates(context: RunContext, wanted: Iterable[SharedNeed]) -> list[GatewayPlan]:
     """The Gateways that RenderConfig makes, with the namespaces of their routes."""
     routes: dict[tuple[str, str], list[str]] = {}
     grants: dict[tuple[str, str], list[str]] = {}
@@ -109,7 +112,7 @@ def _gates(memo: RunContext, wanted: Iterable[SharedNeed]) -> list[GatewayPlan]:
         if need.kind in (routing.GATEWAY, routing.GRANT):
             kept = routes if need.kind == routing.GATEWAY else grants
             kept.setdefault((need.namespace, need.name), []).append(need.fact)
-    gateways = settings.collect_gateways(memo.inputs.config, Collector())
+    gateways = settings.collect_gateways(context.inputs.config, Collector())
     return [
         settings.plan_gateway(door, tuple(routes.get(key, ())), tuple(grants.get(key, ())))
         for key, door in sorted(gateways.items())

@@ -34,7 +34,7 @@ def replicas(app: App, diagnostics: Collector) -> int | None:
     return 1 if count is None else count
 
 
-def trigger(memo: RunContext, app: App, engine: Engine, config: RecommendedConfig) -> tuple[Body, Origin] | None:
+def trigger(context: RunContext, app: App, engine: Engine, config: RecommendedConfig) -> tuple[Body, Origin] | None:
     """The trigger and its origin: that of the Playground, else of its recommended config, else the preset's queue
     metric; None without one.
     """
@@ -48,7 +48,7 @@ def trigger(memo: RunContext, app: App, engine: Engine, config: RecommendedConfi
     recommended = config.spec.get("scaleTrigger")
     if recommended is not None and recommended.get("hpa") is not None:
         return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    if memo.fed and (queue := _queue(engine)) is not None:
+    if context.fed and (queue := _queue(engine)) is not None:
         return queue, engine.origin.at("engine", "scale")
     return None
 
@@ -76,25 +76,25 @@ def validate_bounds(app: App, diagnostics: Collector) -> None:
 
 
 def scaler(
-    memo: RunContext, app: App, engine: Engine, config: RecommendedConfig, diagnostics: Collector
+    context: RunContext, app: App, engine: Engine, config: RecommendedConfig, diagnostics: Collector
 ) -> Scaler | None:
     """The autoscaler, None without elasticConfig."""
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return None
     minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
-    chosen = trigger(memo, app, engine, config)
+    chosen = trigger(context, app, engine, config)
     if chosen is None:
         if "scaleTrigger" not in elastic:  # validate_bounds() has reported it
-            _report_missing_trigger(memo, app, engine, diagnostics)
+            _report_missing_trigger(context, app, engine, diagnostics)
         return None
     spec, origin = chosen
-    metrics_and_behavior = memo.scales.get(key := cache_key(spec))
+    metrics_and_behavior = context.scales.get(key := cache_key(spec))
     if metrics_and_behavior is None:
         error_count = len(diagnostics.problems)
         metrics_and_behavior = _metrics_and_behavior(spec, origin, diagnostics)
         if len(diagnostics.problems) == error_count:
-            memo.scales[key] = metrics_and_behavior
+            context.scales[key] = metrics_and_behavior
     return Scaler(minimum, maximum, *metrics_and_behavior)
 
 
@@ -132,14 +132,14 @@ def _queue(engine: Engine) -> Body | None:
     return {"metrics": [metric], "behavior": scale.get("behavior")}
 
 
-def _report_missing_trigger(memo: RunContext, app: App, engine: Engine, diagnostics: Collector) -> None:
+def _report_missing_trigger(context: RunContext, app: App, engine: Engine, diagnostics: Collector) -> None:
     """An error about why there is nothing to scale on, and so no autoscaler."""
     origin, name, engine_origin = (
         app.origin("spec", "elasticConfig", key=True),
         engine.runtime.name,
         engine.origin.at("engine"),
     )
-    if not memo.fed:
+    if not context.fed:
         diagnostics.add("E275", origin, backend=name)
     elif "scale" not in engine.spec:
         diagnostics.add("E276", origin, backend=name)

@@ -64,11 +64,11 @@ def picker_name(inputs: Inputs, gateway_settings: GatewaySettings, diagnostics: 
     return name
 
 
-def picker(memo: RunContext, name: str) -> Picker:
+def picker(context: RunContext, name: str) -> Picker:
     """The picker preset, made ready."""
-    known = memo.pickers.get(name)
+    known = context.pickers.get(name)
     if known is None:
-        known = memo.pickers[name] = read_picker(memo.inputs, memo.every, name)
+        known = context.pickers[name] = read_picker(context.inputs, context.every, name)
     return known
 
 

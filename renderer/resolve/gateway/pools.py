@@ -30,10 +30,10 @@ def _mode_origin(app: App, gateway_settings: GatewaySettings) -> Origin:
 
 
 def with_pool(
-    memo: RunContext, app: App, gateway_settings: GatewaySettings, plans: Sequence[Plan], diagnostics: Collector
+    context: RunContext, app: App, gateway_settings: GatewaySettings, plans: Sequence[Plan], diagnostics: Collector
 ) -> list[Plan]:
     """The only workload of an app, with its pool and picker. Raises Stop where no picker can choose among its pods."""
-    picker_preset = picker(memo, pickers.picker_name(memo.inputs, gateway_settings, diagnostics))
+    picker_preset = picker(context, pickers.picker_name(context.inputs, gateway_settings, diagnostics))
     if len(plans) > 1:
         diagnostics.stop("E638", _mode_origin(app, gateway_settings), name=app.name)
     plan = plans[0]
@@ -47,7 +47,7 @@ def with_pool(
         for word in dict.fromkeys([name for name in given_names if name in words]) if words else ():
             diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=word, what=effect)
     labelled = replace(pod, labels={**pod.labels, picker_preset.label: plan.backend})
-    pool = _plan_pool(memo, picker_preset, plan)
+    pool = _plan_pool(context, picker_preset, plan)
     return [replace(plan, pool=pool, leader=labelled) if plan.leader else replace(plan, pool=pool, worker=labelled)]
 
 
@@ -65,7 +65,7 @@ def _unfit_reason(plan: Plan) -> str:
     return ""
 
 
-def _plan_pool(memo: RunContext, picker_preset: pickers.Picker, plan: Plan) -> PoolPlan:
+def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -> PoolPlan:
     metrics = plan.metrics
     words = {
         "Pool": plan.name,
@@ -82,9 +82,9 @@ def _plan_pool(memo: RunContext, picker_preset: pickers.Picker, plan: Plan) -> P
         "CacheBlocks": metrics.get("cacheBlocks", ""),
     }
     key = picker_preset.name, plan.backend, cache_key(metrics), bool(plan.adapters)
-    if key not in memo.picker_configs:
-        memo.picker_configs[key] = _config_and_annotations(picker_preset.config(words), memo.every.annotations)
-    config, annotations = memo.picker_configs[key]
+    if key not in context.picker_configs:
+        context.picker_configs[key] = _config_and_annotations(picker_preset.config(words), context.every.annotations)
+    config, annotations = context.picker_configs[key]
     labels = SharedMap({**plan.labels, "app.kubernetes.io/component": _COMPONENT})
     return PoolPlan(
         name=plan.name + SUFFIX,
@@ -98,7 +98,7 @@ def _plan_pool(memo: RunContext, picker_preset: pickers.Picker, plan: Plan) -> P
         pod_security=picker_preset.pod_security,
         security=picker_preset.security,
         more=picker_preset.more,
-        pod_labels={**labels, **memo.every.labels} if memo.every.labels else labels,
+        pod_labels={**labels, **context.every.labels} if context.every.labels else labels,
         annotations=annotations,
     )
 

@@ -118,11 +118,11 @@ def read_gateway_settings(config: RenderConfig, namespace: str) -> GatewaySettin
     )
 
 
-def gateway_settings(memo: RunContext, namespace: str) -> GatewaySettings:
+def gateway_settings(context: RunContext, namespace: str) -> GatewaySettings:
     """What the models of a namespace are reached through."""
-    known = memo.doors.get(namespace)
+    known = context.doors.get(namespace)
     if known is None:
-        known = memo.doors[namespace] = read_gateway_settings(memo.inputs.config, namespace)
+        known = context.doors[namespace] = read_gateway_settings(context.inputs.config, namespace)
     return known
 
 
