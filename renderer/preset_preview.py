@@ -72,13 +72,15 @@ def of_version(name: str, tag: str) -> str:
     known = dialect.known_versions(files, runtime)
     if not known:
         raise PresetRefused(f"'{name}' has no list of options")
-    engine_version = backend_runtime.version(runtime.spec["engine"], tag)
+    engine_version = backend_runtime.version_of_tag(runtime.spec["engine"], tag)
     version = engine_version or (tag if VERSION.fullmatch(tag) else "")
     if not version:
         raise PresetRefused(f"'{tag}' says no version of {own}; take a tag such as {runtime.spec['version']}")
-    listed = dialect.listed(files, runtime, version)
+    listed = dialect.read_option_list(files, runtime, version)
     if listed is None:
-        raise PresetRefused(f"nobody knows the options of {own} {version}; known are {dialect.counted(known)}")
+        raise PresetRefused(
+            f"nobody knows the options of {own} {version}; known are {dialect.describe_versions(known)}"
+        )
     outcome = {
         "backend": own,
         "engineVersion": version,

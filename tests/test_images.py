@@ -132,5 +132,5 @@ def test_tagged(image: str, tag: str, expected: str) -> None:
 def test_those_of_presets_are_images(name: str) -> None:
     """Nobody looks at them in a run."""
     document, found = preset(f"backends/{name}"), Collector()
-    compilation._images(document.value["spec"], document.origin("spec"), found)
+    compilation._validate_images(document.value["spec"], document.origin("spec"), found)
     assert found.problems == []

@@ -112,7 +112,7 @@ def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagn
         triggers.validate_metric(item.spec.get("engine") or {}, at.at("engine"), diagnostics)
         compiled, problems = engine(context, item)
         if compiled:
-            backend_runtime.judge_own(context.inputs.option_files, compiled, diagnostics)
+            backend_runtime.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
             problems = [*problems, *engine(context, item, version=version)[1]]
         return diagnostics.problems + problems
@@ -133,7 +133,7 @@ def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagn
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)
-            backend_runtime.runtime(context.inputs, name, origin, diagnostics)
+            backend_runtime.find_runtime(context.inputs, name, origin, diagnostics)
     return diagnostics.problems + weights(context, item)[1]
 
 
@@ -147,7 +147,7 @@ def dangling(context: RunContext) -> list[Diagnostic]:
         for path, name in _names(spec):
             origin = document.origin("spec", *path)
             with suppress(Stop):
-                (backend_runtime.runtime if path[0] == "backendRuntimeConfig" else claims.model)(
+                (backend_runtime.find_runtime if path[0] == "backendRuntimeConfig" else claims.model)(
                     inputs, name, origin, diagnostics
                 )
     return diagnostics.problems

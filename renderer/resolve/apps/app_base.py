@@ -101,7 +101,7 @@ def engine(
     if known is None:
         diagnostics = Collector()
         try:
-            compiled: backend_runtime.Engine | None = compilation.engine(
+            compiled: backend_runtime.Engine | None = compilation.compile_engine(
                 context.inputs.option_files, runtime, diagnostics, drain, version
             )
         except Stop:

@@ -91,7 +91,7 @@ def _engine(context: RunContext, app: App, drain: int, diagnostics: Collector) -
     known = context.engines.get((name, drain, ""))
     if known is None:
         runtimes = context.inputs.runtimes
-        runtime = runtimes.get(name) or backend_runtime.runtime(
+        runtime = runtimes.get(name) or backend_runtime.find_runtime(
             context.inputs, name, _named_by(context, app), diagnostics
         )
         known = engine(context, runtime, drain)
@@ -121,10 +121,10 @@ def _pod(
     try:
         line = command_line.command_line(context, app, base, run, diagnostics)
         shell = engine.shell(words)
-        beside = preparation.preparation(inputs.config, app.name, engine, words)
+        beside = preparation.prepare(inputs.config, app.name, engine, words)
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
-        diagnostics.stop("E420", Origin(runtime.document, path), what=error, hint=compilation.hint(error))
+        diagnostics.stop("E420", Origin(runtime.document, path), what=error, hint=compilation.template_hint(error))
     if (draft := words["DraftModelPath"]) and claim.draft:
         texts = (*shell.command, *line.args, *line.env, *beside.config.values(), *beside.steps)
         arg_validation.validate_drafting(str(draft), texts, app.origin(*claim.models[1].path), diagnostics)
@@ -139,7 +139,7 @@ def _pod(
         env=pods.with_credentials(kit, line.env),
         ports=_PORTS,
         resources=run.resources.sides,
-        startup_probe=backend_runtime.startup(engine, shell.startup, facts.get("weightsGiB") or 0),
+        startup_probe=backend_runtime.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
         readiness_probe=shell.readiness,
         liveness_probe=shell.liveness,
         lifecycle=shell.lifecycle,
@@ -183,9 +183,9 @@ def _patched(
     pod_template.validate_patch(
         pod, patched_pod, app.spec["podTemplate"], base.hardening == "restricted", at, diagnostics
     )
-    if run.engine.owned_env:
+    if run.engine.reserved_env:
         env = at.at("spec", "containers", index, "env")
-        dialect.validate_owned_env(run.engine.owned_env, runner.get("env") or (), env, diagnostics)
+        dialect.validate_reserved_env(run.engine.reserved_env, runner.get("env") or (), env, diagnostics)
     return PatchedPod(patched_pod, patched.origins)
 
 

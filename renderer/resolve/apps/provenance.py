@@ -73,7 +73,7 @@ def _runner(app: App, base: AppBase, run: EngineRun, line: CommandLine, env: _Sp
     stand apart. `env`: who speaks of each variable.
     """
     yield (*_RUNNER, "image"), [layer.origin for layer in (*run.images, *run.versions)]
-    for i, (_, speakers) in enumerate(dialect.origins(run.engine.style, line.layers, line.args, line.form)):
+    for i, (_, speakers) in enumerate(dialect.arg_origins(run.engine.style, line.layers, line.args, line.form)):
         yield (*_RUNNER, "args", i), speakers
     for i, entry in enumerate(pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(entry["name"], ())
@@ -85,7 +85,7 @@ def _runner(app: App, base: AppBase, run: EngineRun, line: CommandLine, env: _Sp
 
 def _winners(run: EngineRun, line: CommandLine, env: _Speakers, pod: Pod) -> Iterator[tuple[Path, Origin]]:
     """Who gave each argument, and each variable of any container that has the runner's."""
-    for i, (origin, _) in enumerate(dialect.origins(run.engine.style, line.layers, line.args, line.form)):
+    for i, (origin, _) in enumerate(dialect.arg_origins(run.engine.style, line.layers, line.args, line.form)):
         yield (*_RUNNER, "args", i), origin
     for field, containers in (("containers", pod.containers[:1]), ("initContainers", pod.init_containers)):
         for index, container in enumerate(containers):
