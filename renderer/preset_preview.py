@@ -45,7 +45,7 @@ def backend_preview(
     problems += context.problems
     for item in inputs.own:
         if item is inputs.runtimes.get(backend) or item is inputs.models.get(model):
-            problems += resolve.checked(context, item)
+            problems += resolve.validate_item(context, item)
     if has_errors(problems):
         return BackendPreview("", problems)
     chosen = "" if model else _first(context, backend)

@@ -12,7 +12,7 @@ from renderer.diagnostics import Collector, Origin
 from renderer.diagnostics.rule import NamedSource
 from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.engine import compilation
-from renderer.resolve.kube.images import reference, tagged, validate_image
+from renderer.resolve.kube.images import image_reference, validate_image, with_tag
 
 DIGEST = f"sha256:{'0' * 64}"
 MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/", "localhost:5000": "mirror.example/l"}
@@ -20,7 +20,7 @@ MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/",
 
 def made(image: str, **images: Any) -> str:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return reference(RenderConfig({"images": images} if images else {}, document), image)
+    return image_reference(RenderConfig({"images": images} if images else {}, document), image)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_an_image_keeps_the_digest_that_it_has() -> None:
     ],
 )
 def test_tagged(image: str, tag: str, expected: str) -> None:
-    assert tagged(image, tag) == expected
+    assert with_tag(image, tag) == expected
 
 
 @pytest.mark.parametrize("name", preset_names("backends"))

@@ -103,8 +103,8 @@ def flavor(own: dict[str, Any], catalog: dict[str, Any] | None) -> FlavorOrigins
     """The flavor `a` of a model over the one of the catalog."""
     config = RenderConfig({"flavors": {"a": catalog}} if catalog else {}, Named("config"), {})
     found = Collector()
-    known = flavors.catalog(config, found).get("a")
-    merged = flavors.flavor({"name": "a", **own}, MODEL, known, config, found)
+    known = flavors.flavor_catalog(config, found).get("a")
+    merged = flavors.merge_flavor({"name": "a", **own}, MODEL, known, config, found)
     assert found.problems == []
     return FlavorOrigins(merged, MODEL)
 

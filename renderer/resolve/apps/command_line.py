@@ -79,7 +79,7 @@ def command_line(context: RunContext, app: App, base: AppBase, run: EngineRun, d
         run.version,
         run.held,
         words["TP"],
-        base.kit.placement.first,
+        base.kit.placement.first_index,
         claim.draft,
         tuple(model_args),
         tuple(own_args),
@@ -131,7 +131,7 @@ def env_layers(context: RunContext, app: App, base: AppBase, run: EngineRun) -> 
     return [
         ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
         *engine.derivation(run.words).envs,
-        ValueLayer(context.every.env, context.inputs.config.origin("pods", "env")),
+        ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
         ValueLayer(
             backend_runtime.model_settings(base.claim.main, engine).get("envs") or (), _at_model(base, engine, "envs")
         ),
@@ -163,7 +163,7 @@ def _entries(context: RunContext, envs: ValueLayer, diagnostics: Collector) -> S
     known = context.envs.get(key)
     if known is None:
         before = len(diagnostics.problems)
-        known = share_maps(api_defaults.entries(envs.value, envs.origin, diagnostics))
+        known = share_maps(api_defaults.default_env(envs.value, envs.origin, diagnostics))
         if len(diagnostics.problems) == before:
             context.envs[key] = known
     return known

@@ -67,7 +67,7 @@ def engine_run(
     config = backend_runtime.choose_config(engine, claim.draft, app, diagnostics)
     model_settings = backend_runtime.model_settings(main, engine)
     sizing = user.get("resources"), model_settings.get("resources"), model_settings.get("maxModelLen")
-    size_key, before = cache_key(sizing, place.limits, place.params, place.given), len(diagnostics.problems)
+    size_key, before = cache_key(sizing, place.limits, place.params, place.has_flavors), len(diagnostics.problems)
     sized = config.sizes.get(size_key)
     merged = sized.resources if sized else _resources(app, engine, config, main, place, diagnostics)
     if engine.templated:
@@ -96,7 +96,7 @@ def engine_run(
     words = _words(engine, base, variant, sized.size, served, length, slots)
     called = backend_runtime.name_in_engine(engine, served, words)
     named = engine.templated and called == served
-    if named and (hint := names.unserved(engine.spec, served)):
+    if named and (hint := names.served_name_hint(engine.spec, served)):
         diagnostics.add("E414", served_name_origin(app, main), name=served, backend=engine.runtime.name, hint=hint)
     _fixed(version_layers, "version" in user, diagnostics)
     # What an image of the podTemplate holds, only the version beside it says.
@@ -221,11 +221,11 @@ def _sized(
             merged, images=replacements("image", authors), versions=replacements("version", authors)
         )
     limited = (place.limits and place.origins(claim.main)) or app.origin(*_BACKEND, "resources")
-    held = flavors.accelerator(inputs, merged.sides.get("limits") or {}, limited, diagnostics)
-    variant = backend_runtime.find_variant(engine, held, place.given)
+    held = flavors.find_accelerator(inputs, merged.sides.get("limits") or {}, limited, diagnostics)
+    variant = backend_runtime.find_variant(engine, held, place.has_flavors)
     if variant is None:
         backend_runtime.refuse_accelerator(
-            inputs, engine, held, place.given, app.origin(*claim.models[0].path), diagnostics
+            inputs, engine, held, place.has_flavors, app.origin(*claim.models[0].path), diagnostics
         )
     size = flavors.parallel_size(held, place, claim.main, diagnostics)
     if variant:

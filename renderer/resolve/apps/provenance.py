@@ -22,7 +22,7 @@ from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, dialect
-from renderer.resolve.flavors import origins_of
+from renderer.resolve.flavors import flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.layers import origins
@@ -215,7 +215,7 @@ def _placed(base: AppBase) -> Iterator[tuple[Path, Origin]]:
         yield (*spec, "affinity"), Origin(flavor.model.source, flavor.model.path[:-1])
         yield from (((*spec, "nodeSelector", key), flavor.at("node", key)) for key in place.node_selector)
     for term, offered in enumerate(place.flavors if place.node_affinity else ()):
-        flavor = origins_of(offered, main)
+        flavor = flavor_origins(offered, main)
         for i, key in enumerate(offered.node):
             expression: Path = ("matchExpressions", i, "values", 0)
             required = "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", term

@@ -129,7 +129,7 @@ def compile_engine(
     style = _build_style(spec, engine_spec_, listed)
     if not runtime.ours:  # ours are tested
         _validate_images(spec, at, diagnostics)
-    envs = api_defaults.entries(spec.get("envs") or (), at.at("envs"), diagnostics)
+    envs = api_defaults.default_env(spec.get("envs") or (), at.at("envs"), diagnostics)
     same_env = template.words_of(envs) <= compiler.constant.keys()
     size_options = frozenset(style.name(option) for _, option in _options_given(engine_spec_, "TP"))
     shared = ((engine_spec_.get("options") or {}).get("shares") or {}).items()

@@ -53,7 +53,7 @@ def prepare(config: RenderConfig, app: str, engine: Engine, words: Words) -> Pre
     steps = tuple(
         Container(
             name=step.name,
-            image=images.reference(config, step.image) if step.image else "",
+            image=images.image_reference(config, step.image) if step.image else "",
             command=tuple(step.command(words)),
             args=tuple(step.args(words)),
         )
