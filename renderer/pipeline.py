@@ -74,7 +74,7 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     inputs, problems = read(scope)
 
     context, outside = resolve.run_context(inputs), check.external_objects(inputs)
-    problems += [*context.problems, *resolve.dangling(context), *resolve.name_conflicts(inputs)]
+    problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
 
     run = Run(scope, context, outside, OutputFolder(scope.folder) if options.compares else None)
     whole, bare, known = split_items(inputs, options)
@@ -135,7 +135,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, bare: bool = False) -> Part
     """A few items: apps are rendered, models and runtimes only checked. `bare`: nothing is in the files."""
     options = run.scope.options
     apps, own = split_apps(chunk)
-    problems = list(chain.from_iterable(each_of(own, partial(resolve.checked, run.context))))
+    problems = list(chain.from_iterable(each_of(own, partial(resolve.validate_item, run.context))))
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
     wanted: set[SharedNeed] = set()
@@ -165,10 +165,14 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = Fa
         return []
     make_texts = partial(manifest_files.bare if bare else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
-    manifests = each_of(apps, build.build_manifests, plans)
-    problems = each_of(apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.leans, plans))
+    manifests = each_of(apps, expand.build_manifests, plans)
+    problems = each_of(
+        apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.referenced_objects, plans)
+    )
     texts = each_of(apps, make_texts, plans, manifests)
-    return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.needs, plans)))
+    return list(
+        map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.shared_needs, plans))
+    )
 
 
 def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[Any]) -> list[Result]:

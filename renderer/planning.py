@@ -32,7 +32,7 @@ def plan_tree(options: RenderOptions, ask: Ask) -> tuple[PlannedTree, list[Diagn
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
     context = resolve.run_context(inputs)
-    problems += [*context.problems, *resolve.dangling(context), *resolve.name_conflicts(inputs)]
+    problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
     parts = workers.run(partial(_answered, ask, context), items(inputs))
     problems += [problem for part in parts for problem in part.problems]
     wanted = {need for part in parts for need in part.wanted}
@@ -56,11 +56,11 @@ def _answered(ask: Ask, context: resolve.RunContext, chunk: Sequence[Item]) -> _
     for item in chunk:
         with naming_file(item.document.name):
             if not isinstance(item, (App, TrafficInput)):
-                problems += resolve.checked(context, item)
+                problems += resolve.validate_item(context, item)
                 continue
             plans, plan_problems = resolve.plan(context, item)
             problems += plan_problems
-            wanted.update(resolve.needs(plans))
+            wanted.update(resolve.shared_needs(plans))
             if plans:
                 answers.append(ask(context, item, plans))
     return _Part(answers, problems, wanted)

@@ -48,7 +48,7 @@ def backend_preview(
     problems += context.problems
     for item in inputs.own:
         if item is inputs.runtimes.get(backend) or item is inputs.models.get(model):
-            problems += resolve.checked(context, item)
+            problems += resolve.validate_item(context, item)
     if has_errors(problems):
         return BackendPreview("", problems)
     chosen = "" if model else _first(context, backend)
@@ -75,13 +75,15 @@ def of_version(name: str, tag: str) -> str:
     known = dialect.known_versions(files, runtime)
     if not known:
         raise PresetRefused(f"'{name}' has no list of options")
-    engine_version = backend_runtime.version(runtime.spec["engine"], tag)
+    engine_version = backend_runtime.version_of_tag(runtime.spec["engine"], tag)
     version = engine_version or (tag if VERSION.fullmatch(tag) else "")
     if not version:
         raise PresetRefused(f"'{tag}' says no version of {own}; take a tag such as {runtime.spec['version']}")
-    listed = dialect.listed(files, runtime, version)
+    listed = dialect.read_option_list(files, runtime, version)
     if listed is None:
-        raise PresetRefused(f"nobody knows the options of {own} {version}; known are {dialect.counted(known)}")
+        raise PresetRefused(
+            f"nobody knows the options of {own} {version}; known are {dialect.describe_versions(known)}"
+        )
     outcome = {
         "backend": own,
         "engineVersion": version,

@@ -95,7 +95,7 @@ def scale_table() -> str:
         engine = spec["engine"]
         path = (engine.get("metrics") or {}).get("path")
         metric = resolve.queue_metric(engine)
-        cells = [path, metric, resolve.adapted(metric), engine["scale"]["target"] if metric else ""]
+        cells = [path, metric, resolve.adapter_metric_name(metric), engine["scale"]["target"] if metric else ""]
         rows.append(f"| {' | '.join([f'`{name}`', *(f'`{cell}`' if cell else '–' for cell in cells)])} |")
     return "\n".join(rows)
 
@@ -193,7 +193,7 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
     """What holds for the engine whatever it serves."""
     engine = spec["engine"]
     command, name, read = spec.get("command") or (), engine["servedName"], engine["options"]
-    yield "version", backend_runtime.version(engine, spec["version"])
+    yield "version", backend_runtime.version_of_tag(engine, spec["version"])
     yield "command", code(*command) if command else "the image's own entrypoint"
     yield "reads", reads(engine)
     yield "weights from", ", ".join(SOURCES[source] for source in engine["sources"])
@@ -222,10 +222,10 @@ def listed(spec: Spec) -> str:
         OptionListReader(),
     )
     known = dialect.known_versions(files, runtime)
-    own = dialect.listed(files, runtime, backend_runtime.version(runtime.spec["engine"], spec["version"]))
+    own = dialect.read_option_list(files, runtime, backend_runtime.version_of_tag(spec["engine"], spec["version"]))
     path = spec["engine"]["options"]["list"]
     count = f"[{len(option_lines(own)) if own else 0} options](../../presets/backends/{path})"
-    return f"{count}; those of {dialect.counted(known)}, are known" if len(known) > 1 else count
+    return f"{count}; those of {dialect.describe_versions(known)}, are known" if len(known) > 1 else count
 
 
 def variants(spec: Spec) -> Iterator[tuple[str, str, str]]:
@@ -268,7 +268,11 @@ def metrics(spec: Spec) -> Iterator[tuple[str, str]]:
         if said:
             yield what, code(said[key]) if key in said else "–"
     metric = resolve.queue_metric(engine)
-    target = f"{code(resolve.adapted(metric))}, {engine['scale']['target']} a pod" if metric else "nothing of its own"
+    target = (
+        f"{code(resolve.adapter_metric_name(metric))}, {engine['scale']['target']} a pod"
+        if metric
+        else "nothing of its own"
+    )
     yield "what autoscalers aim at", target
 
 
@@ -346,7 +350,7 @@ def held(entry: Spec) -> str:
 def seen(name: str) -> str:
     """What was asked of an engine while it ran, by question and version, the newest first."""
     versions = json.loads((ROOT / "tests" / "engines" / "results.json").read_text("utf-8")).get(name, {})
-    names = sorted(versions, key=dialect.order, reverse=True)
+    names = sorted(versions, key=dialect.version_key, reverse=True)
     questions = dict.fromkeys(question for version in names for question in versions[version]["questions"])
     lines = [
         f"| seen | {' | '.join(names)} |",

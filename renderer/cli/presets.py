@@ -21,7 +21,7 @@ def presets_list() -> None:
     from renderer.api import BackendRuntime
     from renderer.load import preset, preset_names
     from renderer.load.option_lists import OptionListReader
-    from renderer.resolve.engine.dialect import counted as versions_counted
+    from renderer.resolve.engine.dialect import describe_versions as versions_counted
     from renderer.resolve.engine.dialect import known_versions
 
     for folder in ("backends", "models", "loaders", "pickers"):

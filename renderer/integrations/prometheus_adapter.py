@@ -26,7 +26,7 @@ def rules(paths: tuple[str, ...] = ()) -> tuple[str, list[Diagnostic]]:
     scope = load.scope(RenderOptions(paths, allow_empty=True))
     inputs, problems = load.inputs(scope)
     context, runtimes = resolve.run_context(inputs), [item for item in inputs.own if isinstance(item, BackendRuntime)]
-    problems += [diagnostic for item in runtimes for diagnostic in resolve.checked(context, item)]
+    problems += [diagnostic for item in runtimes for diagnostic in resolve.validate_item(context, item)]
     return _values([runtime.spec for runtime in inputs.runtimes.values()]), problems
 
 
@@ -41,6 +41,6 @@ def _rule(name: str) -> dict[str, Any]:
     return {
         "seriesQuery": f'{name}{{namespace!="",pod!=""}}',
         "resources": {"overrides": {"namespace": {"resource": "namespace"}, "pod": {"resource": "pod"}}},
-        "name": {"as": resolve.adapted(name)},
+        "name": {"as": resolve.adapter_metric_name(name)},
         "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)",
     }

@@ -1,9 +1,6 @@
-"""2: Inputs → Plans: every default and override decided, once. Who wins: docs/design/contract.md#precedence.
+"""Inputs → Plans: decides every default and override (docs/design/contract.md#precedence).
 
-`plan` walks one app through the rooms of this package: `playground` and `service` say in which order; claims (which
-models), sources (where weights are), flavors (what a pod gets), engines, fitting and running (how it runs), options,
-lines, environment and resources (who wins), loading, pods and security (what the pod holds), scaling (how many), names
-(what Kubernetes takes).
+`plan` takes one app through the rooms of this package, in the order of `apps/playground.py` and `apps/service.py`.
 """
 
 from __future__ import annotations
@@ -34,89 +31,87 @@ from renderer.resolve.gateway.routing import route_conflicts
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
-from renderer.resolve.monitoring import adapted
+from renderer.resolve.monitoring import adapter_metric_name
 
 
 def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:
-    """Everything decided for one Playground or Service, one Plan a workload, or for one ModelRoute or InferenceModel;
-    and what is wrong with it; none when something stands in the way.
+    """The plans of a Playground or Service, one a workload, or of a ModelRoute or InferenceModel, and the diagnostics;
+    no plans when there is an error.
     """
     diagnostics = Collector()
     plans: Sequence[Plan | TrafficPlan]
     try:
         if isinstance(item, TrafficInput):
-            lead = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
-            plans = [lead(context, item, diagnostics)]
+            make_plan = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
+            plans = [make_plan(context, item, diagnostics)]
         else:
-            plans = _routed(context, item, workloads(context, item, diagnostics), diagnostics)
+            plans = _with_route(context, item, workloads(context, item, diagnostics), diagnostics)
     except Stop:
         return (), diagnostics.problems
     return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems
 
 
-def _routed(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
-    """The workloads with what leads to them."""
-    settings, last = gateway_settings(context, app.namespace), plans[-1]
+def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
+    """The plans with their route and pool."""
+    settings, leader_plan = gateway_settings(context, app.namespace), plans[-1]
     mode = routing.mode(app, settings)
     if mode == "off":
         return plans
     if mode == "pool":
         routed_plans = pools.with_pool(context, app, settings, plans, diagnostics)
-        targets = [pools.target(last)]
+        targets = [pools.target(leader_plan)]
     else:
         routed_plans, targets = plans, routing.targets(plans)
-    if context.traffic and _led(context, app, last.serves):
+    if context.traffic and _has_foreign_route(context, app, leader_plan.serves):
         return routed_plans
-    model = context.inputs.models[last.model]
-    request = routing.RouteRequest(last.serves, routing.name_origin(app, model), tuple(targets), model)
-    own = app.spec.get("gateway")
-    if own and ("allow" in own or "timeouts" in own):
+    model = context.inputs.models[leader_plan.model]
+    request = routing.RouteRequest(leader_plan.serves, routing.name_origin(app, model), tuple(targets), model)
+    gateway = app.spec.get("gateway")
+    if gateway and ("allow" in gateway or "timeouts" in gateway):
         request = request.by(app)
     route = routing.route(app, settings, request, diagnostics)
     shared = (
         *routing.shared_needs(settings, route),
         routing.claimed_names(app, settings, route.model, (), "" if route.packed else route.name),
     )
-    return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*last.shared, *shared))]
+    return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*leader_plan.shared, *shared))]
 
 
-def _led(context: RunContext, app: App, served: str) -> bool:
-    """Whether somebody else's route leads here instead of an own one: a ModelRoute's, or that of an InferenceModel with
-    the same public name.
-    """
+def _has_foreign_route(context: RunContext, app: App, served: str) -> bool:
+    """Whether a ModelRoute, or an InferenceModel of the same public name, replaces the app's own route."""
     return any(
         traffic_input.kind == "ModelRoute" or traffic_input.spec["modelName"] == served
         for traffic_input in context.traffic.get((app.namespace, app.name), ())
     )
 
 
-def needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
-    """What the workloads of an app need together with others, and what all must know of it."""
+def shared_needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
+    """The shared objects that the workloads of an app need."""
     return plans[0].shared if len(plans) == 1 else tuple(need for plan in plans for need in plan.shared)
 
 
-def leans(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:
-    """The objects of others that these name, by kind, namespace and name."""
-    return frozenset(lean for plan in plans if isinstance(plan, TrafficPlan) for lean in plan.leans)
+def referenced_objects(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:
+    """The objects that these plans refer to: kind, namespace and name."""
+    return frozenset(reference for plan in plans if isinstance(plan, TrafficPlan) for reference in plan.leans)
 
 
-def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
-    """What is wrong with a model or runtime of the user's, used or not."""
+def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
+    """The diagnostics of a user's OpenModel or BackendRuntime, whether an app uses it or not."""
     diagnostics = Collector()
     if isinstance(item, BackendRuntime):
-        at = Origin(item.document, ("spec",))
-        names.dotted_name(item.name, Origin(item.document, ("metadata", "name")), diagnostics)
+        origin = Origin(item.document, ("spec",))
+        names.validate_runtime_name(item.name, Origin(item.document, ("metadata", "name")), diagnostics)
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
-            preset = ValueLayer(config.get("resources") or {}, at.at("recommendedConfigs", i, "resources"))
-            resources.merge_resources([preset, ValueLayer({}, at)], {}, diagnostics)
-        triggers.validate_metric(item.spec.get("engine") or {}, at.at("engine"), diagnostics)
+            preset = ValueLayer(config.get("resources") or {}, origin.at("recommendedConfigs", i, "resources"))
+            resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
+        triggers.validate_metric(item.spec.get("engine") or {}, origin.at("engine"), diagnostics)
         compiled, problems = engine(context, item)
         if compiled:
-            backend_runtime.judge_own(context.inputs.option_files, compiled, diagnostics)
+            backend_runtime.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
             problems = [*problems, *engine(context, item, version=version)[1]]
         return diagnostics.problems + problems
-    names.object_name(item, diagnostics)
+    names.validate_model_name(item, diagnostics)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
         if not (i or context.catalog or "params" in flavor):  # as with most
@@ -125,45 +120,45 @@ def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagn
         flavor_origin = Origin(item.document, ("spec", "inferenceConfig", "flavors", i))
         if seen.setdefault(flavor["name"], i) != i:
             diagnostics.add("W207", flavor_origin.at("name"), name=flavor["name"])
-        flavors.unknown(context.catalog, flavor, flavor_origin, diagnostics)
+        flavors.validate_known_flavor(context.catalog, flavor, flavor_origin, diagnostics)
         if params := flavor.get("params"):
-            flavors.misspelt(params, flavor_origin.at("params"), diagnostics)
+            flavors.validate_param_names(params, flavor_origin.at("params"), diagnostics)
     app_annotations.validate_model_annotations(item, diagnostics)
-    names.family(item, diagnostics)
+    names.validate_family_name(item, diagnostics)
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)
-            backend_runtime.runtime(context.inputs, name, origin, diagnostics)
+            backend_runtime.find_runtime(context.inputs, name, origin, diagnostics)
     return diagnostics.problems + weights(context, item)[1]
 
 
-def dangling(context: RunContext) -> list[Diagnostic]:
-    """Names that lead nowhere in documents which their schema refused: said in the same run, without planning them."""
+def validate_references(context: RunContext) -> list[Diagnostic]:
+    """The errors about unknown models and backends in apps that their schema refused, and that are not planned."""
     inputs, diagnostics = context.inputs, Collector()
     for (kind, _), document in inputs.broken.items():
         spec = document.value.get("spec") if kind in ("Playground", "Service") else None
         if not isinstance(spec, dict):
             continue
-        for path, name in _names(spec):
+        for path, name in _referenced_names(spec):
             origin = document.origin("spec", *path)
             with suppress(Stop):
-                (backend_runtime.runtime if path[0] == "backendRuntimeConfig" else claims.model)(
+                (backend_runtime.find_runtime if path[0] == "backendRuntimeConfig" else claims.find_model)(
                     inputs, name, origin, diagnostics
                 )
     return diagnostics.problems
 
 
-def _names(spec: Any) -> Iterator[tuple[Path, str]]:
-    """Where a Playground or Service of any shape names models and a backend."""
+def _referenced_names(spec: Any) -> Iterator[tuple[Path, str]]:
+    """Path and value of each field that names a model or backend, in a spec of any shape."""
     places: list[Path] = [("modelClaim", "modelName"), ("backendRuntimeConfig", "backendName")]
-    several = spec.get("modelClaims")
-    listed = several.get("models") if isinstance(several, dict) else None
-    places += [("modelClaims", "models", i, "name") for i in range(len(listed) if isinstance(listed, list) else 0)]
+    claims = spec.get("modelClaims")
+    models = claims.get("models") if isinstance(claims, dict) else None
+    places += [("modelClaims", "models", i, "name") for i in range(len(models) if isinstance(models, list) else 0)]
     for path in places:
         value: Any = spec
         for part in path:
-            inside = (isinstance(value, dict) and part in value) or (isinstance(value, list) and isinstance(part, int))
-            value = value[part] if inside else None
+            exists = (isinstance(value, dict) and part in value) or (isinstance(value, list) and isinstance(part, int))
+            value = value[part] if exists else None
         if isinstance(value, str) and value:
             yield path, value
 
@@ -172,17 +167,17 @@ __all__ = [
     "AppPlacement",
     "RunContext",
     "accelerates",
-    "adapted",
+    "adapter_metric_name",
     "app_placements",
-    "checked",
-    "dangling",
     "flavor_origin",
-    "leans",
     "name_conflicts",
-    "needs",
     "plan",
     "queue_metric",
+    "referenced_objects",
     "route_conflicts",
     "run_context",
+    "shared_needs",
     "shared_plans",
+    "validate_item",
+    "validate_references",
 ]

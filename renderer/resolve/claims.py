@@ -1,4 +1,4 @@
-"""Which models a Playground or Service serves, and in which part: the main model first."""
+"""The models that a Playground or Service claims, with their roles, and its flavors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggesti
 
 _ONE: Path = ("spec", "modelClaim", "modelName")
 _ITS_FLAVORS: Path = ("spec", "modelClaim", "inferenceFlavors")
-_Named = tuple[str | None, str, Path]  # name, role, where
+_Named = tuple[str | None, str, Path]  # name, role, path of the name
 
 
 class ClaimedModel(Struct, frozen=True):
-    """One model of the claim; `path` is where the Playground names it."""
+    """One model of the claim. `path`: of its name in the app."""
 
     model: OpenModel
     role: str
@@ -21,8 +21,8 @@ class ClaimedModel(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """The models, main first, the others as listed; `main`: the one that labels, names and flavors come from; `flavors`
-    as the claim lists them, with where it does; `draft`: whether a model speculates for the main one.
+    """The models, main first, the others as listed. `main`: the model of labels, names and flavors; `flavors`: as the
+    claim lists them, at `flavors_path`; `draft`: whether there is a draft model.
     """
 
     models: tuple[ClaimedModel, ...]
@@ -32,32 +32,35 @@ class Claim(Struct, frozen=True):
     draft: bool = False
 
 
-def claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
-    """The claim (docs/design/operator.md#claims). Raises Stop when there is no main model to go on with."""
-    one, several = app.spec.get("modelClaim"), app.spec.get("modelClaims")
-    if one is not None and several is not None:
+def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
+    """The claim (docs/design/operator.md#claims). Raises Stop without a main model."""
+    single, claims = app.spec.get("modelClaim"), app.spec.get("modelClaims")
+    if single is not None and claims is not None:
         diagnostics.stop("E220", app.origin("spec", "modelClaims", key=True))
-    if one is None and several is None:
+    if single is None and claims is None:
         field = "modelClaims.models" if app.kind == "Service" else "modelClaim.modelName"
         diagnostics.stop("E221", app.origin("spec", key=True), field=field)
-    if one is not None:
-        names: list[_Named] = [(one.get("modelName"), "main", _ONE)]
+    if single is not None:
+        names: list[_Named] = [(single.get("modelName"), "main", _ONE)]
         if not names[0][0]:
-            diagnostics.stop("E222", app.origin(*("spec", "modelClaim", "modelName")[: 3 if "modelName" in one else 2]))
-        flavors, path = one.get("inferenceFlavors"), _ITS_FLAVORS
+            diagnostics.stop("E222", app.origin(*(_ONE if "modelName" in single else _ONE[:-1])))
+        flavors, path = single.get("inferenceFlavors"), _ITS_FLAVORS
     else:
         names = [
             (entry.get("name"), entry.get("role", "main"), ("spec", "modelClaims", "models", i, "name"))
-            for i, entry in enumerate((several or {}).get("models") or ())
+            for i, entry in enumerate((claims or {}).get("models") or ())
         ]
         if not names:
             diagnostics.stop("E223", app.origin("spec", "modelClaims"))
-        flavors, path = (several or {}).get("inferenceFlavors"), ("spec", "modelClaims", "inferenceFlavors")
-        _roles(app, names, diagnostics)
+        flavors, path = (claims or {}).get("inferenceFlavors"), ("spec", "modelClaims", "inferenceFlavors")
+        _validate_roles(app, names, diagnostics)
     models = [
-        ClaimedModel(known, role, where)
-        for name, role, where in names
-        if (known := inputs.models.get(str(name)) or model(inputs, str(name), app.origin(*where), diagnostics))
+        ClaimedModel(claimed, role, name_path)
+        for name, role, name_path in names
+        if (
+            claimed := inputs.models.get(str(name))
+            or find_model(inputs, str(name), app.origin(*name_path), diagnostics)
+        )
         is not None
     ]
     if len(models) < len(names):
@@ -69,7 +72,7 @@ def claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
     return Claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft)
 
 
-def _roles(app: App, names: list[_Named], diagnostics: Collector) -> None:
+def _validate_roles(app: App, names: list[_Named], diagnostics: Collector) -> None:
     mains = [where for _, role, where in names if role == "main"]
     drafts = [where for _, role, where in names if role == "draft"]
     if not mains:
@@ -82,8 +85,8 @@ def _roles(app: App, names: list[_Named], diagnostics: Collector) -> None:
         diagnostics.stop("E226", app.origin(*drafts[-1][:-1]), count=len(names))
 
 
-def model(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector) -> OpenModel | None:
-    """The OpenModel of that name; None, and a finding unless it stands in the tree and is only broken."""
+def find_model(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector) -> OpenModel | None:
+    """The OpenModel of that name; None, and an error unless the tree has an invalid one of that name."""
     if name in inputs.models:
         return inputs.models[name]
     if not inputs.unreadable and ("OpenModel", name) not in inputs.broken:

@@ -1,4 +1,4 @@
-"""What is worked out once for all apps of a run."""
+"""The run context: settings and caches that all apps of a run share."""
 
 from __future__ import annotations
 
@@ -18,40 +18,38 @@ if TYPE_CHECKING:  # the rooms above, whose results are kept here
     from renderer.resolve.gateway import pickers, settings
     from renderer.resolve.pod import loader_presets
 
-_TELLS_ALL = 2  # the last version of this format that is the same for the same values, however they are held
+_FORMAT = 2  # of marshal: the last one whose output does not depend on the identities of values
 
 
 def cache_key(*values: Any) -> bytes:
-    """What only the same values have: 1, 1.0 and True are three, and maps are the same in one order of their keys."""
-    return marshal.dumps(values, _TELLS_ALL)
+    """A key that only equal values of equal types have; maps also need the same order of keys."""
+    return marshal.dumps(values, _FORMAT)
 
 
 class RunContext(Struct, frozen=True, eq=False):
-    """One run's memory: what is worked out once for all apps."""
+    """The settings of one run, and its caches."""
 
     inputs: Inputs
-    every: pod_defaults.PodDefaults
+    pod_defaults: pod_defaults.PodDefaults
     catalog: Mapping[str, flavors.Flavor | None]
-    fed: bool  # whether metrics are collected
+    metrics_collected: bool  # RenderConfig names a source of metrics
     rollout: Rollout  # of a Playground
-    hardening: str  # of the pods of apps that say nothing of it
-    policy: str  # what several flavors mean to such apps
-    scheduler: str  # that RenderConfig names, '' for none
-    problems: tuple[Diagnostic, ...]  # what is wrong with RenderConfig's `pods`, `flavors` and `loaders`
+    hardening: str  # the default of apps
+    flavor_policy: str  # the default of apps
+    scheduler: str  # '' without one
+    problems: tuple[Diagnostic, ...]  # of RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
-    traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app, what leads to it
+    traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app
     engines: dict[
         tuple[str, int, str], tuple[backend_runtime.Engine | None, list[Diagnostic]]
     ]  # by name, drain, version
-    doors: dict[str, settings.GatewaySettings]
+    gateway_settings: dict[str, settings.GatewaySettings]
     weights: dict[str, tuple[weight_sources.Weights | None, list[Diagnostic]]]
     loaders: dict[str, loader_presets.Loader]
     pickers: dict[str, pickers.Picker]
-    picker_configs: dict[
-        tuple[str, str, bytes, bool], tuple[Body, Body]
-    ]  # a picker's files, by what it is told of an engine
-    served: dict[str, dict[str, list[App]]]  # by namespace, the apps by their public names
-    plans: dict[tuple[str, str], list[Plan]]  # as `traffic`, the workloads of sound apps
-    placements: dict[bytes, flavors.Placement]  # by what a claim and its main model say of flavors
-    envs: dict[bytes, Sequence[Body]]  # by how they are written
-    scales: dict[bytes, tuple[tuple[Body, ...], Body]]  # by the trigger, what an autoscaler looks at, and its behavior
+    picker_configs: dict[tuple[str, str, bytes, bool], tuple[Body, Body]]  # a picker's files, by its words
+    apps_by_public_name: dict[str, dict[str, list[App]]]  # by namespace
+    plans: dict[tuple[str, str], list[Plan]]  # by namespace and name, of apps without errors
+    placements: dict[bytes, flavors.Placement]  # by the flavors in a claim and its main model
+    envs: dict[bytes, Sequence[Body]]  # normalized, by their text
+    scaling: dict[bytes, tuple[tuple[Body, ...], Body]]  # metrics and behavior of an autoscaler, by its trigger

@@ -1,4 +1,4 @@
-"""Which flavors count, what they limit, and where their pods may run (docs/design/contract.md#flavors)."""
+"""The flavors of an app: limits, node selection and accelerators (docs/design/contract.md#flavors)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from renderer.input_types import FlavorSpec, RenderConfigFlavorSpec
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-INFTYAI = "inftyai"  # the policy under which a scheduler of that name places pods on the flavors' nodes
+INFTYAI = "inftyai"  # the flavor policy for the scheduler of that name
 
 
 class Flavor(Struct, frozen=True):
-    """A flavor: its limits (canonical), its node labels and its params; and what only the catalog says. `history`: by
-    `limits`, `node` or `params` and the key there, who says it: the layer 0 is the `catalog`, 1 the model.
+    """A flavor: its canonical limits, node labels and params; tolerations and runtime class come from the catalog.
+    `history`: by `limits`, `node` or `params` and the key there; layer 0 is the `catalog`, 1 the model.
     """
 
     name: str
@@ -42,52 +42,49 @@ class Flavor(Struct, frozen=True):
 
 
 class FlavorOrigins(Struct, frozen=True):
-    """Where the words of a flavor stand: in the OpenModel, at `model`, or in the cluster's catalog."""
+    """The origins of a flavor's fields: in the OpenModel, at `model`, or in the catalog."""
 
     flavor: Flavor
     model: Origin
 
     def at(self, *path: str | int) -> Origin:
-        """Where a key of `limits`, `node` or `params` is said."""
+        """The origin of a key of `limits`, `node` or `params`."""
         positions = self.flavor.history.get(path)
         position = positions[-1] if positions else Position(1, path)
         author = self.model if position.layer or not self.flavor.catalog else self.flavor.catalog
         return author.at(*position.item)
 
 
-def origins_of(flavor: Flavor, model: OpenModel) -> FlavorOrigins:
-    """Where the words of one of a model's flavors stand."""
-    names = [offered["name"] for offered in model.spec["inferenceConfig"]["flavors"]]
+def flavor_origins(flavor: Flavor, model: OpenModel) -> FlavorOrigins:
+    """The origins of one of a model's flavors."""
+    names = [defined["name"] for defined in model.spec["inferenceConfig"]["flavors"]]
     path = ("spec", "inferenceConfig", "flavors", names.index(flavor.name))
     return FlavorOrigins(flavor, Origin(model.document, path))
 
 
 class Placement(Struct, frozen=True, eq=False):
-    """What the chosen flavors ask for: limits, node labels or node affinity, and params. It follows from their words
-    alone, so that models which say the same share it.
+    """Limits, node selector or affinity, and params of the chosen flavors. Models with equal flavors share it.
 
-    `first`: which of the model's flavors has these limits and params; `flavors`: those whose nodes the pods may run
-    on, the best first.
+    `has_flavors`: the model; `first_index`: of the model's flavor with these limits and params; `flavors`: those on
+    whose nodes the pods may run, the best first.
     """
 
-    given: bool  # the model has flavors at all
+    has_flavors: bool
     limits: Mapping[str, str] = {}
     node_selector: Body = {}
     node_affinity: Body = {}
     params: Mapping[str, str] = {}
     runtime_class: str = ""
     flavors: tuple[Flavor, ...] = ()
-    first: int | None = None
+    first_index: int | None = None
 
     def origins(self, model: OpenModel) -> FlavorOrigins | None:
-        """Where the words of the flavor that counts stand; None without flavors."""
-        return origins_of(self.flavors[0], model) if self.flavors else None
+        """The origins of the first flavor; None without flavors."""
+        return flavor_origins(self.flavors[0], model) if self.flavors else None
 
 
 class Accelerator(Struct, frozen=True):
-    """What a pod's limits hold of accelerators: vendor ('none' without one), their number, and whether they form one
-    group.
-    """
+    """The accelerators in a pod's limits. `vendor`: 'none' without one; `group`: they can serve one model together."""
 
     vendor: str = "none"
     number: int = 0
@@ -98,30 +95,32 @@ class Accelerator(Struct, frozen=True):
 NONE = Accelerator()
 
 
-def policy(inputs: Inputs, app: App) -> str:
-    """What several flavors mean to this app."""
-    return str(app.spec.get("flavorPolicy") or usual_policy(inputs))
+def flavor_policy(inputs: Inputs, app: App) -> str:
+    """The flavor policy of an app."""
+    return str(app.spec.get("flavorPolicy") or default_flavor_policy(inputs))
 
 
-def usual_policy(inputs: Inputs) -> str:
-    """The same to apps that say nothing of it."""
+def default_flavor_policy(inputs: Inputs) -> str:
+    """The flavor policy of apps without one."""
     return str(inputs.config.get("flavorPolicy") or "auto")
 
 
-def names(model: OpenModel) -> tuple[str, ...]:
-    """All flavors of a model, the best first, each once."""
-    offered = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
-    return tuple(dict.fromkeys(flavor["name"] for flavor in offered))
+def flavor_names(model: OpenModel) -> tuple[str, ...]:
+    """The distinct flavors of a model, the best first."""
+    flavors = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
+    return tuple(dict.fromkeys(flavor["name"] for flavor in flavors))
 
 
-def catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Flavor | None]:
-    """RenderConfig's `flavors` by name, whether a model has them or not; None for one with a quantity that is none."""
+def flavor_catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Flavor | None]:
+    """RenderConfig's `flavors` by name; None for one with an invalid quantity."""
     flavors: dict[str, Flavor | None] = {}
     for name, spec in (config.get("flavors") or {}).items():
-        at, before = config.origin("flavors", name), len(diagnostics.problems)
-        limits = flavor_limits(spec, at, diagnostics)
+        origin, before = config.origin("flavors", name), len(diagnostics.problems)
+        limits = flavor_limits(spec, origin, diagnostics)
         tolerations = tuple(
-            template.share_maps(api_defaults.part(spec.get("tolerations") or [], at.at("tolerations"), diagnostics))
+            template.share_maps(
+                api_defaults.normalize_part(spec.get("tolerations") or [], origin.at("tolerations"), diagnostics)
+            )
         )
         flavor = Flavor(
             name,
@@ -132,52 +131,51 @@ def catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Flavor | 
             spec.get("runtimeClassName") or "",
         )
         flavors[name] = flavor if len(diagnostics.problems) == before else None
-        misspelt(spec.get("params") or {}, at.at("params"), diagnostics)
+        validate_param_names(spec.get("params") or {}, origin.at("params"), diagnostics)
     return flavors
 
 
-def flavor(spec: FlavorSpec, at: Origin, known: Flavor | None, config: RenderConfig, diagnostics: Collector) -> Flavor:
-    """The model's own words over the catalog's."""
+def merge_flavor(
+    spec: Spec, origin: Origin, catalog_flavor: Flavor | None, config: RenderConfig, diagnostics: Collector
+) -> Flavor:
+    """A flavor of a model, merged over that of the catalog."""
     name, params = spec["name"], spec.get("params") or {}
-    limits, node = flavor_limits(spec, at, diagnostics), node_labels(spec)
-    theirs: RenderConfigFlavorSpec = config.get("flavors", name, default={}) if known else {}
+    limits, node = flavor_limits(spec, origin, diagnostics), node_labels(spec)
+    catalog_spec = config.get("flavors", name) or {} if catalog_flavor else {}
     history: dict[Path, list[Position]] = {}
-    for number, items in enumerate((_items(theirs), _items(spec))):
-        for path, item in items:
+    for number, layer in enumerate((catalog_spec, spec)):
+        for path, item in _flavor_items(layer):
             history.setdefault(path, []).append(Position(number, item))
-    if known is None:
+    if catalog_flavor is None:
         return Flavor(name, limits, node, params, history=history)
     return replace(
-        known,
-        limits={**limits, **{key: value for key, value in known.limits.items() if key not in limits}},
-        node=dict(sorted({**known.node, **node}.items())),
-        params={**params, **{key: value for key, value in known.params.items() if key not in params}},
+        catalog_flavor,
+        limits={**limits, **{key: value for key, value in catalog_flavor.limits.items() if key not in limits}},
+        node=dict(sorted({**catalog_flavor.node, **node}.items())),
+        params={**params, **{key: value for key, value in catalog_flavor.params.items() if key not in params}},
         history=history,
         catalog=ConfigPart(config, ("flavors", name)),
     )
 
 
-_COUNTED: tuple[Literal["limits", "params"], ...] = ("limits", "params")
-
-
-def _items(spec: FlavorSpec | RenderConfigFlavorSpec) -> Iterator[tuple[Path, Path]]:
-    """What a flavor says, by the field and key that it becomes; of two for one label the nodeSelector stands last."""
-    for field in _COUNTED:
+def _flavor_items(spec: Spec) -> Iterator[tuple[Path, Path]]:
+    """The fields of `Flavor` that a spec sets, each with its path in the spec; the nodeSelector after INSTANCE-TYPE."""
+    for field in ("limits", "params"):
         yield from (((field, key), (field, key)) for key in spec.get(field) or {})
     if (spec.get("params") or {}).get("INSTANCE-TYPE"):
         yield ("node", INSTANCE_TYPE), ("params", "INSTANCE-TYPE")
     yield from ((("node", key), ("nodeSelector", key)) for key in spec.get("nodeSelector") or {})
 
 
-def placement(
+def choose_placement(
     inputs: Inputs, catalog: Mapping[str, Flavor | None], app: App, claim: Claim, diagnostics: Collector
 ) -> Placement:
-    """The flavors that count and what follows. Raises Stop for a name that the main model does not have."""
+    """The placement of an app. Raises Stop where the catalog's entry of a flavor is invalid."""
     model = claim.main
-    offered = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
+    defined = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
     index: dict[str, int] = {}
-    for i, offer in enumerate(offered):
-        index.setdefault(offer["name"], i)  # a second one of the name is the model's own error
+    for i, flavor in enumerate(defined):
+        index.setdefault(flavor["name"], i)  # duplicates are reported with the model
     for i, name in enumerate(claim.flavors):
         if name not in index:
             diagnostics.add(
@@ -194,47 +192,47 @@ def placement(
         return Placement(False)
     flavors = []
     for i in chosen:
-        name, at = offered[i]["name"], Origin(model.document, ("spec", "inferenceConfig", "flavors", i))
+        name, flavor_origin = defined[i]["name"], Origin(model.document, ("spec", "inferenceConfig", "flavors", i))
         if name in catalog and catalog[name] is None:
-            raise Stop  # what is wrong with it is said once, at its place
-        flavors.append(flavor(offered[i], at, catalog.get(name), inputs.config, diagnostics))
-    first, means = flavors[0], policy(inputs, app)
+            raise Stop  # reported once, in RenderConfig
+        flavors.append(merge_flavor(defined[i], flavor_origin, catalog.get(name), inputs.config, diagnostics))
+    first, policy = flavors[0], flavor_policy(inputs, app)
     chosen_placement = Placement(
-        given=True,
+        has_flavors=True,
         limits=first.limits,
         node_selector=SharedMap(dict(first.node)),
         params=first.params,
         runtime_class=first.runtime_class,
         flavors=(first,),
-        first=chosen[0],
+        first_index=chosen[0],
     )
-    if means == INFTYAI:  # its scheduler chooses among the nodes of all
+    if policy == INFTYAI:  # its scheduler chooses among the nodes of all flavors
         chosen_placement = replace(chosen_placement, node_selector={}, flavors=tuple(flavors))
-    if len(flavors) == 1 or means == "first":
+    if len(flavors) == 1 or policy == "first":
         return chosen_placement
-    unlike = None
-    if any(_sizes(offer) != _sizes(first) for offer in flavors):
-        unlike = ("E208", "W221" if means == INFTYAI else "W201")
-    elif any(offer.runtime_class != first.runtime_class for offer in flavors):
-        unlike = ("E290", "W211")
-    if unlike:
-        names = quoted(offer.name for offer in flavors)
-        place = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
-        if means == "affinity":
-            diagnostics.add(unlike[0], place, names=names)
+    codes = None
+    if any(_sizing_of(flavor) != _sizing_of(first) for flavor in flavors):
+        codes = ("E208", "W221" if policy == INFTYAI else "W201")
+    elif any(flavor.runtime_class != first.runtime_class for flavor in flavors):
+        codes = ("E290", "W211")
+    if codes:
+        names = quoted(flavor.name for flavor in flavors)
+        claim_origin = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
+        if policy == "affinity":
+            diagnostics.add(codes[0], claim_origin, names=names)
         else:
-            diagnostics.add(unlike[1], place, names=names, first=first.name)
-    if unlike or means == INFTYAI:
+            diagnostics.add(codes[1], claim_origin, names=names, first=first.name)
+    if codes or policy == INFTYAI:
         return chosen_placement
     return replace(
         chosen_placement,
         node_selector={},
-        node_affinity=_affinity([offer.node for offer in flavors]),
+        node_affinity=_affinity([flavor.node for flavor in flavors]),
         flavors=tuple(flavors),
     )
 
 
-def _sizes(flavor: Flavor) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _sizing_of(flavor: Flavor) -> tuple[Mapping[str, str], Mapping[str, str]]:
     return flavor.limits, _sizing(flavor.params)
 
 
@@ -242,22 +240,22 @@ def _sizing(params: Mapping[str, str]) -> Mapping[str, str]:
     return {key: params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in params}
 
 
-def flavor_limits(flavor: FlavorSpec, at: Origin, diagnostics: Collector) -> Mapping[str, str]:
-    """A flavor's limits, canonical."""
+def flavor_limits(flavor: Spec, origin: Origin, diagnostics: Collector) -> Mapping[str, str]:
+    """The canonical limits of a flavor."""
     limits = {}
     for name, value in (flavor.get("limits") or {}).items():
         try:
             limits[name] = quantity.canonical(value)
         except ValueError:
-            diagnostics.add("E305", at.at("limits", name), value=value)
+            diagnostics.add("E305", origin.at("limits", name), value=value)
             continue
         if not limits[name].isdecimal() and "/" in name and quantity.nanos(limits[name]) % 10**9:
-            diagnostics.add("E250", at.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
+            diagnostics.add("E250", origin.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
     return limits
 
 
-def node_labels(flavor: FlavorSpec) -> Mapping[str, str]:
-    """The labels of a flavor's nodes: its nodeSelector, and its instance type."""
+def node_labels(flavor: Spec) -> Mapping[str, str]:
+    """The node labels of a flavor: its nodeSelector and its instance type."""
     selector = flavor.get("nodeSelector") or {}
     instance = (flavor.get("params") or {}).get("INSTANCE-TYPE")
     merged = {INSTANCE_TYPE: instance, **selector} if instance else selector
@@ -265,9 +263,7 @@ def node_labels(flavor: FlavorSpec) -> Mapping[str, str]:
 
 
 def _affinity(nodes: list[Mapping[str, str]]) -> Body:
-    """Required: any of the flavors' nodes (none at all when one flavor takes every node); preferred: earlier ones
-    first.
-    """
+    """Node affinity. Required: the nodes of any flavor, unless one has all nodes; preferred: earlier flavors first."""
     terms = [
         {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in node.items()]}
         for node in nodes
@@ -276,7 +272,7 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
     if all(nodes):
         affinity["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": terms}
     if {} in nodes:
-        nodes = nodes[: nodes.index({})]  # a flavor that takes every node leaves nothing to prefer behind it
+        nodes = nodes[: nodes.index({})]  # a flavor for all nodes makes later ones pointless
     preferred = [
         {"weight": max(1, 100 * (len(terms) - i) // len(terms)), "preference": terms[i]} for i, _ in enumerate(nodes)
     ]
@@ -285,13 +281,13 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
     return SharedMap(affinity)
 
 
-def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Located, diagnostics: Collector) -> Accelerator:
-    """What the limits hold of accelerators, by presets/accelerators.yaml. Two vendors in one pod are an error."""
-    held = NONE
+def find_accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Located, diagnostics: Collector) -> Accelerator:
+    """The accelerators in limits, by presets/accelerators.yaml. Raises Stop for two kinds in one pod."""
+    found_accelerator = NONE
     for name, value in limits.items():
-        entry = _entry(inputs, name)
+        entry = _accelerator_row(inputs, name)
         if entry is None and "/" in name:
-            diagnostics.add("W209", origin.at("limits", name), name=name, hint=_meant(inputs, name))
+            diagnostics.add("W209", origin.at("limits", name), name=name, hint=_resource_hint(inputs, name))
         if entry is None or entry["count"] == "none":
             continue
         if value == "0":
@@ -300,100 +296,99 @@ def accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Located, diag
         amount, part = divmod(quantity.nanos(value), 10**9)
         if part:
             diagnostics.stop("E250", origin.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")
-        if held.resource:
-            diagnostics.stop("E251", origin.at("limits", name), names=quoted([held.resource, name]))
+        if found_accelerator.resource:
+            diagnostics.stop("E251", origin.at("limits", name), names=quoted([found_accelerator.resource, name]))
         if entry["count"] == "one" and amount > 1:
             diagnostics.stop("E252", origin.at("limits", name), name=name, value=value)
-        held = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
-    return held
+        found_accelerator = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
+    return found_accelerator
 
 
-def _meant(inputs: Inputs, resource: str) -> str:
-    """What to do about a resource that nobody knows."""
-    if close := closest(resource, [row["name"] for row in inputs.accelerators if "name" in row], 0.85):
-        return f"did you mean '{close}'?"
+def _resource_hint(inputs: Inputs, resource: str) -> str:
+    """What to do about an unknown resource."""
+    if match := closest(resource, [row["name"] for row in inputs.accelerators if "name" in row], 0.85):
+        return f"did you mean '{match}'?"
     return "if it is an accelerator, use a BackendRuntime without spec.engine"
 
 
-def unknown(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, at: Origin, diagnostics: Collector) -> None:
-    """A warning for a flavor of which neither the model nor the cluster's catalog, where there is one, says what it
-    brings.
-    """
+def validate_known_flavor(
+    catalog: Mapping[str, Flavor | None], spec: Spec, origin: Origin, diagnostics: Collector
+) -> None:
+    """A warning for a flavor without limits that a non-empty catalog does not have."""
     name = spec["name"]
     if catalog and name not in catalog and "limits" not in spec:
         hint = suggestion(name, list(catalog)).removeprefix("known: ")
-        meant = hint.startswith("did you mean")
-        hint = hint if meant else f"write limits, {{}} for none; in the catalog are {hint}"
-        diagnostics.add("W213", at.at("name"), name=name, hint=hint)
+        has_match = hint.startswith("did you mean")
+        hint = hint if has_match else f"write limits, {{}} for none; in the catalog are {hint}"
+        diagnostics.add("W213", origin.at("name"), name=name, hint=hint)
 
 
 _PARAMS = ("TP", "PP", "MAX-MODEL-LEN", "INSTANCE-TYPE")
 
 
-def misspelt(params: Mapping[str, str], at: Origin, diagnostics: Collector) -> None:
-    """A warning for each param that is nearly one of ours; others are the user's own."""
+def validate_param_names(params: Mapping[str, str], origin: Origin, diagnostics: Collector) -> None:
+    """A warning for each param whose name resembles a known one; all others are the user's own."""
     for name in params:
-        if name not in _PARAMS and (meant := _param(name.upper().replace("_", "-").replace(".", "-"))):
-            diagnostics.add("W214", at.at(name, key=True), name=name, meant=meant)
+        if name not in _PARAMS and (meant := _closest_param(name.upper().replace("_", "-").replace(".", "-"))):
+            diagnostics.add("W214", origin.at(name, key=True), name=name, meant=meant)
 
 
-def _param(word: str) -> str:
+def _closest_param(word: str) -> str:
     return word if word in _PARAMS else closest(word, [param for param in _PARAMS if len(param) > 2], 0.85)
 
 
 def accelerates(inputs: Inputs, resource: str) -> bool:
     """Whether the resource is an accelerator."""
-    entry = _entry(inputs, resource)
+    entry = _accelerator_row(inputs, resource)
     return entry is not None and entry["count"] != "none"
 
 
-_ENTRIES: dict[str, Mapping[str, str] | None] = {}
+_ROWS: dict[str, Spec | None] = {}
 
 
-def _entry(inputs: Inputs, resource: str) -> Mapping[str, str] | None:
-    """The first row of presets/accelerators.yaml that fits."""
-    if resource not in _ENTRIES:
+def _accelerator_row(inputs: Inputs, resource: str) -> Spec | None:
+    """The first row of presets/accelerators.yaml that matches."""
+    if resource not in _ROWS:
         rows = (
             row
             for row in inputs.accelerators
             if row.get("name") == resource or ("pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"]))
         )
-        _ENTRIES[resource] = next(rows, None)
-    return _ENTRIES[resource]
+        _ROWS[resource] = next(rows, None)
+    return _ROWS[resource]
 
 
-def parallel_size(accelerator: Accelerator, place: Placement, model: OpenModel, diagnostics: Collector) -> int:
-    """TP: `params.TP`, else the number of accelerators that form a group, else 1."""
-    params = place.params
+def parallel_size(accelerator: Accelerator, placement: Placement, model: OpenModel, diagnostics: Collector) -> int:
+    """The tensor parallel size: `params.TP`, else the number of accelerators in a group, else 1."""
+    params = placement.params
     for name in ("TP", "PP"):
         value = params.get(name)
-        if value is not None and not (_whole(value) and int(value) > 0):
-            diagnostics.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
+        if value is not None and not (_is_whole_number(value) and int(value) > 0):
+            diagnostics.stop("E253", _param_origin(placement, model, name), name=name, value=value[:60])
     if int(params.get("PP", 1)) > 1:
-        diagnostics.stop("E254", _param_at(place, model, "PP"), value=params["PP"])
+        diagnostics.stop("E254", _param_origin(placement, model, "PP"), value=params["PP"])
     size = int(params["TP"]) if "TP" in params else accelerator.number if accelerator.group else 1
-    held = accelerator.number if accelerator.group else 1
-    if accelerator.resource and size > held:
-        at = _param_at(place, model, "TP")
-        diagnostics.stop("E255", at, size=size, count=accelerator.number, name=accelerator.resource)
+    available = accelerator.number if accelerator.group else 1
+    if accelerator.resource and size > available:
+        origin = _param_origin(placement, model, "TP")
+        diagnostics.stop("E255", origin, size=size, count=accelerator.number, name=accelerator.resource)
     return size
 
 
-def _param_at(place: Placement, model: OpenModel, name: str) -> Origin:
-    """Where a param stands."""
-    origins = place.origins(model)
+def _param_origin(placement: Placement, model: OpenModel, name: str) -> Origin:
+    origins = placement.origins(model)
     return origins.at("params", name) if origins else Origin(model.document)
 
 
-def _whole(value: str) -> bool:
-    """Whether it is a whole number that any engine could mean."""
+def _is_whole_number(value: str) -> bool:
+    """Whether it is a whole number of plausible length."""
     return value.isascii() and value.isdigit() and len(value) < 16
 
 
-def max_model_len(place: Placement, model: OpenModel, diagnostics: Collector) -> int:
+def max_model_len(placement: Placement, model: OpenModel, diagnostics: Collector) -> int:
     """`params.MAX-MODEL-LEN` as a number of tokens, 0 without it."""
-    value = place.params.get("MAX-MODEL-LEN", "0")
-    if not _whole(value):
+    value = placement.params.get("MAX-MODEL-LEN", "0")
+    if not _is_whole_number(value):
         name = "MAX-MODEL-LEN"
-        diagnostics.stop("E253", _param_at(place, model, name), name=name, value=value[:60])
+        diagnostics.stop("E253", _param_origin(placement, model, name), name=name, value=value[:60])
     return int(value)

@@ -1,7 +1,7 @@
-"""Who wins where several authors say the same (docs/design/contract.md#precedence): one merge for each form of value.
+"""Merges of layers (docs/design/contract.md#precedence), one for each form of value. A later layer wins.
 
-A layer is what one author says, and where it stands; a later layer wins. A merge keeps numbers, never origins: numbers
-are the same for all apps that say the same, so they are cached with the value, and origins are made when asked.
+A merge records positions, not origins: positions are equal for apps with equal settings, so they are cached with the
+value; origins are made on demand.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from renderer.plan import Body
 
 
 class ValueLayer(Struct, frozen=True):
-    """What one author says of a field, and where it stands."""
+    """A value of one author, and its origin."""
 
     value: Any
     origin: Origin
@@ -29,18 +29,18 @@ class Position(Struct, frozen=True):
     item: Path
 
 
-History = Mapping[Path, Sequence[Position]]  # by the path of a leaf, where it is said: what wins stands last
+History = Mapping[Path, Sequence[Position]]  # by the path of a leaf, the positions that set it, the winner last
 
 
 class MergedEntries(Struct, frozen=True):
-    """One list of several, and where each of its names is said."""
+    """A merged list of named entries, and the history of each name."""
 
     entries: tuple[Body, ...]
     history: History
 
 
 def merge_entries(lists: Iterable[Sequence[Body]]) -> MergedEntries:
-    """A later entry replaces by name in place, new names are appended in their order; never a name twice
+    """Merges lists by name: a later entry replaces an earlier one in place, new names are appended
     (docs/design/contract.md#environment).
     """
     merged: dict[str, Body] = {}
@@ -53,14 +53,14 @@ def merge_entries(lists: Iterable[Sequence[Body]]) -> MergedEntries:
 
 
 class MergedItems(Struct, frozen=True):
-    """One list of several, and where each of its items is said."""
+    """A merged list without duplicates, and the position of each item."""
 
     items: tuple[Any, ...]
     positions: tuple[Position, ...]
 
 
 def merge_items(lists: Iterable[Iterable[Any]]) -> MergedItems:
-    """The items of all lists in their order, none twice: the first that says an item has it."""
+    """The distinct items of all lists in their order, each with its first position."""
     items: list[Any] = []
     positions = []
     for number, values in enumerate(lists):
@@ -71,19 +71,19 @@ def merge_items(lists: Iterable[Iterable[Any]]) -> MergedItems:
     return MergedItems(tuple(items), tuple(positions))
 
 
-def replacements(key: str, authors: Iterable[tuple[Mapping[str, object], Origin]]) -> list[ValueLayer]:
-    """Who says a field that a later author replaces as a whole: what wins stands last."""
+def replacements(key: str, authors: Iterable[tuple[Mapping[str, Any], Origin]]) -> list[ValueLayer]:
+    """The layers of a field that a later layer replaces as a whole, the winner last; falsy values are left out."""
     return [ValueLayer(spec[key], origin.at(key)) for spec, origin in authors if spec.get(key)]
 
 
 class Located(Protocol):
-    """What knows where its items stand."""
+    """Anything that has origins of its items."""
 
     def at(self, *path: str | int) -> Origin:
-        """Where the item at a path stands."""
+        """The origin of the item at a path."""
 
 
 def origins(history: History, layers: Sequence[Located]) -> Iterator[tuple[Path, list[Origin]]]:
-    """By the path of a leaf, where it is said; `layers`: where each layer stands."""
+    """The path of each leaf, and its origins, the winner last."""
     for path, positions in history.items():
         yield path, [layers[position.layer].at(*position.item) for position in positions]

@@ -1,4 +1,4 @@
-"""Who collects the engines' metrics: which pods say where theirs are, and the PodMonitor of a namespace."""
+"""Collection of the engines' metrics: the annotation of pods, and the PodMonitor of a namespace."""
 
 from __future__ import annotations
 
@@ -28,14 +28,12 @@ _VARIABLE: Callable[[Body], Any] = itemgetter("name")
 
 
 def metrics_collected(inputs: Inputs) -> bool:
-    """Whether RenderConfig says that something in the cluster serves the engines' metrics to autoscalers."""
+    """Whether RenderConfig names a source of metrics for autoscalers."""
     return bool(inputs.config.get(*_SOURCE, "type", default="none") != "none")
 
 
-def monitored_annotations(pod: Pod, engine: Engine) -> Pod:
-    """The pod with the annotation that tells the PodMonitor where its metrics are, where the preset knows the path; a
-    pod that says it itself is left as it is.
-    """
+def with_metrics_path(pod: Pod, engine: Engine) -> Pod:
+    """The pod with the annotation of its metrics' path, where the preset has one; an existing annotation stays."""
     path = (engine.spec.get("metrics") or {}).get("path")
     if not path or METRICS_PATH in pod.annotations:
         return pod
@@ -47,56 +45,61 @@ def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
     return (SharedNeed(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations else ()
 
 
-def readable(
+def validate_metrics(
     engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, diagnostics: Collector
 ) -> None:
-    """A warning for an autoscaler on metrics that stand behind a key, an error for one on metrics that are off.
-    `options`: those of the command line.
+    """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off. `options`:
+    of the command line.
     """
     if scaler is None:
         return
     metrics = engine.spec.get("metrics") or {}
-    guards, switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
-    if not (guards or switches):
+    key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
+    if not (key_variables or off_switches):
         return
-    asked = [metric["pods"]["metric"]["name"] for metric in scaler.metrics if "pods" in metric]
-    if not asked:
+    metric_names = [metric["pods"]["metric"]["name"] for metric in scaler.metrics if "pods" in metric]
+    if not metric_names:
         return
     variables = set(map(_VARIABLE, pod.containers[0].env))
-    for name in guards:
+    for name in key_variables:
         if name in variables:
             diagnostics.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
-    if not (variables.isdisjoint(switches) and options.isdisjoint(switches)):
-        off = [switch for switch in switches if switch in variables or switch in options]
-        own = {name for metric in metrics.values() if isinstance(metric, str) for name in (metric, adapted(metric))}
-        lost = next((name for name in asked if name in own), "")
-        for name in off if lost else ():
-            diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=lost)
+    if not (variables.isdisjoint(off_switches) and options.isdisjoint(off_switches)):
+        disabling = [switch for switch in off_switches if switch in variables or switch in options]
+        engine_metrics = {
+            name
+            for metric in metrics.values()
+            if isinstance(metric, str)
+            for name in (metric, adapter_metric_name(metric))
+        }
+        missing = next((name for name in metric_names if name in engine_metrics), "")
+        for name in disabling if missing else ():
+            diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 
 
-def adapted(name: str) -> str:
-    """How the prometheus-adapter, and so an HPA, calls a metric of an engine."""
+def adapter_metric_name(name: str) -> str:
+    """The name of an engine's metric in the Prometheus adapter, and so in an HPA."""
     return name.replace(":", "_")
 
 
-def monitor(inputs: Inputs) -> MonitorPlan:
+def monitor_plan(inputs: Inputs) -> MonitorPlan:
     """The PodMonitor, the same in every namespace."""
     config = inputs.config
-    at = config.origin(*_SOURCE)
+    origin = config.origin(*_SOURCE)
     return MonitorPlan(
         name=_NAME,
         labels={**_LABELS, **config.get(*_SETTINGS, "labels", default={})},
         interval=config.get(*_SETTINGS, "interval", default="15s"),
         origins=lambda: {
-            (): at,
+            (): origin,
             ("labels",): config.origin(*_SETTINGS, "labels"),
             ("interval",): config.origin(*_SETTINGS, "interval"),
         },
     )
 
 
-def settings(inputs: Inputs, diagnostics: Collector) -> None:
-    """What is wrong with RenderConfig's settings of the PodMonitor."""
+def validate_monitor_settings(inputs: Inputs, diagnostics: Collector) -> None:
+    """Validates RenderConfig's settings of the PodMonitor."""
     config = inputs.config
     if config.get(*_SETTINGS) is not None and not metrics_collected(inputs):
         diagnostics.add("W220", config.origin(*_SETTINGS, key=True))

@@ -1,4 +1,6 @@
-"""Names that Kubernetes takes for all that is made of them (docs/design/contract.md#names-that-fit)."""
+"""Validates names against Kubernetes' rules for all objects and labels made of them
+(docs/design/contract.md#names-that-fit).
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,18 @@ _VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _DNS_LABEL = 63
 _SUBDOMAIN = 253
 _REVISION = 11  # `-` and ten characters that a StatefulSet adds to its name in a pod label
-_SHORT = _DNS_LABEL - _REVISION  # a name that fits whatever is made of it, where a group has one pod
+_SHORT = _DNS_LABEL - _REVISION  # a name of this length is always valid where a group has one pod
 
 
-def app_names(app: App, size: int, groups: int, diagnostics: Collector) -> None:
-    """The app's name and all derived from it; `groups`: the most that may run."""
+def validate_app_names(app: App, size: int, groups: int, diagnostics: Collector) -> None:
+    """Validates the app's name, names derived from it, and its namespace. `size`: pods a group; `groups`: at most."""
     if size > 1 or len(app.name) > _SHORT or not _LABEL.fullmatch(app.name):
-        _own_name(app, size, groups, diagnostics)
-    if not _labels(app.namespace):
+        _validate_app_name(app, size, groups, diagnostics)
+    if not _is_dns_label(app.namespace):
         diagnostics.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
 
 
-def _own_name(app: App, size: int, groups: int, diagnostics: Collector) -> None:
+def _validate_app_name(app: App, size: int, groups: int, diagnostics: Collector) -> None:
     name = app.name
     if not _LABEL.fullmatch(name):
         diagnostics.add(
@@ -52,21 +54,21 @@ def _own_name(app: App, size: int, groups: int, diagnostics: Collector) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _labels(namespace: str) -> bool:
+def _is_dns_label(namespace: str) -> bool:
     """Whether it is a DNS-1123 label."""
     return bool(_OBJECT.fullmatch(namespace)) and len(namespace) <= _DNS_LABEL
 
 
-def route_name(item: TrafficInput, diagnostics: Collector) -> None:
-    """The name of a ModelRoute or InferenceModel, which becomes a label's value, and its namespace."""
+def validate_route_name(item: TrafficInput, diagnostics: Collector) -> None:
+    """Validates name (a label's value) and namespace of a ModelRoute or InferenceModel."""
     if not _OBJECT.fullmatch(item.name) or len(item.name) > _DNS_LABEL:
         diagnostics.add("E662", item.origin("metadata", "name"), name=item.name)
-    if not _labels(item.namespace):
+    if not _is_dns_label(item.namespace):
         diagnostics.add("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 
-def object_name(model: OpenModel, diagnostics: Collector) -> None:
-    """A DNS-1123 label, as upstream's webhook wants of OpenModels."""
+def validate_model_name(model: OpenModel, diagnostics: Collector) -> None:
+    """Requires a DNS-1123 label, as upstream's webhook does for OpenModels."""
     name = model.name
     if not _OBJECT.fullmatch(name) or len(name) > _DNS_LABEL:
         hint = (
@@ -77,42 +79,39 @@ def object_name(model: OpenModel, diagnostics: Collector) -> None:
         diagnostics.add("E283", Origin(model.document, ("metadata", "name")), name=name, hint=hint)
 
 
-def dotted_name(name: str, origin: Origin, diagnostics: Collector) -> None:
-    """A DNS-1123 subdomain, as the API server wants of any object; nobody wants more of a BackendRuntime."""
+def validate_runtime_name(name: str, origin: Origin, diagnostics: Collector) -> None:
+    """Requires a DNS-1123 subdomain, as the API server does for any object."""
     if len(name) > _SUBDOMAIN or not all(_OBJECT.fullmatch(part) for part in name.split(".")):
         diagnostics.add("E283", origin, name=name, hint="use small letters, digits, '-' and '.'")
 
 
-def family(model: OpenModel, diagnostics: Collector) -> None:
-    """familyName becomes the value of a pod label (docs/deviations.md#bugs-of-the-operator, 40)."""
+def validate_family_name(model: OpenModel, diagnostics: Collector) -> None:
+    """Requires a label's value of familyName (docs/deviations.md#bugs-of-the-operator, 40)."""
     value = model.spec["familyName"]
-    if not _is_value(value):
+    if not _is_label_value(value):
         diagnostics.add("E284", Origin(model.document, ("spec", "familyName")), value=value)
 
 
 @lru_cache(maxsize=1024)
-def _is_value(text: str) -> bool:
+def _is_label_value(text: str) -> bool:
     return len(text) <= _DNS_LABEL and bool(_VALUE.fullmatch(text))
 
 
-# host/namespace/name:tag, in parts that begin with a letter or digit, so that no program takes one for an option
-# As text: few runs need it, and re keeps what it has compiled.
+# host/namespace/name:tag, in parts that cannot be taken for an option. As text: few runs need it, and re caches it.
 _PULLED = r"(?a)[A-Za-z0-9_][\w.:@-]*(?:/[A-Za-z0-9_][\w.:@-]*){0,3}"
 
 
-def pullable(name: str) -> bool:
-    """Whether an engine that pulls and keeps models by name can call one so."""
+def is_pullable(name: str) -> bool:
+    """Whether an engine that pulls models by name accepts this name."""
     return bool(re.fullmatch(_PULLED, name))
 
 
-def unserved(engine: EngineSpec, name: str) -> str:
-    """What to do about a served name that a backend cannot have, '' where it can; its `engine.servedName` says how it
-    gets one.
-    """
+def served_name_hint(engine: Spec, name: str) -> str:
+    """What to do about a served name that the backend's `engine.servedName` does not allow; '' where it does."""
     kind = engine.get("servedName", "option")
     if kind == "directory" and ("/" in name or name in (".", "..")):
         return "there it is the name of a folder: leave out '/', and '.' alone"
-    if kind == "model" and not pullable(name):
+    if kind == "model" and not is_pullable(name):
         return "write it as name or name:tag, of letters, digits, '-', '_' and '.'"
     if kind == "option" and name.startswith("-"):
         return "there it is the value of an option: begin with a letter or digit"

@@ -1,4 +1,4 @@
-"""What RenderConfig's `pods` gives to every pod, and what a pod gets of it (docs/design/contract.md#pod-template)."""
+"""RenderConfig's `pods`: defaults of every pod (docs/design/contract.md#pod-template)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _OWN_LABELS = "app.kubernetes.io"
 
 
 class PodDefaults(Struct, frozen=True, eq=False):
-    """RenderConfig's `pods`, made ready once a run. `env`: all entries as they stand there, a name maybe twice;
-    `fields`: those of a pod spec that are alike for all apps; `part`: where all of it stands.
+    """RenderConfig's `pods`, normalized once a run. `env`: may hold a name twice; `fields`: of a pod spec, the same for
+    all apps; `part`: their origin.
     """
 
     labels: Body = {}
@@ -35,12 +35,14 @@ class PodDefaults(Struct, frozen=True, eq=False):
 
 
 def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
-    """RenderConfig's `pods`. An error for each label and annotation that is not the user's to set."""
-    spec, at = config.get("pods") or {}, config.origin("pods")
+    """RenderConfig's `pods`. An error for each reserved label and annotation."""
+    spec, origin = config.get("pods") or {}, config.origin("pods")
     for key in ("labels", "annotations"):
-        owned(spec.get(key) or {}, config.origin("pods", key), diagnostics, names=key == "labels")
+        validate_reserved_keys(
+            spec.get(key) or {}, config.origin("pods", key), diagnostics, reserve_common=key == "labels"
+        )
     parts = {
-        key: template.share_maps(api_defaults.part(value, config.origin("pods", key), diagnostics))
+        key: template.share_maps(api_defaults.normalize_part(value, config.origin("pods", key), diagnostics))
         for key, value in spec.items()
         if value and key != "env"
     }
@@ -49,8 +51,8 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
     env = []
     for i, variable in enumerate(spec.get("env") or ()):
         before = len(diagnostics.problems)
-        entry = api_defaults.entry(variable, at.at("env", i), diagnostics)
-        # A wrong one is said here, not once an app; it stays as a name, so that the others keep their numbers.
+        entry = api_defaults.default_env_entry(variable, origin.at("env", i), diagnostics)
+        # An invalid entry is reported here, once; its name stays, so that the indexes of the others do not change.
         env.append(
             template.share_maps(dict(entry) if len(diagnostics.problems) == before else {"name": variable["name"]})
         )
@@ -65,49 +67,47 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
     )
 
 
-def owned(
-    keys: Iterable[str], origin: Origin, diagnostics: Collector, *, names: bool, mine: Sequence[str] = ()
+def validate_reserved_keys(
+    keys: Iterable[str], origin: Origin, diagnostics: Collector, *, reserve_common: bool, limited_to: Sequence[str] = ()
 ) -> None:
-    """An error for each label or annotation that we, or LeaderWorkerSet, write: selectors and dashboards rely on them.
+    """An error for each label or annotation that the renderer or LeaderWorkerSet sets.
 
-    `names`: those of app.kubernetes.io are ours too; where `mine` is given, only the ones that it lists.
+    `reserve_common`: app.kubernetes.io is reserved too; of that domain only `limited_to`, where it is not empty.
     """
     for key in keys:
         domain = key.partition("/")[0] if "/" in key else ""
-        ours = any(domain == own or domain.endswith(f".{own}") for own in _OWN_DOMAINS)
-        if ours or (names and domain == _OWN_LABELS and (not mine or key in mine)):
+        is_reserved = any(domain == own_domain or domain.endswith(f".{own_domain}") for own_domain in _OWN_DOMAINS)
+        if is_reserved or (reserve_common and domain == _OWN_LABELS and (not limited_to or key in limited_to)):
             diagnostics.add("E291", origin.at(key, key=True), name=key)
 
 
-def selecting(constraints: Iterable[Body], app: str) -> list[Body]:
-    """Topology spread constraints that count the app's own pods, where they do not say which: none would count
-    nothing.
-    """
-    own = {"matchLabels": {_NAME: app}}
+def with_pod_selectors(constraints: Iterable[Body], app: str) -> list[Body]:
+    """Topology spread constraints; those without a labelSelector select the app's pods."""
+    selector = {"matchLabels": {_NAME: app}}
     return [
-        constraint if "labelSelector" in constraint else {**constraint, "labelSelector": own}
+        constraint if "labelSelector" in constraint else {**constraint, "labelSelector": selector}
         for constraint in constraints
     ]
 
 
-def generated(every: PodDefaults, app: str, runtime_class: str) -> Body:
-    """Those fields of a pod of ours that nothing else decides."""
-    if not every.spread and not runtime_class:
-        return every.fields
-    fields: dict[str, Any] = dict(every.fields)
+def generated_fields(defaults: PodDefaults, app: str, runtime_class: str) -> Body:
+    """The fields of a pod spec that come from the defaults, and the runtime class."""
+    if not defaults.spread and not runtime_class:
+        return defaults.fields
+    fields: dict[str, Any] = dict(defaults.fields)
     if runtime_class:
         fields["runtimeClassName"] = runtime_class
-    if every.spread:
-        fields["topologySpreadConstraints"] = selecting(every.spread, app)
+    if defaults.spread:
+        fields["topologySpreadConstraints"] = with_pod_selectors(defaults.spread, app)
     return fields
 
 
-def completed(
-    every: PodDefaults, spec: Mapping[str, Any], app: str, tolerations: Sequence[Body], runtime_class: str
+def complete_pod_spec(
+    defaults: PodDefaults, spec: Mapping[str, Any], app: str, tolerations: Sequence[Body], runtime_class: str
 ) -> dict[str, Any]:
-    """A hand-written pod spec with what it says nothing about itself, pull secrets behind its own, `tolerations`."""
+    """A hand-written pod spec with the defaults for missing fields, pull secrets appended, and `tolerations`."""
     fields = dict(spec)
-    for key, value in generated(every, app, runtime_class).items():
+    for key, value in generated_fields(defaults, app, runtime_class).items():
         if key == "imagePullSecrets":
             fields[key] = list(merge_items([spec.get(key, ()), value]).items)
         elif key != "serviceAccountName" or "serviceAccount" not in spec:  # the same field by its old name

@@ -1,7 +1,4 @@
-"""Where a model's weights are, where the engine finds them, and which loader brings them.
-
-The rules: docs/design/operator.md#sources.
-"""
+"""A model's weights: their source, their path in the container, and their loader (docs/design/operator.md#sources)."""
 
 from __future__ import annotations
 
@@ -16,30 +13,25 @@ from msgspec.structs import replace
 from renderer import component_versions
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
-from renderer.resolve.names import pullable
+from renderer.resolve.names import is_pullable
 
-if TYPE_CHECKING:
-    from renderer.input_types import ModelHubSpec
-
-HOME = "/workspace/models/"
-PULLED = "ollama"  # the one scheme, and kind of source, that is named after an engine: it pulls the weights itself
+MODELS_FOLDER = "/workspace/models/"
+PULLED = "ollama"  # the scheme, and kind of source, of weights that the engine of that name pulls itself
 _DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own: docs/design/operator.md#sources
 _GGUF = ".gguf"
-_PATTERNS: tuple[Literal["allowPatterns", "ignorePatterns"], ...] = ("allowPatterns", "ignorePatterns")
-# The first two as text: few runs need them, and re keeps what it has compiled.
+# The first two as text: few runs need them, and re caches compiled patterns.
 _IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
 )
-_ODD = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
+_INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
 class Weights(Struct, frozen=True):
     """One model's weights.
 
-    `kind` is the preset word Source. `path`: what the engine opens when the weights are on disk; `address`: what it is
-    told when nothing loads them. `loader`: name of the loader preset and its source entry, None when nothing is to
-    load.
+    `kind`: the preset word Source; `path`: of the loaded weights in the container; `address`: for engines that load the
+    weights themselves; `loader`: the name of the loader preset, None without one; `entry`: its source.
     """
 
     kind: str
@@ -61,52 +53,52 @@ class Weights(Struct, frozen=True):
     words: Mapping[str, Any] = {}
 
 
-def weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> Weights:
-    """What the model's `spec.source` says. Raises Stop when it says nothing that works."""
+def read_weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> Weights:
+    """The weights of `spec.source`. Raises Stop when it is not usable."""
     source = model.spec["source"]
     hub, uri = source.get("modelHub"), source.get("uri")
     if hub is not None and uri is not None:
         diagnostics.stop("E230", Origin(model.document, ("spec", "source", "uri"), key=True))
     if hub is not None:
-        return _hub(inputs, model, hub, Origin(model.document, ("spec", "source", "modelHub")), diagnostics)
+        return _hub_weights(inputs, model, hub, Origin(model.document, ("spec", "source", "modelHub")), diagnostics)
     if uri is None:
         diagnostics.stop("E231", Origin(model.document, ("spec", "source")))
-    return _uri(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), diagnostics)
+    return _uri_weights(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), diagnostics)
 
 
-def _hub(inputs: Inputs, model: OpenModel, hub: ModelHubSpec, at: Origin, diagnostics: Collector) -> Weights:
+def _hub_weights(inputs: Inputs, model: OpenModel, hub: Spec, origin: Origin, diagnostics: Collector) -> Weights:
     kind, repo, filename = hub.get("name", "Huggingface"), hub.get("modelID") or "", hub.get("filename") or ""
     if not repo:
-        diagnostics.add("E232", at.at("modelID") if "modelID" in hub else replace(at, key=True))
+        diagnostics.add("E232", origin.at("modelID") if "modelID" in hub else replace(origin, key=True))
     if repo and not _ID.fullmatch(repo):
-        diagnostics.add("E233", at.at("modelID"), value=repo)
+        diagnostics.add("E233", origin.at("modelID"), value=repo)
     if "filename" in hub:
         if not filename or filename.startswith("/") or filename.endswith("/") or ".." in filename.split("/"):
-            diagnostics.add("E234", at.at("filename"), value=filename)
+            diagnostics.add("E234", origin.at("filename"), value=filename)
         if kind != "Huggingface":
-            diagnostics.add("E235", at.at("filename", key=True), hub=kind)
-        for field in _PATTERNS:
+            diagnostics.add("E235", origin.at("filename", key=True), hub=kind)
+        for field in ("allowPatterns", "ignorePatterns"):
             if field in hub:
-                diagnostics.add("E236", at.at(field, key=True), field=field)
-    for field in _PATTERNS:
+                diagnostics.add("E236", origin.at(field, key=True), field=field)
+    for field in ("allowPatterns", "ignorePatterns"):
         for i, pattern in enumerate(hub.get(field) or ()):
             if not pattern:
-                diagnostics.add("E237", at.at(field, i), what="the pattern is empty", hint="leave it out")
+                diagnostics.add("E237", origin.at(field, i), what="the pattern is empty", hint="leave it out")
             elif "," in pattern:
                 what = f"the loader splits the pattern '{pattern}' at its comma"
-                diagnostics.add("E237", at.at(field, i), what=what, hint="write each pattern as an item of its own")
+                diagnostics.add("E237", origin.at(field, i), what=what, hint="write each pattern as an item of its own")
     revision = hub.get("revision") or _DEFAULT_REVISION.get(kind, "")
     allow = hub.get("allowPatterns") or []
     gguf = filename.lower().endswith(_GGUF) or (bool(allow) and all(p.lower().endswith(_GGUF) for p in allow))
-    loader, entry = _loader(inputs, kind)
+    loader, entry = _find_loader(inputs, kind)
     return Weights(
         kind="hub",
-        path=HOME + (filename or "models--" + repo.replace("/", "--")),
+        path=MODELS_FOLDER + (filename or "models--" + repo.replace("/", "--")),
         address=repo,
         name=model.name,
         format="gguf" if gguf else "safetensors",
         one_file=bool(filename),
-        origin=at,
+        origin=origin,
         hub=kind,
         revision=revision,
         filename=filename,
@@ -119,41 +111,39 @@ def _hub(inputs: Inputs, model: OpenModel, hub: ModelHubSpec, at: Origin, diagno
     )  # fmt: skip
 
 
-def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, diagnostics: Collector) -> Weights:
+def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, diagnostics: Collector) -> Weights:
     if uri.count("://") != 1:
-        diagnostics.stop("E240", at, value=uri)
+        diagnostics.stop("E240", origin, value=uri)
     scheme, rest = uri.split("://")
     scheme = scheme.lower()
     if scheme == PULLED:
-        if not pullable(rest):
-            diagnostics.stop("E245", at, value=uri)
-        return Weights(PULLED, "", uri, rest, "gguf", False, at, scheme=scheme)
+        if not is_pullable(rest):
+            diagnostics.stop("E245", origin, value=uri)
+        return Weights(PULLED, "", uri, rest, "gguf", False, origin, scheme=scheme)
     if scheme == "host":
-        odd = ".." in rest.split("/") or ":" in rest
-        if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or odd:
-            diagnostics.stop("E244", at, value=uri)
-        one = rest.lower().endswith(_GGUF)
+        is_odd = ".." in rest.split("/") or ":" in rest
+        if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or is_odd:
+            diagnostics.stop("E244", origin, value=uri)
+        is_file = rest.lower().endswith(_GGUF)
         return Weights(
-            "host", rest, rest, model.name, "gguf" if one else "safetensors", one, at, scheme=scheme, host_path=rest
+            "host",
+            rest,
+            rest,
+            model.name,
+            "gguf" if is_file else "safetensors",
+            is_file,
+            origin,
+            scheme=scheme,
+            host_path=rest,
         )
     if scheme == "oci":
-        return _oci(inputs, model, uri, rest, at, diagnostics)
-    loader, entry = _loader(inputs, scheme)
+        return _oci_weights(inputs, model, uri, rest, origin, diagnostics)
+    loader, entry = _find_loader(inputs, scheme)
     if not loader:
-        known = [
-            *(
-                s
-                for name in inputs.loaders
-                for e in inputs.loaders[name].value["spec"]["sources"]
-                for s in e["serves"]
-                if "address" in e
-            ),
-            "host",
-            "oci",
-            PULLED,
-        ]
-        diagnostics.stop("E241", at, scheme=uri.partition("://")[0], hint=_scheme_hint(scheme, known))
-    return _store(
+        entries = (entry for name in inputs.loaders for entry in inputs.loaders[name].value["spec"]["sources"])
+        known = [*(name for entry in entries if "address" in entry for name in entry["serves"]), "host", "oci", PULLED]
+        diagnostics.stop("E241", origin, scheme=uri.partition("://")[0], hint=_scheme_hint(scheme, known))
+    return _object_store_weights(
         inputs=inputs,
         model=model,
         uri=uri,
@@ -161,7 +151,7 @@ def _uri(inputs: Inputs, model: OpenModel, uri: str, at: Origin, diagnostics: Co
         rest=rest,
         loader=loader,
         entry=entry,
-        at=at,
+        origin=origin,
         diagnostics=diagnostics,
     )
 
@@ -174,15 +164,15 @@ def _scheme_hint(scheme: str, known: list[str]) -> str:
     return suggestion(scheme, known)
 
 
-def _store(
+def _object_store_weights(
     inputs: Inputs,
     model: OpenModel,
     uri: str,
     scheme: str,
     rest: str,
     loader: str,
-    entry: Mapping[str, Any],
-    at: Origin,
+    entry: Spec,
+    origin: Origin,
     diagnostics: Collector,
 ) -> Weights:
     with_endpoint = entry["address"] == "bucket.endpoint/path"
@@ -191,46 +181,48 @@ def _store(
     last = key.rpartition("/")[2]
     if not (dot and slash and bucket and key and (endpoint or not with_endpoint)) or "/" in bucket:
         diagnostics.stop(
-            "E242", at, value=uri, form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH")
+            "E242",
+            origin,
+            value=uri,
+            form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH"),
         )
-    odd = re.search(_ODD, rest)
-    if not last or odd:
-        part = odd[0].strip("/") if odd else ""
-        what = "ends in '/'" if not last else f"has {'a blank' if part.isspace() else repr(part)} in its path"
-        diagnostics.stop("E243", at, value=uri, what=what)
-    one = last.lower().endswith(_GGUF)
-    # The hub loader takes a last segment with any dot for one file, and writes it to that name
-    # (docs/design/operator.md#sources).
-    target = HOME + (last if one else f"models--{last}")
-    if with_endpoint and not one and "." in last:
-        diagnostics.stop("E246", at, value=last)
+    invalid = re.search(_INVALID, rest)
+    if not last or invalid:
+        part = invalid[0].strip("/") if invalid else ""
+        problem = "ends in '/'" if not last else f"has {'a blank' if part.isspace() else repr(part)} in its path"
+        diagnostics.stop("E243", origin, value=uri, what=problem)
+    is_file = last.lower().endswith(_GGUF)
+    # The hub loader takes a last segment with a dot for a file of that name (docs/design/operator.md#sources).
+    target = MODELS_FOLDER + (last if is_file else f"models--{last}")
+    if with_endpoint and not is_file and "." in last:
+        diagnostics.stop("E246", origin, value=last)
     config, uses = inputs.config, entry.get("uses") or ()
     if "endpoint" in uses:
         endpoint = config.get("loaders", loader, "endpoint") or ""
-    own = str(entry.get("scheme", scheme))
+    own_scheme = str(entry.get("scheme", scheme))
     return Weights(
         kind="objectStore",
         path=target,
         address=uri,
         name=model.name,
-        format="gguf" if one else "safetensors",
-        one_file=one,
-        origin=at,
+        format="gguf" if is_file else "safetensors",
+        one_file=is_file,
+        origin=origin,
         endpoint=endpoint,
-        scheme=own,
+        scheme=own_scheme,
         loader=loader,
         entry=entry,
         words={
-            "Scheme": own, "Bucket": bucket, "Endpoint": endpoint, "Key": key, "Target": target, "OneFile": one,
-            "Region": config.get("loaders", loader, "region") or "" if "region" in uses else "",
+            "Scheme": own_scheme, "Bucket": bucket, "Endpoint": endpoint, "Key": key, "Target": target,
+            "OneFile": is_file, "Region": config.get("loaders", loader, "region") or "" if "region" in uses else "",
             "Anonymous": bool(config.get("loaders", loader, "anonymous")),
-            "SecretAs": _secret_as(inputs, entry),
+            "SecretAs": _secret_use(inputs, entry),
         },
     )  # fmt: skip
 
 
-def _secret_as(inputs: Inputs, entry: Mapping[str, Any]) -> str:
-    """How RenderConfig's Secret for this source is to be used: keyFile, hmac; '' when it names none."""
+def _secret_use(inputs: Inputs, entry: Spec) -> str:
+    """How the loader uses RenderConfig's Secret for this source: keyFile or hmac; '' without one."""
     for credential in entry.get("credentials") or ():
         chosen = inputs.config.get("secrets", credential["secret"])
         if isinstance(chosen, Mapping):
@@ -238,36 +230,38 @@ def _secret_as(inputs: Inputs, entry: Mapping[str, Any]) -> str:
     return ""
 
 
-def _oci(inputs: Inputs, model: OpenModel, uri: str, rest: str, at: Origin, diagnostics: Collector) -> Weights:
+def _oci_weights(
+    inputs: Inputs, model: OpenModel, uri: str, rest: str, origin: Origin, diagnostics: Collector
+) -> Weights:
     image = re.fullmatch(_IMAGE, rest)
     if image is None:
-        diagnostics.stop("E247", at, value=uri)
+        diagnostics.stop("E247", origin, value=uri)
     last, tag, digest = image.groups()
     if not digest and tag in (None, "latest"):
-        diagnostics.stop("E248", at, value=uri)
+        diagnostics.stop("E248", origin, value=uri)
     target = str(inputs.config.get("targets", "kubernetes") or component_versions.components()["kubernetes"].default)
     if minor(target) < 35:
-        diagnostics.stop("E249", at, target=target)
-    mounted = f"{HOME}models--{last}"
-    inside = inputs.config.get("loaders", "oci", "path", default="models").strip("/")
+        diagnostics.stop("E249", origin, target=target)
+    mount_path = f"{MODELS_FOLDER}models--{last}"
+    folder = inputs.config.get("loaders", "oci", "path", default="models").strip("/")
     return Weights(
         "oci",
-        f"{mounted}/{inside}".rstrip("/"),
+        f"{mount_path}/{folder}".rstrip("/"),
         uri,
         model.name,
         "safetensors",
         False,
-        at,
+        origin,
         scheme="oci",
-        host_path=mounted,
+        host_path=mount_path,
         image=rest,
     )
 
 
-def _loader(inputs: Inputs, what: str) -> tuple[str | None, Mapping[str, Any]]:
-    """The loader preset that serves this hub or URI scheme, and its entry for it."""
+def _find_loader(inputs: Inputs, source: str) -> tuple[str | None, Spec]:
+    """The name of the loader preset for a hub or URI scheme, None without one, and its entry for that source."""
     for name in inputs.loaders:
         for entry in inputs.loaders[name].value["spec"]["sources"]:
-            if what in entry["serves"]:
+            if source in entry["serves"]:
                 return name, entry
     return None, {}

@@ -20,7 +20,7 @@ from renderer.api import BackendRuntime, OptionFile, UnreadableList
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_preview import option_lines
 from renderer.resolve.engine import backend_runtime
-from renderer.resolve.engine.dialect import OptionList, known_versions, listed, order
+from renderer.resolve.engine.dialect import OptionList, known_versions, read_option_list, version_key
 from renderer.yamlio import parse
 from scripts import make_options
 from tests.paths import ROOT
@@ -64,7 +64,7 @@ def shipped(engine: str) -> BackendRuntime:
 @cache
 def options_of(engine: str, version: str) -> OptionList:
     """The options of a version of an engine."""
-    options = listed(OptionListReader(), shipped(engine), version)
+    options = read_option_list(OptionListReader(), shipped(engine), version)
     assert options is not None
     return options
 
@@ -89,7 +89,7 @@ def own(folder: Path, path: str, more: str = "") -> BackendRuntime:
 
 def many(folder: Path, version: str) -> OptionList | None:
     (folder / "many.txt").write_text(MANY)
-    return listed(OptionListReader(), own(folder, "many.txt"), version)
+    return read_option_list(OptionListReader(), own(folder, "many.txt"), version)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_what_ended_and_what_came_later(tmp_path: Path) -> None:
 
 def test_of_samples_nobody_knows_the_first(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("samples b10 b20 b30\n--a 0 ..b20\n--b 0 b30..\n")
-    options = listed(OptionListReader(), own(tmp_path, "own.txt"), "b25")
+    options = read_option_list(OptionListReader(), own(tmp_path, "own.txt"), "b25")
     assert options is not None
     assert (options.version, options.options) == ("b20", {})
     assert (options.ended, options.later) == ({"--a": "by b20"}, {"--b": "by b30"})
@@ -171,19 +171,19 @@ def test_what_took_the_place_of_an_option_is_told_once_it_ended(tmp_path: Path) 
 def test_a_file_that_nobody_can_read(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text(text)
     with pytest.raises(UnreadableList, match=re.escape(said)):
-        listed(OptionListReader(), own(tmp_path, "own.txt"), "1")
+        read_option_list(OptionListReader(), own(tmp_path, "own.txt"), "1")
 
 
 def test_a_range_needs_a_line_of_versions(tmp_path: Path) -> None:
     (tmp_path / "own-1.txt").write_text("--a 0 1..2\n")
     with pytest.raises(UnreadableList, match="no '--name"):
-        listed(OptionListReader(), own(tmp_path, "own-1.txt"), "1")
+        read_option_list(OptionListReader(), own(tmp_path, "own-1.txt"), "1")
 
 
 def test_a_line_of_dots_is_read_at_once(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text(f"versions 1\n--a 0 {'.' * 500_000} x\n--a{',-a' * 200_000} 0 {'.' * 500_000}\n")
     with pytest.raises(UnreadableList):
-        listed(OptionListReader(), own(tmp_path, "own.txt"), "1")
+        read_option_list(OptionListReader(), own(tmp_path, "own.txt"), "1")
 
 
 # --- which file
@@ -198,7 +198,10 @@ def test_a_file_of_one_version_wins_over_the_same_version_of_ours(tmp_path: Path
         *known_versions(OptionListReader(), shipped("vllm")),
         "0.33.0.post1",
     ]
-    lists = {version: listed(OptionListReader(), runtime, version) for version in ("0.32.0", "0.33.0", "0.33.0.post1")}
+    lists = {
+        version: read_option_list(OptionListReader(), runtime, version)
+        for version in ("0.32.0", "0.33.0", "0.33.0.post1")
+    }
     assert {version: len(options.options) for version, options in lists.items() if options} == {
         "0.32.0": len(options_of("vllm", "0.32.0").options),
         "0.33.0": 1,
@@ -210,7 +213,7 @@ def test_a_file_of_many_versions_replaces_ours(tmp_path: Path) -> None:
     (tmp_path / "flags").mkdir()
     (tmp_path / "flags" / "vllm.txt").write_text("versions 0.40.0\n--mine 0\n")
     assert known_versions(OptionListReader(), own(tmp_path, "flags/vllm.txt")) == ["0.40.0"]
-    assert listed(OptionListReader(), own(tmp_path, "flags/vllm.txt"), "0.33.0") is None
+    assert read_option_list(OptionListReader(), own(tmp_path, "flags/vllm.txt"), "0.33.0") is None
 
 
 @pytest.mark.parametrize(
@@ -221,7 +224,7 @@ def test_the_names_that_older_presets_have_go_on_working(path: str, engine: str,
     runtime = own(tmp_path, f"flags/{path}.txt", f", removed: flags/{path}.removed.txt")
     assert known_versions(OptionListReader(), runtime) == known_versions(OptionListReader(), shipped(engine))
     for version in known_versions(OptionListReader(), runtime):
-        assert listed(OptionListReader(), runtime, version) == options_of(engine, version)
+        assert read_option_list(OptionListReader(), runtime, version) == options_of(engine, version)
 
 
 def test_a_list_that_says_no_version_is_none(tmp_path: Path) -> None:
@@ -243,17 +246,19 @@ VERSIONS = st.builds(
 @given(VERSIONS, VERSIONS)
 def test_versions_are_ordered_as_packages_are(one: str, other: str) -> None:
     a, b = Version(one), Version(other)
-    assert (order(one) < order(other), order(one) == order(other)) == (a < b, a == b)
+    assert (version_key(one) < version_key(other), version_key(one) == version_key(other)) == (a < b, a == b)
 
 
 @given(st.integers(1, 20_000), st.integers(1, 20_000))
 def test_builds_are_ordered_by_number(one: int, other: int) -> None:
-    assert (order(f"b{one}") < order(f"b{other}")) == (one < other)
+    assert (version_key(f"b{one}") < version_key(f"b{other}")) == (one < other)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_whatever_people_write_has_an_order(one: str, other: str) -> None:
-    assert (order(one) < order(other)) + (order(one) == order(other)) + (order(one) > order(other)) == 1
+    assert (version_key(one) < version_key(other)) + (version_key(one) == version_key(other)) + (
+        version_key(one) > version_key(other)
+    ) == 1
 
 
 @pytest.mark.parametrize(
@@ -264,7 +269,7 @@ def test_whatever_people_write_has_an_order(one: str, other: str) -> None:
     ],
 )
 def test_releases_are_ordered_as_they_came(versions: list[str]) -> None:
-    assert all(order(one) < order(other) for one, other in pairwise(versions))
+    assert all(version_key(one) < version_key(other) for one, other in pairwise(versions))
 
 
 # --- whose version
@@ -295,7 +300,7 @@ def test_releases_are_ordered_as_they_came(versions: list[str]) -> None:
     ],
 )
 def test_the_version_that_a_tag_says(engine: str, tag: str, version: str) -> None:
-    assert backend_runtime.version(shipped(engine).spec["engine"], tag) == version
+    assert backend_runtime.version_of_tag(shipped(engine).spec["engine"], tag) == version
 
 
 @pytest.mark.parametrize(
@@ -311,12 +316,12 @@ def test_the_version_that_a_tag_says(engine: str, tag: str, version: str) -> Non
     ],
 )
 def test_the_version_by_an_expression_of_ones_own(expression: str, tag: str, version: str) -> None:
-    assert backend_runtime.version({"options": {"version": expression}}, tag) == version
+    assert backend_runtime.version_of_tag({"options": {"version": expression}}, tag) == version
 
 
 def test_a_name_of_a_release_said_as_it_is() -> None:
-    said: EngineSpec = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
-    assert backend_runtime.version(said, "mine") == "b11146"
+    said = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
+    assert backend_runtime.version_of_tag(said, "mine") == "b11146"
 
 
 # --- what ships
@@ -327,7 +332,9 @@ def test_every_release_is_listed_in_its_order(engine: str) -> None:
     versions = known_versions(OptionListReader(), shipped(engine))
     assert versions == list(option_file(engine).versions)
     assert len(versions) == RELEASES[engine]
-    assert versions[-1] == backend_runtime.version(shipped(engine).spec["engine"], shipped(engine).spec["version"])
+    assert versions[-1] == backend_runtime.version_of_tag(
+        shipped(engine).spec["engine"], shipped(engine).spec["version"]
+    )
     if engine == "llamacpp":
         releases = shipped(engine).spec["engine"]["options"]["releases"].values()
         assert set(versions) >= {*(f"b{build}" for build in BUILDS), *releases}
@@ -405,7 +412,7 @@ def test_since_when_a_word_is_one_of_the_choices(engine: str, name: str, word: s
     for version in option_file(engine).versions:
         option = options_of(engine, version).options.get(name)
         if option is not None and option.choices:
-            assert (word in option.choices) == (order(version) >= order(since)), version
+            assert (word in option.choices) == (version_key(version) >= version_key(since)), version
 
 
 @pytest.mark.parametrize("engine", ENGINES)

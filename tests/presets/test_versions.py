@@ -70,7 +70,7 @@ def shipped(name: str) -> BackendRuntime:
 
 
 def compiled(runtime: BackendRuntime, version: str) -> Engine:
-    return compilation.engine(FILES, runtime, Collector(), 10, version)
+    return compilation.compile_engine(FILES, runtime, Collector(), 10, version)
 
 
 @cache
@@ -96,11 +96,11 @@ def used(engine: Engine) -> Iterator[tuple[str, str, dict[str, Any]]]:
 def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
     """What the list of a version does not have of what the preset gives."""
     engine = compiled(runtime, version)
-    judge = backend_runtime.judge(FILES, engine, version, Collector())
+    judge = backend_runtime.option_rules(FILES, engine, version, Collector())
     assert judge is not None
-    assert judge.listed.version == version
+    assert judge.option_list.version == version
     for use, name, words in used(engine):
-        layers = [engine.configs[name].layer(words), *engine.derives(words).layers]
+        layers = [engine.configs[name].layer(words), *engine.derivation(words).layers]
         for given, _ in refused_preset_options(judge, layers, len(layers)):
             yield f"{runtime.name} {version}, {use}, {name}: {given}"
 
@@ -148,20 +148,20 @@ DRAFT_BY = [
 def facts(engine: Engine) -> dict[str, Any]:
     words = {**PLAIN, **USES["tensor parallel"]}
     shell, metrics = engine.shell(words), engine.spec["metrics"]
-    variables = [entry["name"] for layer in engine.derives(words).envs for entry in layer.value]
+    variables = [entry["name"] for layer in engine.derivation(words).envs for entry in layer.value]
     stop = shell.lifecycle["preStop"]
     drafting = {**PLAIN, **USES["skip-loader, speculative"]}
-    layers = [engine.configs["speculative-decoding"].layer(drafting), *engine.derives(drafting).layers]
-    line = dialect.merged(engine.style, layers)
+    layers = [engine.configs["speculative-decoding"].layer(drafting), *engine.derivation(drafting).layers]
+    line, _ = dialect.merge_args(engine.style, layers)
     return {
         "draft by": [arg for arg in line if arg.startswith(("--spec", "--num-spec"))],
         "context": [
             (option, value)
-            for layer in engine.derives(words).layers
+            for layer in engine.derivation(words).layers
             for option, value in itertools.pairwise(layer.args)
             if option in ("--ctx-size", "--kv-unified-per-slot")
         ],
-        "threads": [layer.args[1] for layer in engine.derives(words).layers if layer.args[0] == "--threads-http"],
+        "threads": [layer.args[1] for layer in engine.derivation(words).layers if layer.args[0] == "--threads-http"],
         "cache": "--cache-ram" in line,
         "type": "--spec-type" in line,
         "new names": "--spec-draft-n-max" in line,
@@ -243,7 +243,7 @@ def test_every_range_counts(name: str, place: str, runtime: BackendRuntime) -> N
 def test_every_use_holds_every_entry() -> None:
     for name in RANGED:
         engine = compiled(shipped(name), "")
-        held = {entry for _, _, words in used(engine) for entry in engine.derives(words).held}
+        held = {entry for _, _, words in used(engine) for entry in engine.derivation(words).entries}
         assert held == set(engine.derived)
 
 
@@ -264,9 +264,9 @@ def test_ranges_make_sense() -> None:
 def test_the_own_version_is_the_preset_itself() -> None:
     for name in RANGED:
         runtime = shipped(name)
-        own = backend_runtime.version(runtime.spec["engine"], runtime.spec["version"])
-        assert versions.in_version(runtime, own) is runtime
-        assert versions.in_version(runtime, "") is runtime
+        own = backend_runtime.version_of_tag(runtime.spec["engine"], runtime.spec["version"])
+        assert versions.runtime_in_version(runtime, own) is runtime
+        assert versions.runtime_in_version(runtime, "") is runtime
 
 
 # ---- the mechanism ----
@@ -285,10 +285,8 @@ def changed(entries: list[dict[str, Any]], **engine: Any) -> BackendRuntime:
         "recommendedConfigs": [{"name": "default", "args": GIVEN}],
         "engine": {"drain": {"seconds": 9, "option": "--a"}, **engine, "versions": entries},
     }
-    runtime = BackendRuntime(
-        "small", cast("BackendRuntimeSpec", spec), ChangedDocument(whole.document, {"spec": spec}, {})
-    )
-    return versions.in_version(runtime, "1")
+    runtime = BackendRuntime("small", spec, ChangedDocument(whole.document, {"spec": spec}, {}))
+    return versions.runtime_in_version(runtime, "1")
 
 
 def where(runtime: BackendRuntime, *path: str | int) -> str:
@@ -391,4 +389,4 @@ def test_derived_entries_have_ranges() -> None:
     ],
 )
 def test_ranges(since: str, until: str, version: str, expected: bool) -> None:
-    assert versions.holds({"since": since, "until": until}, version) == expected
+    assert versions.in_range({"since": since, "until": until}, version) == expected

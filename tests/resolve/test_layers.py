@@ -8,7 +8,7 @@ from renderer.api import ConfigPart, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.resolve import flavors
 from renderer.resolve.engine import dialect
-from renderer.resolve.engine.dialect import ArgLayer, line, style
+from renderer.resolve.engine.dialect import ArgLayer, build_style, merge_args
 from renderer.resolve.flavors import INSTANCE_TYPE, FlavorOrigins
 from renderer.resolve.layers import Position, ValueLayer, merge_entries, merge_items, origins, replacements
 
@@ -73,11 +73,11 @@ def test_what_is_replaced_as_a_whole() -> None:
 
 def spoken(*lines: tuple[Origin, str]) -> list[tuple[str, Origin, list[Origin]]]:
     """Of each argument that is left: itself, where it stands, and who gives its option."""
-    settings: OptionsSpec = {"style": "argparse", "dotted": True, "aliases": {"-t": "--two"}}
-    reads = style(settings, [lines[0][1].split()])
+    settings = {"style": "argparse", "dotted": True, "aliases": {"-t": "--two"}}
+    reads = build_style(settings, [lines[0][1].split()])
     layers = [ArgLayer(text.split(), origin) for origin, text in lines]
-    args, form = line(reads, layers)
-    return [(arg, *told) for arg, told in zip(args, dialect.origins(reads, layers, args, form), strict=True)]
+    args, form = merge_args(reads, layers)
+    return [(arg, *told) for arg, told in zip(args, dialect.arg_origins(reads, layers, args, form), strict=True)]
 
 
 def test_arguments() -> None:
@@ -106,8 +106,8 @@ def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOri
     """The flavor `a` of a model over the one of the catalog."""
     config = RenderConfig({"flavors": {"a": catalog}} if catalog else {}, Named("config"), {})
     found = Collector()
-    known = flavors.catalog(config, found).get("a")
-    merged = flavors.flavor({"name": "a", **own}, MODEL, known, config, found)
+    known = flavors.flavor_catalog(config, found).get("a")
+    merged = flavors.merge_flavor({"name": "a", **own}, MODEL, known, config, found)
     assert found.problems == []
     return FlavorOrigins(merged, MODEL)
 

@@ -10,7 +10,7 @@ from renderer import load, yamlio
 from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Stop
 from renderer.load.option_lists import OptionListReader
-from renderer.resolve.weight_sources import Weights, weights
+from renderer.resolve.weight_sources import Weights, read_weights
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigSpec
@@ -46,7 +46,7 @@ def model(source: dict[str, Any]) -> OpenModel:
 def read(source: dict[str, Any], **config: Any) -> Weights:
     """The weights of a source that must be fine."""
     found = Collector()
-    made = weights(inputs(**config), model(source), found)
+    made = read_weights(inputs(**config), model(source), found)
     assert found.problems == []
     return made
 
@@ -55,7 +55,7 @@ def refused(source: dict[str, Any], **config: Any) -> list[tuple[str, str]]:
     """Code and field of every finding."""
     found = Collector()
     try:
-        weights(inputs(**config), model(source), found)
+        read_weights(inputs(**config), model(source), found)
     except Stop:
         assert found.problems, "a Stop says why"
     return [(each.code, each.field.removeprefix("spec.source.")) for each in found.problems]

@@ -32,33 +32,36 @@ from renderer.yamlio import SharedMap
 def run_context(inputs: Inputs) -> RunContext:
     """An empty memory for these inputs."""
     diagnostics = Collector()
-    every, catalog = pod_defaults.pod_defaults(inputs.config, diagnostics), flavors.catalog(inputs.config, diagnostics)
+    every, catalog = (
+        pod_defaults.pod_defaults(inputs.config, diagnostics),
+        flavors.flavor_catalog(inputs.config, diagnostics),
+    )
     loader_presets.settings(inputs.config, diagnostics)
     settings.collect_gateways(inputs.config, diagnostics)
     apps = {(app.namespace, app.name): app for app in (*inputs.beyond, *inputs.apps)}
     return RunContext(
         inputs=inputs,
-        every=every,
+        pod_defaults=every,
         catalog=catalog,
-        fed=monitoring.metrics_collected(inputs),
+        metrics_collected=monitoring.metrics_collected(inputs),
         rollout=target_versions.rollout(inputs.config),
         hardening=inputs.config.get("hardening") or "default",
-        policy=flavors.usual_policy(inputs),
+        flavor_policy=flavors.default_flavor_policy(inputs),
         scheduler=inputs.config.get("schedulerName") or "",
         problems=tuple(diagnostics.problems),
         apps=apps,
         traffic=_leading(inputs.traffic),
         engines={},
-        doors={},
+        gateway_settings={},
         weights={},
         loaders={},
         pickers={},
         picker_configs={},
-        served={},
+        apps_by_public_name={},
         plans={},
         placements={},
         envs={},
-        scales={},
+        scaling={},
     )
 
 
@@ -84,7 +87,9 @@ def weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weigh
     if known is None:
         diagnostics = Collector()
         try:
-            found_weights: weight_sources.Weights | None = weight_sources.weights(context.inputs, model, diagnostics)
+            found_weights: weight_sources.Weights | None = weight_sources.read_weights(
+                context.inputs, model, diagnostics
+            )
         except Stop:
             found_weights = None
         known = context.weights[model.name] = found_weights if not diagnostics.problems else None, diagnostics.problems
@@ -101,7 +106,7 @@ def engine(
     if known is None:
         diagnostics = Collector()
         try:
-            compiled: backend_runtime.Engine | None = compilation.engine(
+            compiled: backend_runtime.Engine | None = compilation.compile_engine(
                 context.inputs.option_files, runtime, diagnostics, drain, version
             )
         except Stop:
@@ -119,7 +124,7 @@ def _placement(
     known = context.placements.get(key)
     if known is None:
         before = len(diagnostics.problems)
-        known = flavors.placement(context.inputs, context.catalog, app, claim, diagnostics)
+        known = flavors.choose_placement(context.inputs, context.catalog, app, claim, diagnostics)
         if len(diagnostics.problems) == before:  # what is wrong stands somewhere else for everybody
             context.placements[key] = known
     return known
@@ -161,7 +166,7 @@ def _unheeded(claim: claims.Claim, ready: list[weight_sources.Weights], diagnost
 def app_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
     """The claim worked out. Raises Stop when there is no model to go on with."""
     inputs = context.inputs
-    claim = claims.claim(inputs, app, diagnostics)
+    claim = claims.read_claim(inputs, app, diagnostics)
     if app.flavor:
         claim = replace(claim, flavors=(app.flavor,))
     ready = []
@@ -169,14 +174,14 @@ def app_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
         model_weights, problems = weights(context, model.model)
         diagnostics.problems += problems
         ready += [model_weights] if model_weights else []
-    policy = app.spec.get("flavorPolicy") or context.policy
+    policy = app.spec.get("flavorPolicy") or context.flavor_policy
     place = _placement(context, app, claim, policy, diagnostics)
     if len(ready) < len(claim.models):
         raise Stop
     if app.annotations:
         app_annotations.validate_app_annotations(app, diagnostics)
     skip = app.annotations.get(app_annotations.SKIP) == "true"
-    names.family(claim.main, diagnostics)
+    names.validate_family_name(claim.main, diagnostics)
     labels = SharedMap(
         {
             "app.kubernetes.io/name": app.label,
@@ -191,7 +196,7 @@ def app_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
         "llmaz.io/model-family-name": claim.main.spec["familyName"],
     }
     handed = policy == flavors.INFTYAI
-    chosen = claim.flavors or (flavors.names(claim.main) if handed else ())
+    chosen = claim.flavors or (flavors.flavor_names(claim.main) if handed else ())
     annotations = {"llmaz.io/inference-service-flavors": ",".join(chosen)} if chosen else {}
     hardening = app.spec.get("hardening") or context.hardening
     if hardening == "restricted" and not skip:
@@ -209,7 +214,7 @@ def app_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
     kit = pods.pod_needs(
         config=inputs.config,
         app=app.name,
-        every=context.every,
+        every=context.pod_defaults,
         labels=marks,
         annotations=annotations,
         weights=ready,

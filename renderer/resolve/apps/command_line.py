@@ -52,16 +52,18 @@ def command_line(context: RunContext, app: App, base: AppBase, run: EngineRun, d
     per_model = backend_runtime.model_settings(base.claim.main, engine)
     own_args, model_args = user.get("args") or (), per_model.get("args") or ()
     first = config.layer(words)
-    derived = engine.derives(words)
+    derived = engine.derivation(words)
     layers = [first, *derived.layers]
-    if engine.owned_env:
-        dialect.validate_owned_env(engine.owned_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), diagnostics)
-        dialect.validate_owned_env(
-            engine.owned_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), diagnostics
+    if engine.reserved_env:
+        dialect.validate_reserved_env(
+            engine.reserved_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), diagnostics
+        )
+        dialect.validate_reserved_env(
+            engine.reserved_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), diagnostics
         )
         everywhere = context.inputs.config.get("pods", "env", default=())
-        dialect.validate_owned_env(
-            engine.owned_env, everywhere, context.inputs.config.origin("pods", "env"), diagnostics
+        dialect.validate_reserved_env(
+            engine.reserved_env, everywhere, context.inputs.config.origin("pods", "env"), diagnostics
         )
     if engine.style.splits:
         paths = [
@@ -71,37 +73,37 @@ def command_line(context: RunContext, app: App, base: AppBase, run: EngineRun, d
         arg_validation.validate_split_paths([arg for layer in layers for arg in layer.args], paths, diagnostics)
     theirs = _theirs(app, base, run)
     layers += theirs
-    args, form = dialect.line(engine.style, layers)
+    args, form = dialect.merge_args(engine.style, layers)
     # All that the next asks for, where the version is known; the values that others than people give follow from these.
     judged_by: tuple[Any, ...] = (
         run.version,
         run.held,
         words["TP"],
-        base.kit.placement.first,
+        base.kit.placement.first_index,
         claim.draft,
         tuple(model_args),
         tuple(own_args),
         "podTemplate" in app.spec,
         id(config),
-        id(derived.held),
+        id(derived.entries),
     )
     if facts := claim.main.spec.get("facts"):
         heads, longest = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
         judged_by += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in item for item in args)
-    if judged_by not in form.sound:
+    if judged_by not in form.valid:
         before = len(diagnostics.problems)
-        if engine.other and engine.style.read:
+        if engine.is_other_version and engine.style.parses_options:
             _judge_preset(context, app, run, layers, 1 + len(derived.layers), diagnostics)
         _judge(context, app, base, run, theirs, args, diagnostics)
         if run.version and len(diagnostics.problems) == before:
-            form.sound.add(judged_by)
+            form.valid.add(judged_by)
     env = _environment(context, app, base, run, derived, diagnostics)
     return CommandLine(layers, args, form, theirs, env, _shared_memory(app, run, derived, diagnostics))
 
 
 def shared_memory_layers(app: App, run: EngineRun) -> list[ValueLayer]:
     """Who says how much shared memory there is, as it is written."""
-    layers = [*run.engine.derives(run.words).shared_memory]
+    layers = [*run.engine.derivation(run.words).shared_memory]
     if "sharedMemorySize" in run.config.spec or "sharedMemorySize" in run.user:  # with most in neither
         authors = (run.config.spec, run.config.origin), (run.user, app.origin(*_BACKEND))
         layers += replacements("sharedMemorySize", authors)
@@ -128,8 +130,8 @@ def env_layers(context: RunContext, app: App, base: AppBase, run: EngineRun) -> 
     engine = run.engine
     return [
         ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
-        *engine.derives(run.words).envs,
-        ValueLayer(context.every.env, context.inputs.config.origin("pods", "env")),
+        *engine.derivation(run.words).envs,
+        ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
         ValueLayer(
             backend_runtime.model_settings(base.claim.main, engine).get("envs") or (), _at_model(base, engine, "envs")
         ),
@@ -161,7 +163,7 @@ def _entries(context: RunContext, envs: ValueLayer, diagnostics: Collector) -> S
     known = context.envs.get(key)
     if known is None:
         before = len(diagnostics.problems)
-        known = share_maps(api_defaults.entries(envs.value, envs.origin, diagnostics))
+        known = share_maps(api_defaults.default_env(envs.value, envs.origin, diagnostics))
         if len(diagnostics.problems) == before:
             context.envs[key] = known
     return known
@@ -186,7 +188,7 @@ def _judge(
     """What is wrong with the model's and the user's arguments. `line`: all arguments, as they will be."""
     engine, claim = run.engine, base.claim
     _judge_options(context, app, run, theirs, diagnostics)
-    if engine.style.read and theirs:
+    if engine.style.parses_options and theirs:
         arg_validation.validate_args(engine, theirs, claim.draft, run.words["Slots"], diagnostics)
     if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
         arg_validation.validate_drain(engine, theirs, line, engine.grace, None, diagnostics)
@@ -204,11 +206,11 @@ def _judge_preset(
     """What the engine of this version would not take of the preset's arguments, as far as they are in the line.
     `count`: how many of the layers are the preset's.
     """
-    judge = backend_runtime.judge(context.inputs.option_files, run.engine, run.version, diagnostics)
+    judge = backend_runtime.option_rules(context.inputs.option_files, run.engine, run.version, diagnostics)
     if judge is None:
         return
     for given_, hint in refused_preset_options(judge, layers, count):
-        diagnostics.add(f"{judge.prefix}445", run.versions[-1].origin, of=judge.of, given=given_, hint=hint)
+        diagnostics.add(f"{judge.prefix}445", run.versions[-1].origin, of=judge.engine, given=given_, hint=hint)
 
 
 def _judge_options(
@@ -216,12 +218,12 @@ def _judge_options(
 ) -> None:
     """What the engine of this version would not take of the model's and the user's arguments."""
     engine = run.engine
-    if not engine.style.read:
+    if not engine.style.parses_options:
         if engine.templated and run.user.get("args") and "options" in engine.spec:
             diagnostics.add("E438", app.origin(*_BACKEND, "args"), backend=engine.runtime.name)
         return
     version = run.version
-    judge = backend_runtime.judge(context.inputs.option_files, engine, version, diagnostics) if version else None
+    judge = backend_runtime.option_rules(context.inputs.option_files, engine, version, diagnostics) if version else None
     if judge is None:
         own = "version" in run.user and ":" not in run.tag
         if (version or own) and "list" in (engine.spec.get("options") or {}):
@@ -229,11 +231,11 @@ def _judge_options(
             diagnostics.add("W231", place, backend=engine.runtime.name, version=version or run.tag)
         return
     for layer in theirs:
-        known = engine.judged.get(key := (version, tuple(layer.args)))
+        known = engine.option_findings.get(key := (version, tuple(layer.args)))
         if known is None:
-            known = engine.judged[key] = validate_options(judge, layer.args)
-        for index, code, words in known:
-            diagnostics.add(code, layer.origin.at(index), **words)
+            known = engine.option_findings[key] = validate_options(judge, layer.args)
+        for finding in known:
+            diagnostics.add(finding.code, layer.origin.at(finding.index), **finding.words)
 
 
 def _at_model(base: AppBase, engine: backend_runtime.Engine, field: str) -> Origin:

@@ -67,11 +67,11 @@ def engine_run(
     if notice := engine.spec.get("notice"):
         origin = app.origin(*_BACKEND, "backendName") if "backendName" in user else app.origin("spec")
         diagnostics.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
-    config = backend_runtime.recommended(engine, claim.draft, app, diagnostics)
+    config = backend_runtime.choose_config(engine, claim.draft, app, diagnostics)
     model_settings = backend_runtime.model_settings(main, engine)
     sizing = user.get("resources"), model_settings.get("resources"), model_settings.get("maxModelLen")
-    size_key, before = cache_key(sizing, place.limits, place.params, place.given), len(diagnostics.problems)
-    sized = config.sized.get(size_key)
+    size_key, before = cache_key(sizing, place.limits, place.params, place.has_flavors), len(diagnostics.problems)
+    sized = config.sizes.get(size_key)
     merged = sized.resources if sized else _resources(app, engine, config, main, place, diagnostics)
     if engine.templated:
         so_far = len(diagnostics.problems)
@@ -81,8 +81,8 @@ def engine_run(
     if sized is None:
         sized = _sized(inputs, app, engine, claim, merged, place, diagnostics)
         if len(diagnostics.problems) == before:  # what is wrong stands somewhere else for everybody
-            config.sized[size_key] = sized
-    held, variant = sized.held, sized.variant
+            config.sizes[size_key] = sized
+    held, variant = sized.accelerator, sized.variant
     if user.get("version"):
         images.validate_image(user["version"], "tag", app.origin(*_BACKEND, "version"), diagnostics)
     version_layers = sized.versions
@@ -95,16 +95,16 @@ def engine_run(
     slots = 0
     if engine.shared_tokens:
         layers = config.spec.get("args") or (), model_settings.get("args") or (), user.get("args") or ()
-        slots = dialect.last_number(engine.style, layers, engine.shared_tokens.among) or 1
+        slots = dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
     words = _words(engine, base, variant, sized.size, served, length, slots)
     called = backend_runtime.name_in_engine(engine, served, words)
     named = engine.templated and called == served
-    if named and (hint := names.unserved(engine.spec, served)):
+    if named and (hint := names.served_name_hint(engine.spec, served)):
         diagnostics.add("E414", served_name_origin(app, main), name=served, backend=engine.runtime.name, hint=hint)
     _fixed(version_layers, "version" in user, diagnostics)
     # What an image of the podTemplate holds, only the version beside it says.
     own_image = "image" in pod_template.runner_patch(spec)[1]
-    version = engine.said(user.get("version", "") if own_image else tag)
+    version = engine.tag_version(user.get("version", "") if own_image else tag)
     if version != engine.version and version:
         engine = _in_version(context, engine, version, diagnostics)
         config = engine.configs[config.spec["name"]]
@@ -115,7 +115,7 @@ def engine_run(
             _differences(inputs, engine, version, version_layers[-1].origin, words, diagnostics)
         except TemplateError as error:
             template = Origin(engine.runtime.document, ("spec", *error.path))
-            diagnostics.stop("E420", template, what=error, hint=compilation.hint(error))
+            diagnostics.stop("E420", template, what=error, hint=compilation.template_hint(error))
     return EngineRun(
         engine=engine,
         config=config,
@@ -167,13 +167,15 @@ def _differences(
     name = engine.runtime.name
     refusals = [entry for entry in engine.refusals if entry.when(words)]
     for entry in refusals:
-        hint = versions.versions_able(inputs.option_files, inputs.runtimes[name], version, backend_runtime.WORDS, words)
-        diagnostics.add("E444", at, backend=name, version=version, what=entry.what(words), hint=hint)
+        hint = versions.capable_versions_hint(
+            inputs.option_files, inputs.runtimes[name], version, backend_runtime.WORDS, words
+        )
+        diagnostics.add("E444", at, backend=name, version=version, what=entry.message(words), hint=hint)
     if refusals:
         raise Stop
     for entry in engine.notes:
         if entry.when(words):
-            diagnostics.add("N448", at, backend=name, version=version, what=entry.what(words))
+            diagnostics.add("N448", at, backend=name, version=version, what=entry.message(words))
 
 
 def _unreadable(diagnostics: Collector, before: int) -> bool:
@@ -222,10 +224,12 @@ def _sized(
             merged, images=replacements("image", authors), versions=replacements("version", authors)
         )
     limited = (place.limits and place.origins(claim.main)) or app.origin(*_BACKEND, "resources")
-    held = flavors.accelerator(inputs, merged.sides.get("limits") or {}, limited, diagnostics)
-    variant = backend_runtime.variant(engine, held, place.given)
+    held = flavors.find_accelerator(inputs, merged.sides.get("limits") or {}, limited, diagnostics)
+    variant = backend_runtime.find_variant(engine, held, place.has_flavors)
     if variant is None:
-        backend_runtime.unsuited(inputs, engine, held, place.given, app.origin(*claim.models[0].path), diagnostics)
+        backend_runtime.refuse_accelerator(
+            inputs, engine, held, place.has_flavors, app.origin(*claim.models[0].path), diagnostics
+        )
     size = flavors.parallel_size(held, place, claim.main, diagnostics)
     if variant:
         index = next(i for i, entry in enumerate(engine.spec["variants"]) if entry is variant)

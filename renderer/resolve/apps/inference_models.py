@@ -41,7 +41,7 @@ class _Target(Struct, frozen=True):
 
 def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
     """The plan of an InferenceModel. Raises Stop when there is no pool to plan for."""
-    names.route_name(item, diagnostics)
+    names.validate_route_name(item, diagnostics)
     name = item.spec["modelName"]
     _validate_name(name, item.origin("spec", "modelName"), diagnostics)
     target_models = _targets(item, diagnostics)

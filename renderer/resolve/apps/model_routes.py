@@ -45,7 +45,7 @@ _LABEL = 63
 
 def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
     """The plan of a ModelRoute. Raises Stop when a backend is so wrong that nothing can be planned."""
-    names.route_name(item, diagnostics)
+    names.validate_route_name(item, diagnostics)
     settings, spec = gateway_settings(context, item.namespace), item.spec
     off = settings.mode == "off" and not any(
         _wants_route(context, item, backend, settings) for backend in spec["backends"]

@@ -53,7 +53,7 @@ def _spec(
     offered = (spec.get("inferenceConfig") or {}).get("flavors") or ()
     if offered:
         merged = [
-            flavors.flavor(
+            flavors.merge_flavor(
                 flavor, at.at("inferenceConfig", "flavors", i), catalog.get(flavor["name"]), config, diagnostics
             )
             for i, flavor in enumerate(offered)

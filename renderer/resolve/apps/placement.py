@@ -10,7 +10,7 @@ from renderer.diagnostics import Collector, Origin
 from renderer.resolve import claims, flavors
 from renderer.resolve.apps import variants
 from renderer.resolve.context import RunContext
-from renderer.resolve.flavors import Flavor, origins_of
+from renderer.resolve.flavors import Flavor, flavor_origins
 
 
 class AppPlacement(Struct, frozen=True):
@@ -31,11 +31,11 @@ def app_placements(context: RunContext, app: App) -> tuple[AppPlacement, ...]:
 
 
 def _placed(context: RunContext, app: App) -> AppPlacement:
-    claim = claims.claim(context.inputs, app, Collector())
+    claim = claims.read_claim(context.inputs, app, Collector())
     if app.flavor:
         claim = replace(claim, flavors=(app.flavor,))
-    app_flavors = flavors.placement(context.inputs, context.catalog, app, claim, Collector()).flavors
-    handed = flavors.policy(context.inputs, app) == flavors.INFTYAI
+    app_flavors = flavors.choose_placement(context.inputs, context.catalog, app, claim, Collector()).flavors
+    handed = flavors.flavor_policy(context.inputs, app) == flavors.INFTYAI
     return AppPlacement(app.name, claim.main, app_flavors, handed, app.origin(*claim.models[0].path))
 
 
@@ -44,7 +44,7 @@ def flavor_origin(context: RunContext, placed: AppPlacement, name: str, label: s
     app names the model, when that is a preset.
     """
     flavor = next(candidate for candidate in placed.flavors if candidate.name == name)
-    words = origins_of(flavor, placed.model)
+    words = flavor_origins(flavor, placed.model)
     if label in flavor.node:
         origin = words.at("node", label)
     elif flavor.catalog:

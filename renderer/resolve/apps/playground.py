@@ -39,7 +39,7 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """Everything decided. Raises Stop when there is no engine or model to go on with."""
-    names.app_names(app, 1, 1, diagnostics)
+    names.validate_app_names(app, 1, 1, diagnostics)
     count = triggers.replicas(app, diagnostics)
     triggers.validate_bounds(app, diagnostics)
     settings = gateway_settings(context, app.namespace)
@@ -53,10 +53,10 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     base = app_base(context, app, diagnostics)
     run = engine_run.engine_run(context, app, runtime, base, diagnostics)
     pod, line, config, patched = _pod(context, app, base, run, diagnostics)
-    if context.fed:
-        pod = monitoring.monitored_annotations(pod, run.engine)
+    if context.metrics_collected:
+        pod = monitoring.with_metrics_path(pod, run.engine)
     scaler = triggers.scaler(context, app, run.engine, run.config, diagnostics)
-    monitoring.readable(run.engine, app, line.form.names, pod, scaler, diagnostics)
+    monitoring.validate_metrics(run.engine, app, line.form.names, pod, scaler, diagnostics)
     runtime = run.engine  # in the version that runs
     spec, served = runtime.spec, run.served
     return Plan(
@@ -76,7 +76,9 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         origins=lambda: _origins(context, app, base, run, line, pod, patched),
         scaler=scaler,
         config=config,
-        shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod)) if context.fed else base.shared,
+        shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
+        if context.metrics_collected
+        else base.shared,
         app=app.label,
         model=base.claim.main.name,
         serves=served,
@@ -95,7 +97,7 @@ def _engine(context: RunContext, app: App, drain: int, diagnostics: Collector) -
     known = context.engines.get((name, drain, ""))
     if known is None:
         runtimes = context.inputs.runtimes
-        runtime = runtimes.get(name) or backend_runtime.runtime(
+        runtime = runtimes.get(name) or backend_runtime.find_runtime(
             context.inputs, name, _named_by(context, app), diagnostics
         )
         known = engine(context, runtime, drain)
@@ -125,10 +127,10 @@ def _pod(
     try:
         line = command_line.command_line(context, app, base, run, diagnostics)
         shell = engine.shell(words)
-        beside = preparation.preparation(inputs.config, app.name, engine, words)
+        beside = preparation.prepare(inputs.config, app.name, engine, words)
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
-        diagnostics.stop("E420", Origin(runtime.document, path), what=error, hint=compilation.hint(error))
+        diagnostics.stop("E420", Origin(runtime.document, path), what=error, hint=compilation.template_hint(error))
     if (draft := words["DraftModelPath"]) and claim.draft:
         texts = (*shell.command, *line.args, *line.env, *beside.config.values(), *beside.steps)
         arg_validation.validate_drafting(str(draft), texts, app.origin(*claim.models[1].path), diagnostics)
@@ -137,13 +139,13 @@ def _pod(
     facts = claim.main.spec.get("facts") or {}
     runner = Container(
         name=pods.RUNNER,
-        image=images.reference(inputs.config, images.tagged(run.images[-1].value, run.tag)),
+        image=images.image_reference(inputs.config, images.with_tag(run.images[-1].value, run.tag)),
         command=shell.command,
         args=line.args,
         env=pods.with_credentials(kit, line.env),
         ports=_PORTS,
         resources=run.resources.sides,
-        startup_probe=backend_runtime.startup(engine, shell.startup, facts.get("weightsGiB") or 0),
+        startup_probe=backend_runtime.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
         readiness_probe=shell.readiness,
         liveness_probe=shell.liveness,
         lifecycle=shell.lifecycle,
@@ -169,13 +171,13 @@ def _patched(
 ) -> PatchedPod:
     """The pod under the Playground's podTemplate."""
     inputs, at = context.inputs, app.origin("spec", "podTemplate")
-    patch = api_defaults.part(app.spec["podTemplate"], at, diagnostics)
+    patch = api_defaults.normalize_part(app.spec["podTemplate"], at, diagnostics)
     patched = pod_template.patch_pod(
         inputs.config, pod, patch, list(base.labels), base.hardening != "off", at, diagnostics
     )
     patched_pod = patched.pod
     if spread := patched_pod.rest.get("topologySpreadConstraints"):
-        rest = {**patched_pod.rest, "topologySpreadConstraints": pod_defaults.selecting(spread, app.name)}
+        rest = {**patched_pod.rest, "topologySpreadConstraints": pod_defaults.with_pod_selectors(spread, app.name)}
         patched_pod = replace(patched_pod, rest=rest)
     index, runner = pod_template.runner_patch(app.spec)
     before, after = (side.containers[0].resources.get("limits") or {} for side in (pod, patched_pod))
@@ -187,9 +189,9 @@ def _patched(
     pod_template.validate_patch(
         pod, patched_pod, app.spec["podTemplate"], base.hardening == "restricted", at, diagnostics
     )
-    if run.engine.owned_env:
+    if run.engine.reserved_env:
         env = at.at("spec", "containers", index, "env")
-        dialect.validate_owned_env(run.engine.owned_env, runner.get("env") or (), env, diagnostics)
+        dialect.validate_reserved_env(run.engine.reserved_env, runner.get("env") or (), env, diagnostics)
     return PatchedPod(patched_pod, patched.origins)
 
 
@@ -261,7 +263,7 @@ def _origins(
     if flavor := base.kit.placement.origins(base.claim.main):
         origins |= {("template", "spec", key): flavor.model.at("nodeSelector") for key in ("nodeSelector", "affinity")}
     config = context.inputs.config
-    everywhere = dict.fromkeys(("tolerations", *context.every.fields, "topologySpreadConstraints"), "pods")
+    everywhere = dict.fromkeys(("tolerations", *context.pod_defaults.fields, "topologySpreadConstraints"), "pods")
     origins |= {("template", "spec", key): config.origin(word, key) for key, word in everywhere.items()}
     origins["template", "spec", "runtimeClassName"] = config.origin("flavors")
     origins |= provenance.said(context, app, base, run, line, pod, patched)

@@ -23,7 +23,7 @@ from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, dialect
-from renderer.resolve.flavors import origins_of
+from renderer.resolve.flavors import flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.layers import origins
@@ -77,7 +77,7 @@ def _runner(app: App, base: AppBase, run: EngineRun, line: CommandLine, env: _Sp
     stand apart. `env`: who speaks of each variable.
     """
     yield (*_RUNNER, "image"), [layer.origin for layer in (*run.images, *run.versions)]
-    for i, (_, speakers) in enumerate(dialect.origins(run.engine.style, line.layers, line.args, line.form)):
+    for i, (_, speakers) in enumerate(dialect.arg_origins(run.engine.style, line.layers, line.args, line.form)):
         yield (*_RUNNER, "args", i), speakers
     for i, entry in enumerate(pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(entry["name"], ())
@@ -89,7 +89,7 @@ def _runner(app: App, base: AppBase, run: EngineRun, line: CommandLine, env: _Sp
 
 def _winners(run: EngineRun, line: CommandLine, env: _Speakers, pod: Pod) -> Iterator[tuple[Path, Origin]]:
     """Who gave each argument, and each variable of any container that has the runner's."""
-    for i, (origin, _) in enumerate(dialect.origins(run.engine.style, line.layers, line.args, line.form)):
+    for i, (origin, _) in enumerate(dialect.arg_origins(run.engine.style, line.layers, line.args, line.form)):
         yield (*_RUNNER, "args", i), origin
     for field, containers in (("containers", pod.containers[:1]), ("initContainers", pod.init_containers)):
         for index, container in enumerate(containers):
@@ -223,7 +223,7 @@ def _placed(base: AppBase) -> Iterator[tuple[Path, Origin]]:
         yield (*spec, "affinity"), Origin(flavor.model.source, flavor.model.path[:-1])
         yield from (((*spec, "nodeSelector", key), flavor.at("node", key)) for key in place.node_selector)
     for term, offered in enumerate(place.flavors if place.node_affinity else ()):
-        flavor = origins_of(offered, main)
+        flavor = flavor_origins(offered, main)
         for i, key in enumerate(offered.node):
             expression: Path = ("matchExpressions", i, "values", 0)
             required = "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", term

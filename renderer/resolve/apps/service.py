@@ -31,7 +31,7 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         diagnostics.add("E285", at.at("size"), value=size)
     if count < 0:
         diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
-    names.app_names(app, size, count, diagnostics)
+    names.validate_app_names(app, size, count, diagnostics)
     base = app_base(context, app, diagnostics)
     leader = _pod(context, app, base, "leaderTemplate", diagnostics) if own.get("leaderTemplate") is not None else None
     worker = _pod(context, app, base, "workerTemplate", diagnostics, marked=leader is None)
@@ -69,8 +69,11 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         called=public,  # what its template serves is its author's business
         disruptable=count >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
-        shared=(*base.shared, *(monitoring.monitor_needs(app.namespace, leader or worker) if context.fed else ())),
-        sub_groups=target_versions.sub_groups(context.inputs.config, groups),
+        shared=(
+            *base.shared,
+            *(monitoring.monitor_needs(app.namespace, leader or worker) if context.metrics_collected else ()),
+        ),
+        sub_groups=target_versions.sub_group_policy(context.inputs.config, groups),
         origins=lambda: _origins(context, app, base),
     )
 

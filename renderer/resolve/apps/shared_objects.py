@@ -26,7 +26,7 @@ def shared_plans(context: RunContext, wanted: Iterable[SharedNeed]) -> tuple[lis
     settings for it.
     """
     inputs, diagnostics = context.inputs, Collector()
-    monitoring.settings(inputs, diagnostics)
+    monitoring.validate_monitor_settings(inputs, diagnostics)
     gates = _gates(context, wanted := sorted(need for need in wanted if need.kind != routing.NAME))
     by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gate.namespace: {} for gate in gates}
     if gates:
@@ -42,7 +42,7 @@ def shared_plans(context: RunContext, wanted: Iterable[SharedNeed]) -> tuple[lis
                     for kind in kinds.get(_MODEL, ())
                 ]
             ),
-            monitor=monitoring.monitor(inputs) if _MONITOR in kinds else None,
+            monitor=monitoring.monitor_plan(inputs) if _MONITOR in kinds else None,
             classes=() if namespace else tuple({gate.class_name: gate for gate in reversed(gates)}.values()),
             gates=tuple(gate for gate in gates if gate.namespace == namespace),
         )

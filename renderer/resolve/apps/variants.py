@@ -15,11 +15,11 @@ VARIANTS = "variants"
 
 def app_variants(inputs: Inputs, app: App) -> tuple[App, ...]:
     """The app for each flavor of its claim, as `<name>-<flavor>`; itself where one workload is all there is."""
-    if flavors.policy(inputs, app) != VARIANTS:
+    if flavors.flavor_policy(inputs, app) != VARIANTS:
         return (app,)
     with suppress(Stop):  # what is wrong with the claim is said where it is worked out
-        claim = claims.claim(inputs, app, Collector())
-        known = flavors.names(claim.main)
+        claim = claims.read_claim(inputs, app, Collector())
+        known = flavors.flavor_names(claim.main)
         chosen = tuple(dict.fromkeys(claim.flavors)) or known
         if len(chosen) > 1 and set(chosen) <= set(known):
             return tuple(replace(app, name=f"{app.name}-{flavor}", of=app.name, flavor=flavor) for flavor in chosen)

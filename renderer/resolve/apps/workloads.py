@@ -37,7 +37,7 @@ def workloads(context: RunContext, app: App, diagnostics: Collector) -> list[Pla
 
 def _planned(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
     plan = playground.plan if app.kind == "Playground" else service.plan
-    if "flavorPolicy" not in app.spec and context.policy != variants.VARIANTS:  # as with most
+    if "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # as with most
         return [plan(context, app, diagnostics)]
     return [plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]
 
@@ -56,17 +56,17 @@ def broken(context: RunContext, namespace: str, name: str) -> bool:
 
 def serving(context: RunContext, namespace: str) -> dict[str, list[App]]:
     """The apps of a namespace by their public names, in the order of their own."""
-    if namespace not in context.served:
+    if namespace not in context.apps_by_public_name:
         named: dict[str, list[App]] = {}
         for place in sorted(app for app in context.apps if app[0] == namespace):
             named.setdefault(_served(context.inputs, context.apps[place]), []).append(context.apps[place])
-        context.served[namespace] = {name: named[name] for name in sorted(named) if name}
-    return context.served[namespace]
+        context.apps_by_public_name[namespace] = {name: named[name] for name in sorted(named) if name}
+    return context.apps_by_public_name[namespace]
 
 
 def _served(inputs: Inputs, app: App) -> str:
     """The public name of an app, by its own word, its model's, or its model's name; '' when nobody knows its model."""
     with suppress(Stop):
-        main = claims.claim(inputs, app, Collector()).main
+        main = claims.read_claim(inputs, app, Collector()).main
         return str(app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name)
     return ""

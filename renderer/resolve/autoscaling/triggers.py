@@ -51,7 +51,7 @@ def trigger(context: RunContext, app: App, engine: Engine, config: RecommendedCo
     recommended = config.spec.get("scaleTrigger")
     if recommended is not None and recommended.get("hpa") is not None:
         return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    if context.fed and (queue := _queue(engine)) is not None:
+    if context.metrics_collected and (queue := _queue(engine)) is not None:
         return queue, engine.origin.at("engine", "scale")
     return None
 
@@ -92,12 +92,12 @@ def scaler(
             _report_missing_trigger(context, app, engine, diagnostics)
         return None
     spec, origin = chosen
-    metrics_and_behavior = context.scales.get(key := cache_key(spec))
+    metrics_and_behavior = context.scaling.get(key := cache_key(spec))
     if metrics_and_behavior is None:
         error_count = len(diagnostics.problems)
         metrics_and_behavior = _metrics_and_behavior(spec, origin, diagnostics)
         if len(diagnostics.problems) == error_count:
-            context.scales[key] = metrics_and_behavior
+            context.scaling[key] = metrics_and_behavior
     return Scaler(minimum, maximum, *metrics_and_behavior)
 
 
@@ -132,7 +132,7 @@ def _queue(engine: Engine) -> Body | None:
     if not name or "path" not in engine.spec["metrics"]:
         return None
     target = {"type": "AverageValue", "averageValue": scale["target"]}
-    metric = {"type": "Pods", "pods": {"metric": {"name": monitoring.adapted(name)}, "target": target}}
+    metric = {"type": "Pods", "pods": {"metric": {"name": monitoring.adapter_metric_name(name)}, "target": target}}
     return {"metrics": [metric], "behavior": scale.get("behavior")}
 
 
@@ -143,7 +143,7 @@ def _report_missing_trigger(context: RunContext, app: App, engine: Engine, diagn
         engine.runtime.name,
         engine.origin.at("engine"),
     )
-    if not context.fed:
+    if not context.metrics_collected:
         diagnostics.add("E275", origin, backend=name)
     elif "scale" not in engine.spec:
         diagnostics.add("E276", origin, backend=name)

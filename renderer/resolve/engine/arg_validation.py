@@ -1,5 +1,5 @@
-"""Whether the arguments that people give go with the rest of the pod: what is not theirs to set, the preset's files,
-and the accelerators that the pod has.
+"""Validates the arguments of OpenModel and Playground against the rest of the pod: reserved options, the preset's
+files, and the accelerators.
 """
 
 from __future__ import annotations
@@ -24,210 +24,240 @@ _GLOB = frozenset("*?[")
 
 
 class AcceleratedEngine(Struct, frozen=True):
-    """An engine on accelerators. `derived`: the tensor parallel size where nobody says one; `given`: what people say;
-    `line`: all arguments, as they will be; `model`: whose flavors are the `place`.
+    """An engine on accelerators. `derived_size`: the default tensor parallel size; `layers`: the arguments of OpenModel
+    and Playground; `args`: the merged command line; `model`: the one whose flavors are the `placement`.
     """
 
     engine: Engine
-    held: Accelerator
-    derived: int
-    given: Sequence[ArgLayer]
-    line: Sequence[str]
-    place: Placement
+    accelerator: Accelerator
+    derived_size: int
+    layers: Sequence[ArgLayer]
+    args: Sequence[str]
+    placement: Placement
     model: OpenModel
 
 
-def validate_args(engine: Engine, given: Sequence[ArgLayer], draft: bool, slots: int, diagnostics: Collector) -> None:
-    """What the renderer or the preset has its own say in. `given`: the model's author first, then the Playground's,
-    each with some arguments; `slots`: how many requests run at once, as far as the command line says.
+class GivenNumber(Struct, frozen=True):
+    """A whole number that a user gives an option, the option as it is spelled, and where it stands."""
+
+    value: int
+    option: str
+    origin: Origin
+
+
+def validate_args(engine: Engine, layers: Sequence[ArgLayer], draft: bool, slots: int, diagnostics: Collector) -> None:
+    """Reports arguments that conflict with what the renderer or the preset sets. `layers`: OpenModel first, then
+    Playground, none empty; `slots`: the number of concurrent requests, 0 without `shared_tokens`.
     """
-    _shared_tokens(engine, given, slots, diagnostics)
-    wholes: set[str] = set()
-    for layer in given:
-        dialect.reserved(engine.style, engine.reserved, layer.args, layer.origin, diagnostics)
-        for i, token in enumerate(layer.args) if draft and engine.filed else ():
-            if path := engine.filed.get(engine.style.name(token)):
+    _validate_shared_tokens(engine, layers, slots, diagnostics)
+    whole_options: set[str] = set()
+    for layer in layers:
+        dialect.validate_reserved_options(engine.style, engine.reserved, layer.args, layer.origin, diagnostics)
+        for i, token in enumerate(layer.args) if draft and engine.draft_files else ():
+            if path := engine.draft_files.get(engine.style.name(token)):
                 diagnostics.add("W234", layer.origin.at(i), option=token.partition("=")[0], path=path)
-        if wholes:
-            _keyed(engine, layer, wholes, diagnostics)
-        if engine.style.dotted and layer is not given[-1]:
-            wholes |= {name for token in layer.args if (name := engine.style.name(token)) and "." not in name}
+        if whole_options:
+            _validate_keyed_options(engine, layer, whole_options, diagnostics)
+        if engine.style.dotted and layer is not layers[-1]:
+            whole_options |= {name for token in layer.args if (name := engine.style.name(token)) and "." not in name}
 
 
-def _shared_tokens(engine: Engine, given: Sequence[ArgLayer], slots: int, diagnostics: Collector) -> None:
-    """A warning for tokens that all requests at once share, where nobody says beside them how many these are."""
+def _validate_shared_tokens(engine: Engine, layers: Sequence[ArgLayer], slots: int, diagnostics: Collector) -> None:
+    """A warning for a number of tokens that concurrent requests share, given without the number of requests."""
     shared = engine.shared_tokens
-    if shared is None or slots < 2 or shared.among in _named(engine, given):
+    if shared is None or slots < 2 or shared.slots_option in _given_options(engine, layers):
         return
-    last = _last(engine, given, shared.options)
+    last = _last_given_number(engine, layers, shared.options)
     if last is None:
         return
-    tokens, option, origin = last
-    listed = engine.lists.get(engine.version)
-    if shared.instead and (listed is None or shared.instead in listed.options):
+    tokens, option = last.value, last.option
+    listed = engine.option_lists.get(engine.version)
+    beside = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
+    if shared.per_request_option and (listed is None or shared.per_request_option in listed.options):
         amount = f" {tokens}' for {tokens} tokens each" if tokens else "' and what each may have"
-        hint = f"write '{shared.instead}{amount}, or '{shared.among} {slots}' beside it if sharing is meant"
+        hint = f"write '{shared.per_request_option}{amount}, or {beside}"
     else:
-        amount = f" {tokens * slots}' and '{shared.among} {slots}' for {tokens} tokens each"
-        hint = f"write '{option}{amount}" if tokens else f"write '{shared.among} {slots}' beside it if sharing is meant"
-    what = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
+        amount = f" {tokens * slots}' and '{shared.slots_option} {slots}' for {tokens} tokens each"
+        hint = f"write '{option}{amount}" if tokens else f"write {beside}"
+    text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
     share = f", so each gets {tokens // slots}" if tokens else ""
-    diagnostics.add("W249", origin, slots=slots, tokens=what, share=share, hint=hint)
+    diagnostics.add("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
 
 
-def _keyed(engine: Engine, given: ArgLayer, wholes: set[str], diagnostics: Collector) -> None:
-    """A warning for the first key of each option that an earlier author gave as a whole, which is then lost."""
+def _validate_keyed_options(engine: Engine, layer: ArgLayer, whole_options: set[str], diagnostics: Collector) -> None:
+    """A warning for the first key of each option that an earlier layer gives as a whole, whose value is then lost."""
     reported: set[str] = set()
-    for i, token in enumerate(given.args):
+    for i, token in enumerate(layer.args):
         keyed = token[:1] == "-" and "." in token and engine.style.head(token)[1]
         name = engine.style.name(token).partition(".")[0] if keyed else ""
-        if name in wholes - reported:
+        if name in whole_options - reported:
             reported.add(name)
             option = token.partition("=")[0]
-            diagnostics.add("W232", given.origin.at(i), of=engine.runtime.name, option=option, other=name)
+            diagnostics.add("W232", layer.origin.at(i), of=engine.runtime.name, option=option, other=name)
 
 
 def validate_draft_args(
-    config: RecommendedConfig,
-    line: Sequence[str],
-    user: BackendRuntimeConfigSpec,
-    origin: Origin,
-    diagnostics: Collector,
+    config: RecommendedConfig, args: Sequence[str], user: Spec, origin: Origin, diagnostics: Collector
 ) -> None:
-    """An error where the path of a draft model that nobody claims is still in the line of a config that has it, as an
-    empty argument.
-    """
-    if "" in line:
-        place = origin.at("configName") if "configName" in user else config.origin.at("args")
-        diagnostics.add("E417", place, name=config.spec["name"])
+    """An error where a config wants the path of a draft model and none is claimed: the argument is empty."""
+    if "" in args:
+        error_origin = origin.at("configName") if "configName" in user else config.origin.at("args")
+        diagnostics.add("E417", error_origin, name=config.spec["name"])
 
 
 def validate_drafting(path: str, texts: Iterable[object], origin: Origin, diagnostics: Collector) -> None:
-    """A warning where none of the texts that an engine gets holds the draft model's path. `origin`: of its claim."""
+    """A warning where no text of the container names the draft model's path. `origin`: of its claim."""
     if not any(path in str(text) for text in texts):
         diagnostics.add("W222", origin)
 
 
 def validate_drain(
     engine: Engine,
-    given: Sequence[ArgLayer],
-    line: Sequence[str],
+    layers: Sequence[ArgLayer],
+    args: Sequence[str],
     grace: int,
-    patch: Origin | None,
+    patch_origin: Origin | None,
     diagnostics: Collector,
 ) -> None:
-    """A warning where the pod is killed before the engine has finished what it was given time for. `grace`: what the
-    pod has from the start of its hook; `patch`: who may have changed that, None where nobody could.
+    """A warning where the grace period is shorter than the hook's sleep and the engine's drain timeout together.
+    `grace`: in seconds; `patch_origin`: where a podTemplate may set it, None without one.
     """
     option: str = (engine.spec.get("drain") or {}).get("option", "")
-    if not option or not (patch or option in _named(engine, given)):
+    if not option or not (patch_origin or option in _given_options(engine, layers)):
         return
     drain_options, sleep = frozenset([option]), engine.constant["DrainSleep"]
-    seconds = _told(engine, line, drain_options)
+    seconds = _last_number(engine, args, drain_options)
     if seconds is not None and sleep <= grace < seconds + sleep:
-        last = _last(engine, given, drain_options)
-        if origin := last[2] if last else patch:
+        last = _last_given_number(engine, layers, drain_options)
+        if origin := last.origin if last else patch_origin:
             words = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace}
             diagnostics.add("W228", origin, **words, least=seconds + sleep + 10)
 
 
 def validate_split_paths(args: Sequence[str], origins: Sequence[tuple[str, Origin]], diagnostics: Collector) -> None:
-    """An error for each of the preset's filled arguments that a shell would take apart; `origins`: paths of weights,
-    and who says them.
+    """An error for each argument of the preset that a shell would split or expand. `origins`: paths of weights, and
+    where each is said.
     """
     for arg in args:
         if arg and (arg.split() != [arg] or not _GLOB.isdisjoint(arg)):
-            place = next((origin for path, origin in origins if path == arg), origins[0][1])
-            diagnostics.add("E436", place, arg=arg)
+            error_origin = next((origin for path, origin in origins if path == arg), origins[0][1])
+            diagnostics.add("E436", error_origin, arg=arg)
 
 
-def validate_parallelism(on: AcceleratedEngine, diagnostics: Collector) -> None:
-    """An error where more accelerators are shared out than the pod has, a warning where some are left over."""
-    engine, held, given, place = on.engine, on.held, on.given, on.place
-    if not held.resource or not engine.sizes:
+def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector) -> None:
+    """An error where the arguments use more accelerators than the pod has, a warning where they leave some unused."""
+    engine, accelerator, layers, placement = (
+        accelerated.engine,
+        accelerated.accelerator,
+        accelerated.layers,
+        accelerated.placement,
+    )
+    if not accelerator.resource or not engine.size_options:
         return
-    count = held.number if held.group else 1
-    touched = not _named(engine, given).isdisjoint(engine.sharing)
-    last = _last(engine, given, engine.sizes) if touched else None
-    if last is not None and last[0] > count:
-        diagnostics.add("E416", last[2], option=last[1], size=last[0], count=held.number, name=held.resource)
+    count = accelerator.number if accelerator.group else 1
+    overridden = not _given_options(engine, layers).isdisjoint(engine.parallel_options)
+    last = _last_given_number(engine, layers, engine.size_options) if overridden else None
+    if last is not None and last.value > count:
+        diagnostics.add(
+            "E416",
+            last.origin,
+            option=last.option,
+            size=last.value,
+            count=accelerator.number,
+            name=accelerator.resource,
+        )
         return
-    size = _used(engine, on.line) if touched else on.derived
+    size = _accelerators_used(engine, accelerated.args) if overridden else accelerated.derived_size
     if size is None or size == count:
         return
-    shared = (_last(engine, given, frozenset(engine.shares)) if touched else None) or last
+    shared = (_last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
     if size > count and shared is not None:
-        diagnostics.add("E416", shared[2], option=shared[1], size=size, count=held.number, name=held.resource)
+        diagnostics.add(
+            "E416", shared.origin, option=shared.option, size=size, count=accelerator.number, name=accelerator.resource
+        )
     elif size < count:
-        flavor = place.origins(on.model)
-        if origin := shared[2] if shared else flavor and flavor.at("params", "TP"):
+        flavor = placement.origins(accelerated.model)
+        if origin := shared.origin if shared else flavor and flavor.at("params", "TP"):
             hint = "lower the flavor's limits, or use all by data or pipeline parallelism"
             if shared and last is None:
-                hint = f"your own size drops the derived one: say {min(engine.sizes)} too, or lower the flavor's limits"
-            diagnostics.add("W236", origin, size=size, count=count, name=held.resource, hint=hint)
+                option = min(engine.size_options)
+                hint = f"your own size drops the derived one: say {option} too, or lower the flavor's limits"
+            diagnostics.add("W236", origin, size=size, count=count, name=accelerator.resource, hint=hint)
 
 
-def validate_model_facts(on: AcceleratedEngine, diagnostics: Collector) -> None:
-    """A warning for what does not go with the model's `facts`: heads that cannot be shared out alike, a context beyond
-    the one that it was made for.
+def validate_model_facts(accelerated: AcceleratedEngine, diagnostics: Collector) -> None:
+    """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
+    `facts.contextLength`.
     """
-    engine, held, given, line, place, model = on.engine, on.held, on.given, on.line, on.place, on.model
-    facts, mine = model.spec["facts"], _named(engine, given)
-    flavor = place.origins(on.model)
-    heads: int = (facts.get("attention") or {}).get("heads") or 0 if held.number > 1 else 0
-    size: int | None = on.derived
-    if heads and not mine.isdisjoint(engine.sharing):
-        size = _told(engine, line, engine.sizes)
+    engine, accelerator, layers, args, placement, model = (
+        accelerated.engine,
+        accelerated.accelerator,
+        accelerated.layers,
+        accelerated.args,
+        accelerated.placement,
+        accelerated.model,
+    )
+    facts, given_options = model.spec["facts"], _given_options(engine, layers)
+    flavor = placement.origins(accelerated.model)
+    heads: int = (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 else 0
+    size: int | None = accelerated.derived_size
+    if heads and not given_options.isdisjoint(engine.parallel_options):
+        size = _last_number(engine, args, engine.size_options)
     if heads and size and heads % size:
         last, fits = (
-            _last(engine, given, engine.sizes),
+            _last_given_number(engine, layers, engine.size_options),
             max(divisor for divisor in range(1, size) if heads % divisor == 0),
         )
-        sized = ("params", "TP") if "TP" in place.params else ("limits", held.resource)
-        if origin := last[2] if last else flavor and flavor.at(*sized):
+        size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
+        if origin := last.origin if last else flavor and flavor.at(*size_path):
             diagnostics.add("W226", origin, size=size, heads=heads, fits=fits)
-    longest, written = facts.get("contextLength") or math.inf, place.params.get("MAX-MODEL-LEN", "")
-    stated = None if mine.isdisjoint(engine.lengths) else _last(engine, given, engine.lengths)
-    if stated is None and flavor and written.isascii() and written.isdigit() and len(written) < 10:
-        stated = int(written), "", flavor.at("params", "MAX-MODEL-LEN")
+    longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
+    stated = (
+        None
+        if given_options.isdisjoint(engine.length_options)
+        else _last_given_number(engine, layers, engine.length_options)
+    )
+    if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:
+        stated = GivenNumber(int(flavor_length), "", flavor.at("params", "MAX-MODEL-LEN"))
     if stated is None and (length := model_settings(model, engine).get("maxModelLen")):
-        stated = length, "", Origin(model.document, ("spec", "engines", engine.runtime.name, "maxModelLen"))
-    if stated and stated[0] > longest and not any("rope" in divisor for divisor in line):
-        diagnostics.add("W227", stated[2], length=stated[0], longest=longest)
+        origin = Origin(model.document, ("spec", "engines", engine.runtime.name, "maxModelLen"))
+        stated = GivenNumber(length, "", origin)
+    if stated and stated.value > longest and not any("rope" in arg for arg in args):
+        diagnostics.add("W227", stated.origin, length=stated.value, longest=longest)
 
 
-def _named(engine: Engine, given: Sequence[ArgLayer]) -> set[str]:
-    """The options that authors give."""
-    return {engine.style.name(token) for layer in given for token in layer.args if token[:1] == "-"}
+def _given_options(engine: Engine, layers: Sequence[ArgLayer]) -> set[str]:
+    """The names of the options in the layers."""
+    return {engine.style.name(token) for layer in layers for token in layer.args if token[:1] == "-"}
 
 
-def _used(engine: Engine, line: Sequence[str]) -> int | None:
-    """How many accelerators a command line uses; None where it does not say that in numbers."""
-    named = {engine.style.name(token) for token in line if token[:1] == "-"}
-    known = engine.sizes | engine.shares.keys()
-    if named & engine.uncounted or named & engine.sharing - known:
+def _accelerators_used(engine: Engine, args: Sequence[str]) -> int | None:
+    """The number of accelerators that a command line uses; None where it cannot be told."""
+    options = {engine.style.name(token) for token in args if token[:1] == "-"}
+    known = engine.size_options | engine.multipliers.keys()
+    if options & engine.uncountable_options or options & engine.parallel_options - known:
         return None
     size = 1
-    for factor in (engine.sizes, *(frozenset([share]) for share in engine.shares)):
-        beside = frozenset().union(*(engine.shares.get(option, ()) for option in factor))
-        if named & factor and not named & beside:
-            number = _told(engine, line, factor)
+    for alternatives in (engine.size_options, *(frozenset([share]) for share in engine.multipliers)):
+        excluding = frozenset().union(*(engine.multipliers.get(option, ()) for option in alternatives))
+        if options & alternatives and not options & excluding:
+            number = _last_number(engine, args, alternatives)
             if number is None:
                 return None
             size *= number
     return size
 
 
-def _last(engine: Engine, given: Sequence[ArgLayer], wanted: frozenset[str]) -> tuple[int, str, Origin] | None:
-    """The last number that an author says by one of these options, in its spelling, and where."""
-    for layer in reversed(given):
+def _last_given_number(engine: Engine, layers: Sequence[ArgLayer], options: frozenset[str]) -> GivenNumber | None:
+    """The last number that a layer gives one of these options; None without one."""
+    for layer in reversed(layers):
         for i in range(len(layer.args) - 1, -1, -1):
-            if engine.style.name(layer.args[i]) in wanted and (number := dialect.number_of(layer.args, i)) is not None:
-                return number, layer.args[i].partition("=")[0], layer.origin.at(i)
+            if engine.style.name(layer.args[i]) in options and (number := dialect.number_at(layer.args, i)) is not None:
+                return GivenNumber(number, layer.args[i].partition("=")[0], layer.origin.at(i))
     return None
 
 
-def _told(engine: Engine, line: Sequence[str], wanted: frozenset[str]) -> int | None:
-    """The number that the last of these options in a command line is given; None without one of them, or a number."""
-    last = next((i for i in range(len(line) - 1, -1, -1) if engine.style.name(line[i]) in wanted), None)
-    return None if last is None else dialect.number_of(line, last)
+def _last_number(engine: Engine, args: Sequence[str], options: frozenset[str]) -> int | None:
+    """The number that the last of these options in a command line has; None without such an option, or number."""
+    last = next((i for i in range(len(args) - 1, -1, -1) if engine.style.name(args[i]) in options), None)
+    return None if last is None else dialect.number_at(args, last)

@@ -1,4 +1,4 @@
-"""How an engine is run: which of a BackendRuntime's configs, variants and parts hold. `compiling` makes it ready."""
+"""A compiled BackendRuntime, and the choice of its recommended config, variant and derived entries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from renderer.patterns import Expression, PatternError
 from renderer.plan import Body
 from renderer.resolve.engine import dialect
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, OptionList, ReservedOption
-from renderer.resolve.engine.option_validation import OptionJudge, Said, validate_options
+from renderer.resolve.engine.option_validation import OptionFinding, OptionRules, validate_options
 from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
@@ -55,12 +55,12 @@ PORT = 8080  # the one port of args, probes, drain and Services (docs/design/con
 
 
 def constant(drain: int) -> Words:
-    """The words that are alike for all apps of a run which drain alike."""
+    """The words that are the same for all apps of a run with this drain time."""
     return {"Port": PORT, "DrainSleep": drain}
 
 
-class Derived(Struct, frozen=True):
-    """One entry of `engine.derived`. `words`: what may fill it."""
+class DerivedEntry(Struct, frozen=True):
+    """One entry of `engine.derived`. `words`: those in its templates."""
 
     origin: Origin
     when: Filler
@@ -71,33 +71,34 @@ class Derived(Struct, frozen=True):
     words: frozenset[str]
 
 
-class Conditional(Struct, frozen=True):
-    """What `engine.versions` says of a version: when that counts, and the sentence."""
+class ConditionalMessage(Struct, frozen=True):
+    """A note or refusal of `engine.versions`: its condition, and its message."""
 
     when: Filler
-    what: Filler
+    message: Filler
 
 
 class Derivation(Struct, frozen=True, eq=False):
-    """What `engine.derived` gives: layers of arguments, of variables, of shared memory. `held`: the entries that
-    they are from."""
+    """Layers of arguments, environment and shared memory from `engine.derived`, and the entries that they come from."""
 
-    held: tuple[Derived, ...] = ()
+    entries: tuple[DerivedEntry, ...] = ()
     layers: tuple[ArgLayer, ...] = ()
     envs: tuple[ValueLayer, ...] = ()
     shared_memory: tuple[ValueLayer, ...] = ()
 
 
-class HeldDerivations(Struct, frozen=True, eq=False):
-    """The entries of `engine.derived` that hold together. `asking`: the values of the words that fill them."""
+class DerivationCache(Struct, frozen=True, eq=False):
+    """Entries of `engine.derived` that are active together, and a cache of what they give. `key`: the values of their
+    words.
+    """
 
-    entries: tuple[Derived, ...]
-    asking: Callable[[Words], Any]
-    filled: dict[Any, Derivation]  # a memory: by these values
+    entries: tuple[DerivedEntry, ...]
+    key: Callable[[Words], Any]
+    derivations: dict[Any, Derivation]  # by `key`
 
 
 class RunnerShell(Struct, frozen=True, eq=False):
-    """What a runner has around its arguments."""
+    """The command, hooks and probes of a runner."""
 
     command: tuple[str, ...]
     lifecycle: Body
@@ -107,7 +108,7 @@ class RunnerShell(Struct, frozen=True, eq=False):
 
 
 class EngineFile(Struct, frozen=True):
-    """One entry of `engine.files`: when it holds, where the container sees it, its key in the ConfigMap."""
+    """One entry of `engine.files`. `path`: its mount path in the container; `key`: in the ConfigMap."""
 
     when: Filler
     path: str
@@ -116,7 +117,7 @@ class EngineFile(Struct, frozen=True):
 
 
 class EngineStep(Struct, frozen=True):
-    """One entry of `engine.initContainers`; `image` is empty for the runner's."""
+    """One entry of `engine.initContainers`. `image`: '' for the runner's."""
 
     when: Filler
     name: str
@@ -126,13 +127,13 @@ class EngineStep(Struct, frozen=True):
 
 
 class RunnerSize(Struct, frozen=True):
-    """What follows from an app's resources and its flavor: what the runner gets, the accelerators in it, the variant
-    for these, TP and MaxModelLen, and what the preset says of the image's repository and tag.
+    """What follows from the resources of an app and its flavor. `size`: tensor parallel; `length`: MaxModelLen;
+    `images`, `versions`: the preset's layers of the image's repository and tag.
     """
 
     resources: MergedResources
-    held: Accelerator = NONE
-    variant: VariantSpec = {}
+    accelerator: Accelerator = NONE
+    variant: Spec = {}
     size: int = 1
     length: int = 0
     images: Sequence[ValueLayer] = ()
@@ -140,119 +141,122 @@ class RunnerSize(Struct, frozen=True):
 
 
 class RecommendedConfig(Struct, frozen=True, eq=False):
-    """One recommendedConfig: its spec, what fills its args, and where it stands. `sized`: a memory, by what the app and
-    its flavor say; `drafts`: one of the args is the path of a draft model.
+    """One recommended config. `layer`: fills its args; `sizes`: a cache, by the settings of app and flavor; `drafts`:
+    an argument is the path of a draft model.
     """
 
     spec: RecommendedConfigSpec
     layer: Callable[[Words], ArgLayer]
     origin: Origin
-    sized: dict[bytes, RunnerSize]
+    sizes: dict[bytes, RunnerSize]
     drafts: bool
 
 
 class SharedTokens(Struct, frozen=True):
-    """Options whose tokens all requests at once share, the one that says how many these are, and the one that gives
-    each request its own ('': none).
+    """Options whose number of tokens is shared by concurrent requests. `slots_option`: sets the number of requests;
+    `per_request_option`: sets the tokens of each request, '' without one.
     """
 
     options: frozenset[str]
-    among: str
-    instead: str
+    slots_option: str
+    per_request_option: str
 
 
 class Engine(Struct, frozen=True, eq=False):
-    """A BackendRuntime in one version of its engine, compiled once; `runtime` is as it is in that. `spec` is its
-    `spec.engine`, empty where it is not `templated`; `reserved` and `owned_env`: options and variables that are not for
-    users to set, and what to do instead; `volumes`: name and path of each.
+    """A BackendRuntime, compiled for one version of its engine; `runtime` is adapted to that version. `spec`: its
+    `spec.engine`, empty where it is not `templated`; `reserved`, `reserved_env`: options and variables that users must
+    not set, and what to do instead; `volumes`: name and mount path of each.
     """
 
     runtime: BackendRuntime
-    version: str  # the one that it is compiled for, '' where nobody knows
-    other: bool  # that is not the runtime's own
-    spec: EngineSpec
+    version: str  # '' where it is unknown
+    is_other_version: bool  # than the runtime's own
+    spec: Spec
     templated: bool
-    constant: Words  # the words that are alike for all apps
+    constant: Words  # the words that are the same for all apps
     origin: Origin
     configs: Mapping[str, RecommendedConfig]
     shell: Callable[[Words], RunnerShell]
     envs: Filler
-    derived: tuple[Derived, ...]
-    notes: tuple[Conditional, ...]  # what is otherwise in this version
-    refusals: tuple[Conditional, ...]  # what this version cannot do
-    asking: Callable[[Words], Any]  # all of the words that the conditions of `derived` depend on
-    holding: dict[Any, HeldDerivations]  # a memory: by that, what holds
-    together: dict[tuple[int, ...], HeldDerivations]  # a memory: one for the same entries
+    derived: tuple[DerivedEntry, ...]
+    notes: tuple[ConditionalMessage, ...]  # on differences of this version
+    refusals: tuple[ConditionalMessage, ...]  # of what this version cannot do
+    condition_key: Callable[[Words], Any]  # the values that the conditions of `derived` depend on
+    active_derivations: dict[Any, DerivationCache]  # a cache by `condition_key`
+    derivations_by_entries: dict[tuple[int, ...], DerivationCache]  # a cache by the identities of the entries
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
-    grace: int  # the seconds that a pod has to end
+    grace: int  # the termination grace period in seconds
     volumes: tuple[tuple[str, str], ...]
     style: Dialect
     reserved: Mapping[str, ReservedOption]
-    sizes: frozenset[str]  # the options that take the tensor parallel size
-    lengths: frozenset[str]  # the options that take the longest context
+    size_options: frozenset[str]  # that set the tensor parallel size
+    length_options: frozenset[str]  # that set the context length
     shared_tokens: SharedTokens | None
-    sharing: frozenset[str]  # all that share accelerators out, those that take the tensor parallel size too
-    shares: Mapping[str, frozenset[str]]  # those whose number multiplies it, and beside which it does not
-    uncounted: frozenset[str]  # those beside which nobody can count
-    filed: Mapping[str, str]  # options that name the preset's file with the draft model in it, and its path
-    owned_env: Mapping[str, str]
-    tags: dict[str, str]  # a memory of the versions that they say
-    lists: dict[str, OptionList | None]  # a memory of its options, by version
-    judges: dict[str, OptionJudge | None]  # a memory, by version
-    judged: dict[tuple[str, Sequence[str]], tuple[Said, ...]]  # a memory, by version and arguments
-    environments: dict[tuple[int, bytes], MergedEntries] | None  # a memory, None where apps' words are in `envs`
-    fitting: set[tuple[Any, ...]]  # a memory of the forms of weights that it takes
+    parallel_options: frozenset[str]  # all that distribute accelerators, `size_options` too
+    multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
+    uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
+    draft_files: Mapping[str, str]  # options that take the preset's file with the draft model in it, and its path
+    reserved_env: Mapping[str, str]
+    # Caches:
+    tag_versions: dict[str, str]
+    option_lists: dict[str, OptionList | None]  # by version
+    option_rules: dict[str, OptionRules | None]  # by version
+    option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]]  # by version and arguments
+    environments: dict[tuple[int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
+    accepted_weights: set[tuple[Any, ...]]  # forms of weights
 
-    def derives(self, words: Words) -> Derivation:
-        """What the derived entries that hold give. Raises TemplateError."""
-        condition_values = self.asking(words)
-        held = self.holding.get(condition_values)
-        if held is None:
+    def derivation(self, words: Words) -> Derivation:
+        """What the active entries of `engine.derived` give. Raises TemplateError."""
+        key = self.condition_key(words)
+        cache = self.active_derivations.get(key)
+        if cache is None:
             entries = tuple([entry for entry in self.derived if entry.when(words)])
-            fresh = HeldDerivations(entries, reading(frozenset().union(*(entry.words for entry in entries))), {})
-            held = self.holding[condition_values] = self.together.setdefault(tuple(map(id, entries)), fresh)
-        word_values = held.asking(words)
-        known = held.filled.get(word_values)
+            fresh = DerivationCache(entries, word_getter(frozenset().union(*(entry.words for entry in entries))), {})
+            cache = self.active_derivations[key] = self.derivations_by_entries.setdefault(
+                tuple(map(id, entries)), fresh
+            )
+        values = cache.key(words)
+        known = cache.derivations.get(values)
         if known is None:
-            known = held.filled[word_values] = _derivation(held.entries, words)
+            known = cache.derivations[values] = _fill_entries(cache.entries, words)
         return known
 
-    def said(self, tag: str) -> str:
-        """The version that an image tag says; '' when it says none."""
-        known = self.tags.get(tag)
+    def tag_version(self, tag: str) -> str:
+        """The version that an image tag names, '' without one; cached."""
+        known = self.tag_versions.get(tag)
         if known is None:
-            known = self.tags[tag] = version(self.spec, tag, trusted=self.runtime.ours)
+            known = self.tag_versions[tag] = version_of_tag(self.spec, tag, trusted=self.runtime.ours)
         return known
 
 
-def reading(words: Iterable[str]) -> Callable[[Words], Any]:
-    """The values of these words, to look something up by."""
+def word_getter(words: Iterable[str]) -> Callable[[Words], Any]:
+    """A function that returns the values of these words, as a key of a cache."""
     names = sorted(words)
     return itemgetter(*names) if names else lambda words: ()
 
 
-def _derivation(held: tuple[Derived, ...], words: Words) -> Derivation:
+def _fill_entries(entries: tuple[DerivedEntry, ...], words: Words) -> Derivation:
     layers: list[ArgLayer] = []
     envs: list[ValueLayer] = []
     sizes: list[ValueLayer] = []
-    for entry in held:
+    for entry in entries:
         if entry.args:
             args = [str(arg) for arg in entry.args(words)]
-            layers.append(ArgLayer(args, entry.origin.at("args"), entry.group, dialect.shape(args)))
+            layers.append(ArgLayer(args, entry.origin.at("args"), entry.group, dialect.args_shape(args)))
         if entry.envs:
             envs.append(ValueLayer(share_maps(entry.envs(words)), entry.origin.at("envs")))
         if entry.shared_memory:
             sizes.append(ValueLayer(entry.shared_memory, entry.origin.at("sharedMemory")))
-    return Derivation(held, tuple(layers), tuple(envs), tuple(sizes))
+    return Derivation(entries, tuple(layers), tuple(envs), tuple(sizes))
 
 
-def model_settings(model: OpenModel, engine: Engine) -> ModelEngineSpec:
-    """What a model says of this engine: its entry of `spec.engines`."""
+def model_settings(model: OpenModel, engine: Engine) -> Spec:
+    """The model's entry of `spec.engines` for this engine."""
     return (model.spec.get("engines") or {}).get(engine.runtime.name) or {}
 
 
-def runtime(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector) -> BackendRuntime:
+def find_runtime(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector) -> BackendRuntime:
     """The BackendRuntime of that name. Raises Stop when there is none."""
     if name in inputs.runtimes:
         return inputs.runtimes[name]
@@ -262,10 +266,9 @@ def runtime(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector) -
     raise Stop
 
 
-def recommended(engine: Engine, draft: bool, app: App, diagnostics: Collector) -> RecommendedConfig:
-    """configName → speculative-decoding with a draft model → default (docs/design/contract.md#recommended-config).
-
-    Raises Stop for a name it lacks.
+def choose_config(engine: Engine, draft: bool, app: App, diagnostics: Collector) -> RecommendedConfig:
+    """The config by configName, else speculative-decoding with a draft model, else default
+    (docs/design/contract.md#recommended-config). Raises Stop when the engine has none of that name.
     """
     user = app.spec.get("backendRuntimeConfig") or {}
     name = user.get("configName") or ("speculative-decoding" if draft else "default")
@@ -286,25 +289,25 @@ def recommended(engine: Engine, draft: bool, app: App, diagnostics: Collector) -
     return engine.configs[name]
 
 
-def variant(engine: Engine, accelerator: Accelerator, given: bool) -> VariantSpec | None:
-    """The first variant that fits the accelerator, None when none does; `given`: the model has flavors."""
+def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> Spec | None:
+    """The first variant for the accelerator, {} without any variants; None when none fits. `has_flavors`: the model."""
     variants = engine.spec.get("variants")
     if not variants:
         return {}
-    bare = not given and not accelerator.resource
+    bare = not has_flavors and not accelerator.resource
     for candidate in variants:
         if candidate.get("unflavored") if bare else candidate["accelerator"] == accelerator.vendor:
-            fitting: VariantSpec = candidate
-            return fitting
+            match: Spec = candidate
+            return match
     return None
 
 
-def unsuited(
-    inputs: Inputs, engine: Engine, accelerator: Accelerator, given: bool, origin: Origin, diagnostics: Collector
+def refuse_accelerator(
+    inputs: Inputs, engine: Engine, accelerator: Accelerator, has_flavors: bool, origin: Origin, diagnostics: Collector
 ) -> NoReturn:
-    """Why no variant fits the accelerator. Raises Stop."""
-    bare = not given and not accelerator.resource
-    vendors = [known_variant["accelerator"] for known_variant in _variants(engine.runtime)]
+    """The error that no variant fits the accelerator. Raises Stop."""
+    bare = not has_flavors and not accelerator.resource
+    vendors = [known_variant["accelerator"] for known_variant in _engine_variants(engine.runtime)]
     resources = [
         entry["name"]
         for vendor in vendors
@@ -322,70 +325,67 @@ def unsuited(
         )
     vendor = accelerator.vendor if accelerator.resource else "nodes without an accelerator"
     diagnostics.stop(
-        "E401", origin, backend=engine.runtime.name, vendor=vendor, hint=_elsewhere(inputs, engine, accelerator)
+        "E401", origin, backend=engine.runtime.name, vendor=vendor, hint=_accelerator_hint(inputs, engine, accelerator)
     )
 
 
-def _elsewhere(inputs: Inputs, engine: Engine, accelerator: Accelerator) -> str:
-    """What runs on this accelerator, and on what this engine runs."""
+def _accelerator_hint(inputs: Inputs, engine: Engine, accelerator: Accelerator) -> str:
+    """The accelerators that this engine supports, and the engines that support this one."""
     vendor, name = accelerator.vendor, engine.runtime.name
     others = [
         other
         for other in inputs.runtimes
-        if other != name and any(entry["accelerator"] == vendor for entry in _variants(inputs.runtimes[other]))
+        if other != name and any(entry["accelerator"] == vendor for entry in _engine_variants(inputs.runtimes[other]))
     ]
-    runs = f"it runs on {', '.join(entry['accelerator'] for entry in _variants(engine.runtime))}"
+    runs = f"it runs on {', '.join(entry['accelerator'] for entry in _engine_variants(engine.runtime))}"
     reason = (engine.spec.get("unsupported") or {}).get(vendor)
-    what = vendor if accelerator.resource else "nodes without one"
-    able = f"engines for {what}: {', '.join(others)}" if others else f"no backend known here runs on {what}"
+    nodes = vendor if accelerator.resource else "nodes without one"
+    able = f"engines for {nodes}: {', '.join(others)}" if others else f"no backend known here runs on {nodes}"
     return "; ".join(filter(None, [reason, runs, able]))
 
 
-def _variants(runtime: BackendRuntime) -> Sequence[VariantSpec]:
-    """What a runtime says of accelerators."""
+def _engine_variants(runtime: BackendRuntime) -> list[Spec]:
+    """The entries of `engine.variants`."""
     return (runtime.spec.get("engine") or {}).get("variants") or []
 
 
-def expressed(pattern: str, *, trusted: bool = False) -> Expression | re.Pattern[str]:
-    """The regular expression; `trusted`: one of ours, for which `re` will do, which is imported anyway.
-
-    Raises PatternError.
-    """
+def compile_version_pattern(pattern: str, *, trusted: bool = False) -> Expression | re.Pattern[str]:
+    """The regular expression. `trusted`: one of ours, for which `re` suffices. Raises PatternError."""
     return re.compile(pattern) if trusted else patterns.expression(pattern)
 
 
-def version(spec: EngineSpec, tag: str, *, trusted: bool = False) -> str:
-    """The engine's version that an image tag says, by `options.version` of a `spec.engine`; '' when it says none.
+def version_of_tag(spec: Spec, tag: str, *, trusted: bool = False) -> str:
+    """The engine's version in an image tag, by the pattern `options.version` of a `spec.engine`; '' without one.
 
-    A pattern without a group is the version itself: so a custom image says it. One that is broken says none. Its second
-    group finds the name of a release, which `options.releases` knows the version of.
+    A pattern without a group is the version itself, for custom images; an invalid one gives none. A second group
+    matches the name of a release, whose version is in `options.releases`.
     """
     releases = (spec.get("options") or {}).get("releases") or {}
     pattern = (spec.get("options") or {}).get("version")
     if not pattern or not tag:
         return ""
     try:
-        expression = expressed(pattern, trusted=trusted)
+        expression = compile_version_pattern(pattern, trusted=trusted)
     except PatternError:
         return ""
     if not expression.groups:
         return str(releases.get(pattern, pattern))
     match = expression.search(tag)
     if match and (number := match.group(1)):
-        return _whole(number, tag[match.end(1) :])
-    return str(releases.get(match.group(2) or "", "")) if match and expression.groups > 1 else ""
+        return _extend_version(number, tag[match.end(1) :])
+    return str(releases.get(match.group(2), "")) if match and expression.groups > 1 else ""
 
 
-def _whole(version: str, behind: str) -> str:
-    """The version with what goes on behind it as one does: a fourth number, .post1, rc1, .dev1."""
+def _extend_version(version: str, rest: str) -> str:
+    """The version with a fourth number and the suffixes .post1, rc1, .dev1 that begin `rest`."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         return version
-    more = re.match(r"(\.\d+)?((\.?(post|dev)|rc)\d+)*(?![0-9A-Za-z])", behind)
-    return version + more[0] if more else version
+    suffix = re.match(r"(\.\d+)?((\.?(post|dev)|rc)\d+)*(?![0-9A-Za-z])", rest)
+    return version + suffix[0] if suffix else version
 
 
 def name_in_engine(engine: Engine, served: str, words: Words) -> str:
-    """What the engine calls the model: its `servedName` (docs/design/presets.md#served-name)."""
+    """The name of the model in the engine, by `servedName` (docs/design/presets.md#served-name)."""
     kind = str(engine.spec.get("servedName", "option"))
     if kind.startswith("fixed:"):
         return kind.removeprefix("fixed:")
@@ -394,40 +394,40 @@ def name_in_engine(engine: Engine, served: str, words: Words) -> str:
     return served
 
 
-def judge(files: OptionFiles, engine: Engine, version: str, diagnostics: Collector) -> OptionJudge | None:
-    """Who judges the options of this version; None when nobody knows them."""
-    if version not in engine.judges:
-        if version not in engine.lists:
-            listed = engine.lists[version] = known_options(files, engine.runtime, version, diagnostics, engine.lists)
-            if listed:
-                engine.lists[listed.version] = listed
-        listed, name = engine.lists[version], engine.runtime.name
-        if listed is None:
-            option_judge = None
-        elif (engine.spec.get("options") or {}).get("uncertain"):
-            option_judge = OptionJudge(engine.style, listed, f"the uncertain list of {name} {listed.version}", "W")
-        elif dialect.order(listed.version) != dialect.order(version):
-            option_judge = OptionJudge(
-                engine.style, listed, f"{name} {listed.version} (the nearest known to {version})", "W"
+def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: Collector) -> OptionRules | None:
+    """The rules for the options of this version, cached; None when its options are unknown."""
+    if version not in engine.option_rules:
+        if version not in engine.option_lists:
+            listed = engine.option_lists[version] = find_option_list(
+                files, engine.runtime, version, diagnostics, engine.option_lists
             )
+            if listed:
+                engine.option_lists[listed.version] = listed
+        listed, name = engine.option_lists[version], engine.runtime.name
+        if listed is None:
+            rules = None
+        elif (engine.spec.get("options") or {}).get("uncertain"):
+            rules = OptionRules(engine.style, listed, f"the uncertain list of {name} {listed.version}", "W")
+        elif dialect.version_key(listed.version) != dialect.version_key(version):
+            rules = OptionRules(engine.style, listed, f"{name} {listed.version} (the nearest known to {version})", "W")
         else:
-            option_judge = OptionJudge(engine.style, listed, f"{name} {version}")
-        engine.judges[version] = option_judge
-    return engine.judges[version]
+            rules = OptionRules(engine.style, listed, f"{name} {version}")
+        engine.option_rules[version] = rules
+    return engine.option_rules[version]
 
 
-def known_options(
+def find_option_list(
     files: OptionFiles,
     runtime: BackendRuntime,
     version: str,
     diagnostics: Collector,
-    read: Mapping[str, OptionList | None] = {},
+    known_lists: Mapping[str, OptionList | None] = {},
 ) -> OptionList | None:
-    """The options of this version; None, and maybe an error, when nobody knows them. `read`: those that are read."""
+    """The options of this version; None, maybe with an error, when they are unknown. `known_lists`: read before."""
     path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
     origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
     try:
-        listed = dialect.listed(files, runtime, version, read)
+        listed = dialect.read_option_list(files, runtime, version, known_lists)
         if path and listed is None and not files.versions(runtime, path):
             diagnostics.add("E423", origin, name=path)
     except UnreadableList as error:
@@ -436,38 +436,33 @@ def known_options(
     return listed
 
 
-def judge_own(files: OptionFiles, engine: Engine, diagnostics: Collector) -> None:
-    """What the engine of its own version would not take of a runtime's arguments."""
-    own, runtime = engine.spec, engine.runtime
-    version_ = version(own, runtime.spec["version"], trusted=runtime.ours)
-    option_judge = judge(files, engine, version_, diagnostics) if version_ else None
-    if option_judge is None:
+def validate_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collector) -> None:
+    """Reports arguments of a BackendRuntime that its own version of the engine refuses."""
+    engine_spec, runtime = engine.spec, engine.runtime
+    version = version_of_tag(engine_spec, runtime.spec["version"], trusted=runtime.ours)
+    rules = option_rules(files, engine, version, diagnostics) if version else None
+    if rules is None:
         return
     lines = [
-        *(
-            (config.get("args") or (), engine.origin.at("recommendedConfigs", i, "args"))
-            for i, config in enumerate(runtime.spec.get("recommendedConfigs") or ())
-        ),
-        *(
-            (entry.get("args") or (), engine.origin.at("engine", "derived", i, "args"))
-            for i, entry in enumerate(own.get("derived") or ())
-        ),
+        (entry.get("args") or (), engine.origin.at(*path, i, "args"))
+        for path, entries in ((("recommendedConfigs",), runtime.spec), (("engine", "derived"), engine_spec))
+        for i, entry in enumerate(entries.get(path[-1]) or ())
     ]
     for args, origin in lines:
         filled = ["value".join(split_template(arg)[::2]) for arg in args]
-        for index, code, words in validate_options(option_judge, filled, len(args)):
-            diagnostics.add(code, origin.at(index), **words)
+        for finding in validate_options(rules, filled, len(args)):
+            diagnostics.add(finding.code, origin.at(finding.index), **finding.words)
 
 
-def startup(engine: Engine, probe: Body, weights_gib: float) -> Body:
-    """The startup probe with a budget that grows with the weights: ceil(max(seconds, perGiB × GiB) / period)
-    failures, as many as an int32 holds.
+def startup_probe(engine: Engine, probe: Body, weights_gib: float) -> Body:
+    """The startup probe with a failureThreshold that grows with the weights: ceil(max(seconds, perGiB × GiB) / period),
+    at most the largest int32.
     """
     budget = engine.spec.get("startup")
     if not budget or not probe or not weights_gib:
         return probe
     period = probe.get("periodSeconds") or 10  # Kubernetes takes 0 for its default
     if not isinstance(period, int) or period < 0:
-        return probe  # the probe itself is wrong, and its schema says so
+        return probe  # the schema reports it
     seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
     return {**probe, "failureThreshold": math.ceil(min(seconds / period, _MOST_FAILURES))}

@@ -1,8 +1,7 @@
-"""A BackendRuntime made ready to be filled: its templates compiled once a run, what is broken in them said.
+"""Compiles a BackendRuntime: its templates once a run, with an error for each that is invalid.
 
-With `spec.engine` a runtime is a template over WORDS (docs/design/presets.md#templates). Without it exactly upstream's
-three placeholders in the chosen config's args are filled, and every other brace stays
-(docs/design/contract.md#placeholders).
+With `spec.engine` a runtime is a template over WORDS (docs/design/presets.md#templates). Without it only upstream's
+three placeholders in the args of the chosen config are filled (docs/design/contract.md#placeholders).
 """
 
 from __future__ import annotations
@@ -20,345 +19,351 @@ from renderer.patterns import PatternError
 from renderer.resolve.engine import dialect, versions
 from renderer.resolve.engine.backend_runtime import (
     WORDS,
-    Conditional,
-    Derived,
+    ConditionalMessage,
+    DerivedEntry,
     Engine,
     EngineFile,
     EngineStep,
     RecommendedConfig,
     RunnerShell,
     SharedTokens,
+    compile_version_pattern,
     constant,
-    expressed,
-    known_options,
-    reading,
-    version,
+    find_option_list,
+    version_of_tag,
+    word_getter,
 )
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, OptionList, ReservedOption
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 
-if TYPE_CHECKING:
-    from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, FileSpec, InitContainerSpec, NoteSpec
-
-_TEXTS = frozenset({"command", "value"})  # of hooks, probes and variables: text, though a word of theirs is a number
+_TEXTS = frozenset({"command", "value"})  # keys of hooks, probes and variables whose values are always text
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _CONFIG = "config"  # the volume of its files
-_GRACE = 130  # seconds that a pod has to end where its preset says nothing of a drain
-# Both as text: few runs need them, and re keeps what it has compiled.
+_GRACE = 130  # grace period in seconds where the preset has no `drain`
+# Both as text: few runs need them, and re caches compiled patterns.
 _PLACEHOLDER = r"\{\{\s*\.(\w+)\s*\}\}"
 _OPEN = r"\{\{\s*\.\w"
 
 
-class _Preset:
-    """One runtime while it is compiled: where it stands, and whether its strings are templates."""
+class _Compiler:
+    """Compiles the templates of one runtime."""
 
     def __init__(self, runtime: BackendRuntime, constant: Words, diagnostics: Collector) -> None:
         self.constant = constant
-        self.own: EngineSpec = runtime.spec.get("engine") or {}
-        self.at = Origin(runtime.document, ("spec",))
-        self.found = diagnostics
-        self.open = 0  # how many trees have a word in them that differs from app to app
+        self.engine_spec: Spec = runtime.spec.get("engine") or {}
+        self.origin = Origin(runtime.document, ("spec",))
+        self.diagnostics = diagnostics
+        self.open_trees = 0  # the number of trees with words that differ between apps
 
-    def tree(self, path: Path, value: Any) -> Filler:
-        """Fills a tree; without spec.engine, or without a word in it, it stands as it is, shared by all."""
-        filler, value = self._filler(path, value)
+    def compile_tree(self, path: Path, value: Any) -> Filler:
+        """A function that fills a tree. Without such words, or `spec.engine`, all apps share the tree."""
+        filler, value = self._compile(path, value)
         if filler is None:
             constant = template.share_maps(value)
             return lambda words: constant
         return filler
 
-    def _filler(self, path: Path, value: Any) -> tuple[Filler | None, Any]:
-        """What fills a tree; None, and the tree itself, where it is alike for all apps."""
+    def _compile(self, path: Path, value: Any) -> tuple[Filler | None, Any]:
+        """The filler of a tree, None where the tree is the same for all apps; and the tree."""
         filler = None
-        if self.own:
+        if self.engine_spec:
             try:
                 filler = template.compile_template(value, WORDS, path, _TEXTS)
                 if filler and template.words_of(value) <= self.constant.keys():
                     value, filler = filler(self.constant), None
             except TemplateError:
-                for error in _broken(value, path, self.constant):
-                    self.found.add("E420", self.at.at(*error.path), what=error, hint=hint(error))
-        self.open += filler is not None
+                for error in _template_errors(value, path, self.constant):
+                    self.diagnostics.add("E420", self.origin.at(*error.path), what=error, hint=template_hint(error))
+        self.open_trees += filler is not None
         return filler, value
 
-    def strings(self, path: Path, value: Sequence[str]) -> Callable[[Words], Sequence[str]]:
-        """Fills a list of strings."""
-        filler, value = self._filler(path, value)
+    def compile_strings(self, path: Path, value: Sequence[str]) -> Callable[[Words], Sequence[str]]:
+        """A function that fills a list of strings."""
+        filler, value = self._compile(path, value)
         if filler is None:
             constant = tuple([str(string) for string in value])
             return lambda words: constant
-        return _strings(filler)
+        return _strings_filler(filler)
 
-    def layer(self, path: Path, value: Sequence[str]) -> Callable[[Words], ArgLayer]:
-        """Fills a list of arguments; only what differs from app to app is filled for each."""
+    def compile_layer(self, path: Path, value: Sequence[str]) -> Callable[[Words], ArgLayer]:
+        """A function that fills a list of arguments; only words that differ between apps are filled for each."""
         texts: list[str] = []
-        open_: list[tuple[int, Filler]] = []
+        fillers: list[tuple[int, Filler]] = []
         for i, arg in enumerate(value):
-            filler, text = self._filler((*path, i), arg)
+            filler, text = self._compile((*path, i), arg)
             texts.append(str(text))
             if filler:
-                open_.append((i, filler))
-        return _layer(texts, self.at.at(*path), open_)
+                fillers.append((i, filler))
+        return _layer_filler(texts, self.origin.at(*path), fillers)
 
-    def when(self, path: Path, entry: DerivedSpec | FileSpec | InitContainerSpec | NoteSpec) -> Filler:
-        """The condition of an entry; without one it always holds."""
+    def compile_condition(self, path: Path, entry: Spec) -> Filler:
+        """The condition of an entry; true without one."""
         try:
             return template.condition(entry.get("when", "true"), WORDS, (*path, "when"))
         except TemplateError as error:
-            self.found.add("E420", self.at.at(*path, "when"), what=error, hint=hint(error))
+            self.diagnostics.add("E420", self.origin.at(*path, "when"), what=error, hint=template_hint(error))
             return lambda words: False
 
 
-def engine(
+def compile_engine(
     files: OptionFiles, runtime: BackendRuntime, diagnostics: Collector, drain: int = 10, other_version: str = ""
 ) -> Engine:
-    """The runtime, compiled for apps that drain alike, in its own version of the engine or another one. Raises Stop
-    when one of its templates is broken.
+    """The runtime, compiled for apps with this drain time, in its own version of the engine or another one. Raises Stop
+    when a template is invalid.
     """
     if not (runtime.ours or other_version):  # ours are tested
         versions.validate_versions(runtime, diagnostics)
-    whole, engine_spec = runtime, runtime.spec.get("engine") or {}
-    its_version = other_version or version(engine_spec, runtime.spec["version"], trusted=runtime.ours)
-    runtime = versions.in_version(whole, its_version)
-    spec, preset = runtime.spec, _Preset(runtime, constant(drain), diagnostics)
-    own, at = preset.own, preset.at
-    configs = _configs(spec, preset)
-    if (pattern := (own.get("options") or {}).get("version")) and not runtime.ours:
+    original, engine_spec = runtime, runtime.spec.get("engine") or {}
+    engine_version = other_version or version_of_tag(engine_spec, runtime.spec["version"], trusted=runtime.ours)
+    runtime = versions.runtime_in_version(original, engine_version)
+    spec, compiler = runtime.spec, _Compiler(runtime, constant(drain), diagnostics)
+    engine_spec_, at = compiler.engine_spec, compiler.origin
+    configs = _compile_configs(spec, compiler)
+    if (pattern := (engine_spec_.get("options") or {}).get("version")) and not runtime.ours:
         try:
-            expressed(pattern)
+            compile_version_pattern(pattern)
         except PatternError as error:
             diagnostics.add("E424", at.at("engine", "options", "version"), what=error)
-    listed = known_options(files, runtime, its_version, diagnostics)
-    reads = _style(spec, own, listed)
+    listed = find_option_list(files, runtime, engine_version, diagnostics)
+    style = _build_style(spec, engine_spec_, listed)
     if not runtime.ours:  # ours are tested
-        _images(spec, at, diagnostics)
-    given = api_defaults.entries(spec.get("envs") or (), at.at("envs"), diagnostics)
-    alike = template.words_of(given) <= preset.constant.keys()
-    sizes = frozenset(reads.name(option) for _, option in _derived_from(own, "TP"))
-    shared = ((own.get("options") or {}).get("shares") or {}).items()
-    shares = {reads.name(option): frozenset(map(reads.name, beside)) for option, beside in shared}
+        _validate_images(spec, at, diagnostics)
+    envs = api_defaults.default_env(spec.get("envs") or (), at.at("envs"), diagnostics)
+    same_env = template.words_of(envs) <= compiler.constant.keys()
+    size_options = frozenset(style.name(option) for _, option in _options_given(engine_spec_, "TP"))
+    shared = ((engine_spec_.get("options") or {}).get("shares") or {}).items()
+    shares = {style.name(option): frozenset(map(style.name, excluding)) for option, excluding in shared}
     compiled = Engine(
         runtime=runtime,
-        version=its_version,
-        other=bool(other_version),
-        spec=own,
-        templated=bool(own),
-        constant=preset.constant,
+        version=engine_version,
+        is_other_version=bool(other_version),
+        spec=engine_spec_,
+        templated=bool(engine_spec_),
+        constant=compiler.constant,
         origin=at,
         configs=configs,
-        shell=_shell(preset, spec),
-        envs=preset.tree(("envs",), given),
-        derived=_derived(preset),
-        notes=_conditional(preset, whole, its_version, "notes"),
-        refusals=_conditional(preset, whole, its_version, "refuse"),
-        asking=_asking(own),
-        holding={},
-        together={},
-        files=_files(preset),
-        steps=_steps(preset),
-        grace=_grace(own, drain),
-        volumes=_volumes(preset),
-        style=reads,
-        reserved=_reserved(reads, spec, own),
-        sizes=sizes,
-        lengths=frozenset(reads.name(option) for _, option in _derived_from(own, "MaxModelLen")),
-        shared_tokens=_shared_tokens(reads, own),
-        sharing=sizes.union(shares, *(reads.groups.get(group, ()) for group, _ in _derived_from(own, "TP"))),
-        shares=shares,
-        uncounted=_option_names(reads, (own.get("options") or {}).get("uncounted")),
-        filed=_filed(reads, spec, own),
-        owned_env=_owned_env(given) if own else {},
-        tags={},
-        lists={its_version: listed},
-        judges={},
-        judged={},
-        environments={} if alike or not own else None,
-        fitting=set(),
+        shell=_compile_shell(compiler, spec),
+        envs=compiler.compile_tree(("envs",), envs),
+        derived=_compile_derived(compiler),
+        notes=_compile_messages(compiler, original, engine_version, "notes"),
+        refusals=_compile_messages(compiler, original, engine_version, "refuse"),
+        condition_key=_condition_key(engine_spec_),
+        active_derivations={},
+        derivations_by_entries={},
+        files=_compile_files(compiler),
+        steps=_compile_steps(compiler),
+        grace=_grace_seconds(engine_spec_, drain),
+        volumes=_read_volumes(compiler),
+        style=style,
+        reserved=_reserved_options(style, spec, engine_spec_),
+        size_options=size_options,
+        length_options=frozenset(style.name(option) for _, option in _options_given(engine_spec_, "MaxModelLen")),
+        shared_tokens=_shared_tokens(style, engine_spec_),
+        parallel_options=size_options.union(
+            shares, *(style.groups.get(group, ()) for group, _ in _options_given(engine_spec_, "TP"))
+        ),
+        multipliers=shares,
+        uncountable_options=_option_names(style, (engine_spec_.get("options") or {}).get("uncounted")),
+        draft_files=_draft_files(style, spec, engine_spec_),
+        reserved_env=_reserved_env(envs) if engine_spec_ else {},
+        tag_versions={},
+        option_lists={engine_version: listed},
+        option_rules={},
+        option_findings={},
+        environments={} if same_env or not engine_spec_ else None,
+        accepted_weights=set(),
     )
     if diagnostics.problems:
         raise Stop
     return compiled
 
 
-def _shell(preset: _Preset, spec: BackendRuntimeSpec) -> Callable[[Words], RunnerShell]:
-    """Fills command, hooks and probes; only where a word of an app's is in them for each."""
-    before = preset.open
-    command = preset.strings(("command",), spec.get("command") or [])
+def _compile_shell(compiler: _Compiler, spec: Spec) -> Callable[[Words], RunnerShell]:
+    """A function that fills command, hooks and probes."""
+    before = compiler.open_trees
+    command = compiler.compile_strings(("command",), spec.get("command") or [])
     keys = ("lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
-    parts = [preset.tree((key,), spec.get(key) or {}) for key in keys]
+    parts = [compiler.compile_tree((key,), spec.get(key) or {}) for key in keys]
 
     def fill(words: Words) -> RunnerShell:
         return RunnerShell(tuple(command(words)), *[part(words) for part in parts])
 
-    if preset.open > before:
+    if compiler.open_trees > before:
         return fill
-    constant = fill(preset.constant)
+    constant = fill(compiler.constant)
     return lambda words: constant
 
 
-def _shared_tokens(reads: Dialect, own: EngineSpec) -> SharedTokens | None:
-    shared = (own.get("options") or {}).get("shared")
+def _shared_tokens(style: Dialect, engine_spec: Spec) -> SharedTokens | None:
+    shared = (engine_spec.get("options") or {}).get("shared")
     if not shared:
         return None
-    return SharedTokens(_option_names(reads, shared["options"]), shared["among"], shared.get("instead", ""))
+    return SharedTokens(_option_names(style, shared["options"]), shared["among"], shared.get("instead", ""))
 
 
-def _grace(own: EngineSpec, drain: int) -> int:
-    """The engine's own time to drain, after a hook that sleeps."""
-    drain_spec = own.get("drain")
+def _grace_seconds(engine_spec: Spec, drain: int) -> int:
+    """The preset's grace period, which is for a sleep of 10 seconds, adapted to the hook's sleep."""
+    drain_spec = engine_spec.get("drain")
     return int(drain_spec["seconds"]) + drain - 10 if drain_spec else _GRACE
 
 
-def _asking(own: EngineSpec) -> Callable[[Words], Any]:
-    """What of the words the conditions of `derived` depend on: of most only whether they are true."""
-    read = [template.read_by(entry.get("when", "")) for entry in own.get("derived") or ()]
-    valued = {word for words, _ in read for word in words} & WORDS
-    truths = sorted({word for _, words in read for word in words} - valued)
-    values = reading(valued)
-    return lambda words: (values(words), *map(bool, map(words.__getitem__, truths)))
+def _condition_key(engine_spec: Spec) -> Callable[[Words], Any]:
+    """A function that returns what the conditions of `derived` depend on: of most words only their truth."""
+    read = [template.read_by(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
+    value_words = {word for words, _ in read for word in words} & WORDS
+    truth_words = sorted({word for _, words in read for word in words} - value_words)
+    values = word_getter(value_words)
+    return lambda words: (values(words), *map(bool, map(words.__getitem__, truth_words)))
 
 
-def _images(spec: BackendRuntimeSpec, at: Origin, diagnostics: Collector) -> None:
-    """An error for each image and tag of the runtime that is none."""
+def _validate_images(spec: Spec, origin: Origin, diagnostics: Collector) -> None:
+    """An error for each invalid image and tag of the runtime."""
     variants = (spec.get("engine") or {}).get("variants") or ()
-    places: list[tuple[Mapping[str, object], Origin]] = [
-        (spec, at),
-        *((part, at.at("engine", "variants", i)) for i, part in enumerate(variants)),
-    ]
-    for part, where in places:
+    parts = [(spec, origin), *((part, origin.at("engine", "variants", i)) for i, part in enumerate(variants))]
+    for part, part_origin in parts:
         for key, form in (("image", "repository"), ("version", "tag")):
             if key in part:
-                images.validate_image(str(part[key]), form, where.at(key), diagnostics)
+                images.validate_image(part[key], form, part_origin.at(key), diagnostics)
 
 
-def _style(spec: BackendRuntimeSpec, own: EngineSpec, listed: OptionList | None) -> Dialect:
-    """How its command line is read; what the preset itself uses counts as known."""
+def _build_style(spec: Spec, engine_spec: Spec, listed: OptionList | None) -> Dialect:
+    """The dialect of its command line; options that the preset uses count as known."""
     layers = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
-    layers += [entry.get("args") or [] for entry in own.get("derived") or ()]
-    return dialect.style(own.get("options") or {}, layers, listed)
+    layers += [entry.get("args") or [] for entry in engine_spec.get("derived") or ()]
+    return dialect.build_style(engine_spec.get("options") or {}, layers, listed)
 
 
-def _configs(spec: BackendRuntimeSpec, preset: _Preset) -> Mapping[str, RecommendedConfig]:
+def _compile_configs(spec: Spec, compiler: _Compiler) -> Mapping[str, RecommendedConfig]:
     configs: dict[str, RecommendedConfig] = {}
     for i, config in enumerate(spec.get("recommendedConfigs") or ()):
-        origin = preset.at.at("recommendedConfigs", i)
+        origin = compiler.origin.at("recommendedConfigs", i)
         if config["name"] in configs:
-            preset.found.add("E421", origin.at("name"), name=config["name"])
+            compiler.diagnostics.add("E421", origin.at("name"), name=config["name"])
             continue
         path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
-        filled = preset.layer(path, args) if preset.own else _upstream(args, preset.at.at(*path))
-        drafts = bool(preset.own) and any(_bare(arg) == "DraftModelPath" for arg in args)
+        filled = (
+            compiler.compile_layer(path, args)
+            if compiler.engine_spec
+            else _upstream_layer(args, compiler.origin.at(*path))
+        )
+        drafts = bool(compiler.engine_spec) and any(_bare_word(arg) == "DraftModelPath" for arg in args)
         configs[config["name"]] = RecommendedConfig(config, filled, origin, {}, drafts)
     return configs
 
 
-def _derived(preset: _Preset) -> tuple[Derived, ...]:
+def _compile_derived(compiler: _Compiler) -> tuple[DerivedEntry, ...]:
     derived = []
-    groups = (preset.own.get("options") or {}).get("groups") or {}
-    for i, entry in enumerate(preset.own.get("derived") or ()):
+    groups = (compiler.engine_spec.get("options") or {}).get("groups") or {}
+    for i, entry in enumerate(compiler.engine_spec.get("derived") or ()):
         path: Path = ("engine", "derived", i)
         if "group" in entry and entry["group"] not in groups:
             meant = suggestion(entry["group"], list(groups)) or "add it there"
-            preset.found.add("E426", preset.at.at(*path, "group"), name=entry["group"], hint=meant)
+            compiler.diagnostics.add("E426", compiler.origin.at(*path, "group"), name=entry["group"], hint=meant)
         derived.append(
-            Derived(
-                preset.at.at(*path),
-                preset.when(path, entry),
+            DerivedEntry(
+                compiler.origin.at(*path),
+                compiler.compile_condition(path, entry),
                 entry.get("group", ""),
-                preset.tree((*path, "args"), entry["args"]) if "args" in entry else None,
-                preset.tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
-                _size(entry, preset.at.at(*path, "sharedMemory"), preset.found),
+                compiler.compile_tree((*path, "args"), entry["args"]) if "args" in entry else None,
+                compiler.compile_tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
+                _shared_memory(entry, compiler.origin.at(*path, "sharedMemory"), compiler.diagnostics),
                 template.words_of([entry.get("args"), entry.get("envs")]) & WORDS,
             )
         )
     return tuple(derived)
 
 
-def _conditional(
-    preset: _Preset, whole: BackendRuntime, its_version: str, field: Literal["notes", "refuse"]
-) -> tuple[Conditional, ...]:
-    """What the entries of `engine.versions` tell, or refuse, in a version."""
-    conditional = []
-    for item, path in versions.conditions(whole, its_version, field):
-        inside = path[1:]
-        conditional.append(Conditional(preset.when(inside, item), preset.tree((*inside, "what"), item["what"])))
-    return tuple(conditional)
+def _compile_messages(
+    compiler: _Compiler, original: BackendRuntime, engine_version: str, field: str
+) -> tuple[ConditionalMessage, ...]:
+    """The `notes` or `refuse` items of `engine.versions` for a version."""
+    messages = []
+    for item, path in versions.version_items(original, engine_version, field):
+        spec_path = path[1:]
+        messages.append(
+            ConditionalMessage(
+                compiler.compile_condition(spec_path, item), compiler.compile_tree((*spec_path, "what"), item["what"])
+            )
+        )
+    return tuple(messages)
 
 
-def _files(preset: _Preset) -> tuple[EngineFile, ...]:
-    """Its files; their keys in the ConfigMap are their names, so two folders cannot hold files of one name."""
+def _compile_files(compiler: _Compiler) -> tuple[EngineFile, ...]:
+    """Its files. The key in the ConfigMap is the file name; an error for the same name in two folders."""
     files: list[EngineFile] = []
     folders: dict[str, set[str]] = {}  # by key
-    for i, entry in enumerate(preset.own.get("files") or ()):
+    for i, entry in enumerate(compiler.engine_spec.get("files") or ()):
         path: Path = ("engine", "files", i)
-        where, key = entry["path"], posixpath.basename(entry["path"])
+        mount_path, key = entry["path"], posixpath.basename(entry["path"])
         paths = folders.setdefault(key, set())
-        if paths - {where}:
-            preset.found.add("E422", preset.at.at(*path, "path"), name=key)
-        paths.add(where)
-        content = preset.tree((*path, "content"), entry["content"])
-        files.append(EngineFile(preset.when(path, entry), where, key, content))
+        if paths - {mount_path}:
+            compiler.diagnostics.add("E422", compiler.origin.at(*path, "path"), name=key)
+        paths.add(mount_path)
+        content = compiler.compile_tree((*path, "content"), entry["content"])
+        files.append(EngineFile(compiler.compile_condition(path, entry), mount_path, key, content))
     return tuple(files)
 
 
-# Both as text: few runs need them, and re keeps what it has compiled.
+# Both as text, as above.
 _VOLUMES = r"model-volume|dshm|(?:model-host|model-image|writable)(?:-\d+)?|[a-z]+-credentials"
 _CONTAINERS = r"model-runner|model-loader(?:-\d+)?"
 
 
-def _volumes(preset: _Preset) -> tuple[tuple[str, str], ...]:
-    """Its volumes, by name and mount path, of which none is there twice, or the renderer's."""
-    entries = preset.own.get("volumes") or ()
-    names = _names(preset, "volumes", _VOLUMES, {_CONFIG} if preset.own.get("files") else set())
+def _read_volumes(compiler: _Compiler) -> tuple[tuple[str, str], ...]:
+    """Name and mount path of its volumes; an error for duplicates and names of the renderer."""
+    entries = compiler.engine_spec.get("volumes") or ()
+    names = _read_names(compiler, "volumes", _VOLUMES, {_CONFIG} if compiler.engine_spec.get("files") else set())
     paths: set[str] = set()
     for i, entry in enumerate(entries):
         path = entry["mountPath"].rstrip("/")
         if path in paths:
-            preset.found.add("E294", preset.at.at("engine", "volumes", i, "mountPath"), name=path)
+            compiler.diagnostics.add("E294", compiler.origin.at("engine", "volumes", i, "mountPath"), name=path)
         paths.add(path)
     return tuple((name, volume["mountPath"]) for name, volume in zip(names, entries, strict=True))
 
 
-def _names(preset: _Preset, field: Literal["initContainers", "volumes"], ours: str, more: set[str]) -> list[str]:
-    """The names in a list of `spec.engine`; an error for one that is there twice, or the renderer's own."""
+def _read_names(compiler: _Compiler, field: str, reserved: str, more_reserved: set[str]) -> list[str]:
+    """The names in a list of `spec.engine`; an error for duplicates and names of the renderer."""
     names: set[str] = set()
-    listed: list[str] = []
-    for i, entry in enumerate(preset.own.get(field) or ()):
-        name, at = entry["name"], preset.at.at("engine", field, i, "name")
+    unique: list[str] = []
+    for i, entry in enumerate(compiler.engine_spec.get(field) or ()):
+        name, at = entry["name"], compiler.origin.at("engine", field, i, "name")
         if name in names:
-            preset.found.add("E294", at, name=name)
-        elif re.fullmatch(ours, name) or name in more:
-            preset.found.add("E299", at, what=f"'{name}' is a name of the renderer's own", hint="take another name")
+            compiler.diagnostics.add("E294", at, name=name)
+        elif re.fullmatch(reserved, name) or name in more_reserved:
+            compiler.diagnostics.add(
+                "E299", at, what=f"'{name}' is a name of the renderer's own", hint="take another name"
+            )
         names.add(name)
-        listed.append(name)
-    return listed
+        unique.append(name)
+    return unique
 
 
-def _steps(preset: _Preset) -> tuple[EngineStep, ...]:
+def _compile_steps(compiler: _Compiler) -> tuple[EngineStep, ...]:
     steps = []
-    _names(preset, "initContainers", _CONTAINERS, set())
-    for i, entry in enumerate(preset.own.get("initContainers") or ()):
+    _read_names(compiler, "initContainers", _CONTAINERS, set())
+    for i, entry in enumerate(compiler.engine_spec.get("initContainers") or ()):
         path: Path = ("engine", "initContainers", i)
         if "image" in entry:
-            images.validate_image(entry["image"], "image", preset.at.at(*path, "image"), preset.found)
+            images.validate_image(entry["image"], "image", compiler.origin.at(*path, "image"), compiler.diagnostics)
         steps.append(
             EngineStep(
-                preset.when(path, entry),
+                compiler.compile_condition(path, entry),
                 entry["name"],
                 entry.get("image", ""),
-                preset.strings((*path, "command"), entry.get("command") or []),
-                preset.strings((*path, "args"), entry.get("args") or []),
+                compiler.compile_strings((*path, "command"), entry.get("command") or []),
+                compiler.compile_strings((*path, "args"), entry.get("args") or []),
             )
         )
     return tuple(steps)
 
 
-def _broken(value: Any, path: Path, constant: Words) -> Iterator[TemplateError]:
-    """What is wrong with each string of a tree, whatever the words are that differ from app to app."""
+def _template_errors(value: Any, path: Path, constant: Words) -> Iterator[TemplateError]:
+    """The errors of all templates of a tree that do not depend on an app's words."""
     if isinstance(value, (dict, list)):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _broken(item, (*path, key), constant)
+            yield from _template_errors(item, (*path, key), constant)
         return
     try:
         filler = template.compile_template(value, WORDS, path)
@@ -368,33 +373,37 @@ def _broken(value: Any, path: Path, constant: Words) -> Iterator[TemplateError]:
         yield error
 
 
-def hint(error: TemplateError) -> str:
-    """What to do about a template that does not hold."""
+def template_hint(error: TemplateError) -> str:
+    """What to do about an invalid template."""
     meant = suggestion(error.word, sorted(WORDS)) if error.word else ""
     return meant if meant.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
 
 
-def _layer(args: Sequence[str], at: Origin, open_: Sequence[tuple[int, Filler]]) -> Callable[[Words], ArgLayer]:
-    """Fills the open places among the arguments."""
-    usual = dialect.shape(["" if any(place == i for place, _ in open_) else arg for i, arg in enumerate(args)])
+def _layer_filler(
+    args: Sequence[str], origin: Origin, fillers: Sequence[tuple[int, Filler]]
+) -> Callable[[Words], ArgLayer]:
+    """A function that fills the arguments. `fillers`: by index, for those that differ between apps."""
+    usual_shape = dialect.args_shape(
+        ["" if any(place == i for place, _ in fillers) else arg for i, arg in enumerate(args)]
+    )
 
     def fill(words: Words) -> ArgLayer:
-        filled, shape = [*args], usual
-        for place, filler in open_:
+        filled, shape = [*args], usual_shape
+        for place, filler in fillers:
             filled[place] = text = str(filler(words))
             if text[:1] == "-":
-                shape = ()  # it may be an option
-        return ArgLayer(filled, at, "", shape)
+                shape = ()  # unknown: the text may be an option
+        return ArgLayer(filled, origin, "", shape)
 
     return fill
 
 
-def _strings(filler: Filler) -> Callable[[Words], Sequence[str]]:
+def _strings_filler(filler: Filler) -> Callable[[Words], Sequence[str]]:
     return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
 
 
-def _size(entry: Mapping[str, object], origin: Origin, diagnostics: Collector) -> str:
-    """The entry's sharedMemory, canonical; '' without one."""
+def _shared_memory(entry: Spec, origin: Origin, diagnostics: Collector) -> str:
+    """The canonical sharedMemory of an entry; '' without one."""
     try:
         return quantity.canonical(entry["sharedMemory"]) if "sharedMemory" in entry else ""
     except ValueError:
@@ -402,89 +411,89 @@ def _size(entry: Mapping[str, object], origin: Origin, diagnostics: Collector) -
         return ""
 
 
-_OWNED = {  # words whose options and variables are the renderer's, and what to do instead
+_RESERVED_WORDS = {  # words whose options and variables are reserved, and what to do instead
     "Port": "every part of the pod agrees on one port; leave it out",
     "ModelName": "set spec.servedModelName instead",
 }
 
 
-def _reserved(reads: Dialect, spec: BackendRuntimeSpec, own: EngineSpec) -> Mapping[str, ReservedOption]:
-    """Options whose preset value is the port or the served name, the renderer's; and those that the preset names."""
+def _reserved_options(style: Dialect, spec: Spec, engine_spec: Spec) -> Mapping[str, ReservedOption]:
+    """The options that the preset reserves, and those that it sets to the port or the served name."""
     reserved = {}
-    for entry in (own.get("options") or {}).get("reserved") or ():
+    for entry in (engine_spec.get("options") or {}).get("reserved") or ():
         rule = ReservedOption(entry["why"], tuple(entry.get("values") or ()), bool(entry.get("warns")))
-        reserved.update(dict.fromkeys([reads.name(option) for option in entry["options"]], rule))
-    for config in (spec.get("recommendedConfigs") or ()) if own else ():
+        reserved.update(dict.fromkeys([style.name(option) for option in entry["options"]], rule))
+    for config in (spec.get("recommendedConfigs") or ()) if engine_spec else ():
         for option, value in itertools.pairwise(config.get("args") or ()):
-            if (word := _bare(value)) in _OWNED:
-                reserved[reads.name(option)] = ReservedOption(_OWNED[word])
+            if (word := _bare_word(value)) in _RESERVED_WORDS:
+                reserved[style.name(option)] = ReservedOption(_RESERVED_WORDS[word])
     return reserved
 
 
-def _option_names(reads: Dialect, options: Sequence[str] | None) -> frozenset[str]:
-    return frozenset(map(reads.name, options or ()))
+def _option_names(style: Dialect, options: Sequence[str] | None) -> frozenset[str]:
+    return frozenset(map(style.name, options or ()))
 
 
-def _bare(value: str) -> str:
-    """The word that the value is, in braces; '' for anything else."""
+def _bare_word(value: str) -> str:
+    """The word of a value that is no more than a word in braces; else ''."""
     return value.strip("{} ").lstrip(".") if value.startswith("{{") else ""
 
 
-def _derived_from(own: EngineSpec, word: str) -> Iterator[tuple[str, str]]:
-    """Group and option of what `derived` gives the word."""
-    for entry in own.get("derived") or ():
+def _options_given(engine_spec: Spec, word: str) -> Iterator[tuple[str, str]]:
+    """Group and option of each argument of `derived` whose value is the word."""
+    for entry in engine_spec.get("derived") or ():
         for option, value in itertools.pairwise(entry.get("args") or ()):
-            if _bare(value) == word:
+            if _bare_word(value) == word:
                 yield entry.get("group", ""), option
 
 
-def _filed(reads: Dialect, spec: BackendRuntimeSpec, own: EngineSpec) -> Mapping[str, str]:
-    """The options whose value in a config is one of the preset's files that tell of the draft model, and its path."""
-    files = own.get("files") or ()
+def _draft_files(style: Dialect, spec: Spec, engine_spec: Spec) -> Mapping[str, str]:
+    """Options whose value in a config is a file of the preset with the draft model's path in it, and the file."""
+    files = engine_spec.get("files") or ()
     paths = {entry["path"] for entry in files if "DraftModelPath" in template.words_of(entry["content"])}
     return {
-        reads.name(option): value
+        style.name(option): value
         for config in (spec.get("recommendedConfigs") or ())
         for option, value in itertools.pairwise(config.get("args") or ())
         if value in paths
     }
 
 
-def _owned_env(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
-    """Variables whose preset value holds the port or the served name, for engines that are set by environment."""
-    owned = {}
+def _reserved_env(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    """The variables that the preset sets to the port or the served name, and what to do instead."""
+    reserved = {}
     for entry in entries:
-        for word in template.words_of(entry.get("value")) & _OWNED.keys():
-            owned[entry["name"]] = _OWNED[word]
-    return owned
+        for word in template.words_of(entry.get("value")) & _RESERVED_WORDS.keys():
+            reserved[entry["name"]] = _RESERVED_WORDS[word]
+    return reserved
 
 
-def _upstream(args: Sequence[str], at: Origin) -> Callable[[Words], ArgLayer]:
-    """Upstream's placeholders only; what it would stop at is a TemplateError when that config is filled."""
+def _upstream_layer(args: Sequence[str], origin: Origin) -> Callable[[Words], ArgLayer]:
+    """A function that fills upstream's placeholders; it raises TemplateError where upstream fails."""
     parts: list[tuple[str, Filler | None]] = []
     for arg in args:
         pieces = re.split(_PLACEHOLDER, arg) if "{{" in arg else [arg]
         unclosed = any(re.search(_OPEN, piece.rpartition("}}")[2]) for piece in pieces[::2])
         parts.append(
-            (arg, _fill_upstream(pieces, unclosed, at.at(len(parts))) if len(pieces) > 1 or unclosed else None)
+            (arg, _upstream_filler(pieces, unclosed, origin.at(len(parts))) if len(pieces) > 1 or unclosed else None)
         )
-    return lambda words: ArgLayer([filler(words) if filler else arg for arg, filler in parts], at)
+    return lambda words: ArgLayer([filler(words) if filler else arg for arg, filler in parts], origin)
 
 
-def _fill_upstream(pieces: list[str], unclosed: bool, at: Origin) -> Filler:
+def _upstream_filler(pieces: list[str], unclosed: bool, origin: Origin) -> Filler:
     def fill(words: Words) -> str:
         if unclosed:
-            raise TemplateError("the placeholder is never closed", at.path)
-        out = []
+            raise TemplateError("the placeholder is never closed", origin.path)
+        texts = []
         for i, piece in enumerate(pieces):
             if i % 2 == 0:
-                out.append(piece)
+                texts.append(piece)
             elif piece not in _UPSTREAM or not words[piece]:
                 known = "it needs a draft model" if piece in _UPSTREAM else f"known are {', '.join(sorted(_UPSTREAM))}"
                 message = f"nothing fills the placeholder '{{{{ .{piece} }}}}'; {known}"
-                raise TemplateError(message, at.path, "" if piece in _UPSTREAM else piece)
+                raise TemplateError(message, origin.path, "" if piece in _UPSTREAM else piece)
             else:
-                out.append(words[piece])
-        return "".join(out)
+                texts.append(words[piece])
+        return "".join(texts)
 
     return fill

@@ -1,4 +1,4 @@
-"""LoRA adapters that an engine's own options load: more names that clients may ask for."""
+"""The LoRA adapters that an engine's options load, by the names that clients request."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ _WORDS = frozenset(["ModelName", "Adapter"])
 def lora_names(
     engine: EngineSpec, style: Dialect, served: str, args: Sequence[str], names: Set[str] | None = None
 ) -> tuple[str, ...]:
-    """The names by which clients ask for them, by the options that `engine.adapters` of the preset lists; each value is
-    name=path, or JSON. `served`: the public name of the model itself; `names`: the options among the arguments, where
-    somebody knows.
+    """The names of the adapters that the options of the preset's `engine.adapters` load; each value is name=path, or
+    JSON. `served`: the public name of the model; `names`: the options among the arguments, where they are known.
     """
     rule = engine.get("adapters") or {}
     options = rule.get("options")
     if not options or (names is not None and names.isdisjoint(options)):
         return ()
-    loading = filter(None, (_name(value, rule.get("key", "name")) for value in _values(style, args, options)))
+    values = _option_values(style, args, options)
+    adapters = filter(None, (_adapter_name(value, rule.get("key", "name")) for value in values))
     filler = template.compile_template(rule.get("asked", ""), _WORDS)
     return tuple(
-        dict.fromkeys(filler({"ModelName": served, "Adapter": adapter}) if filler else adapter for adapter in loading)
+        dict.fromkeys(filler({"ModelName": served, "Adapter": adapter}) if filler else adapter for adapter in adapters)
     )
 
 
-def _values(style: Dialect, args: Sequence[str], options: Sequence[str]) -> list[str]:
-    """The values of these options; where one is given twice and the last counts, its last ones."""
+def _option_values(style: Dialect, args: Sequence[str], options: Sequence[str]) -> list[str]:
+    """The values of these options; of a repeated one the last values where the last counts."""
     by_option: dict[str, list[str]] = {}
-    taken = ""
+    option = ""
     for arg in args:
         if arg[:1] == "-" and (name := style.name(arg)):
             _, equals, value = arg.partition("=")
-            taken = name if name in options else ""
-            if taken and (style.duplicates == "last" or taken not in by_option):
-                by_option[taken] = []
-            if taken and equals:
-                by_option[taken].append(value)
-                taken = ""
-        elif taken:
-            by_option[taken].append(arg)
+            option = name if name in options else ""
+            if option and (style.duplicates == "last" or option not in by_option):
+                by_option[option] = []
+            if option and equals:
+                by_option[option].append(value)
+                option = ""
+        elif option:
+            by_option[option].append(arg)
     return [value for values in by_option.values() for value in values]
 
 
-def _name(value: str, key: str) -> str:
+def _adapter_name(value: str, key: str) -> str:
     if value.startswith("{"):
         try:
             fields = json.loads(value)

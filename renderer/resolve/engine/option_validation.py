@@ -1,12 +1,12 @@
-"""Whether an engine would take a command line: its options against the list of its version, by its own rules.
+"""Validates a command line against the options of an engine's version, as the engine's own parser would.
 
-The rules of each style were compared with the engines' own parsers (tests/data/option_judgements.yaml). Short options
-that no list holds are called unknown only where a value cannot be glued to one.
+The rules of each style were compared with the engines' own parsers (tests/data/option_judgements.yaml). An unlisted
+short option is unknown only where the style does not allow a value directly behind the letter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -17,213 +17,225 @@ from renderer.resolve.engine.dialect import ArgLayer, Dialect, Option, OptionLis
 
 _LONG = 60
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
-_STRAY = "write --option and its value as two items of the list"
-_GREEDY = ("exact", "click")  # an option takes the next argument for its value whatever that looks like
-Said = tuple[int, str, dict[str, Any]]  # the argument's index, a code, the words of its wording
+_SPLIT_HINT = "write --option and its value as two items of the list"
+_GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
 
 
-class OptionJudge(Struct, frozen=True):
-    """How an engine reads a line, and what it knows. `of`: the engine and version as findings call them."""
+class OptionFinding(Struct, frozen=True):
+    """What is wrong with an argument: its index, the code of a diagnostic, and the words of the message."""
+
+    index: int
+    code: str
+    words: Mapping[str, Any]
+
+
+class OptionRules(Struct, frozen=True):
+    """How an engine parses a command line, and its options. `engine`: name and version as messages have them."""
 
     style: Dialect
-    listed: OptionList
-    of: str
-    prefix: str = "E"  # of the codes; W where the list is not sure
+    option_list: OptionList
+    engine: str
+    prefix: str = "E"  # of the codes; W where the list is uncertain
+
+    def finding(self, index: int, code: str, **words: Any) -> OptionFinding:
+        """A finding; a code of digits alone gets the prefix."""
+        return OptionFinding(index, self.prefix + code if code.isdigit() else code, {"of": self.engine, **words})
 
 
-def validate_options(judge: OptionJudge, args: Sequence[str], values: int = 0) -> tuple[Said, ...]:
-    """What is wrong with one author's arguments; `values`: how many may stand where no option takes them."""
-    blanks = _blanks(judge, args) if judge.style.splits else ()
-    return (*blanks, *sorted(_walked(judge, args, values), key=lambda finding: finding[0]))
+def validate_options(rules: OptionRules, args: Sequence[str], positional: int = 0) -> tuple[OptionFinding, ...]:
+    """The findings about one layer's arguments, by index. `positional`: how many positional arguments are allowed."""
+    findings = sorted(_walk_args(rules, args, positional), key=lambda finding: finding.index)
+    return (*_split_args(args), *findings) if rules.style.splits else tuple(findings)
 
 
-def refused_preset_options(judge: OptionJudge, layers: Sequence[ArgLayer], count: int) -> Iterator[tuple[str, str]]:
-    """What the engine would not take of the arguments of the first `count` layers, the preset's, as far as they are
-    left where all are merged: an option, maybe with its value, and what to do.
+def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count: int) -> Iterator[tuple[str, str]]:
+    """The arguments of the first `count` layers, the preset's, that the engine refuses: each an option, maybe with its
+    value, and a hint. Those that a later layer replaces are left out.
     """
-    line, form = dialect.line(judge.style, layers)
-    own = {i for i, position in enumerate(form.positions) if position.layer < count}
-    refused = {i: code[1:] for i, code, _ in validate_options(judge, line, len(line))}
-    for i in sorted(own):
+    line, form = dialect.merge_args(rules.style, layers)
+    preset_indexes = {i for i, position in enumerate(form.positions) if position.layer < count}
+    refused = {finding.index: finding.code[1:] for finding in validate_options(rules, line, len(line))}
+    for i in sorted(preset_indexes):
         if refused.get(i) in _REFUSED:
-            yield line[i], _which(judge, line[i])
+            yield line[i], _version_hint(rules, line[i])
             continue
-        option = judge.listed.options.get(judge.style.head(line[i])[0])
-        if option and option.choices and i + 1 in own and line[i + 1] not in option.choices:
-            yield f"{line[i]} {line[i + 1]}", _ELSE
+        option = rules.option_list.options.get(rules.style.head(line[i])[0])
+        if option and option.choices and i + 1 in preset_indexes and line[i + 1] not in option.choices:
+            yield f"{line[i]} {line[i + 1]}", _FALLBACK_HINT
 
 
-_REFUSED = frozenset(["430", "431", "432", "433", "435"])  # an option that is not there, or with as many values
-_ELSE = "take another version, or say in a copy of the BackendRuntime what it gets (spec.engine.versions)"
+_REFUSED = frozenset(["430", "431", "432", "433", "435"])  # no such option, or a wrong number of values
+_FALLBACK_HINT = "take another version, or say in a copy of the BackendRuntime what it gets (spec.engine.versions)"
 
 
-def _which(judge: OptionJudge, option: str) -> str:
-    """Which version takes an option."""
-    head = judge.style.head(option)[0]
-    listed = judge.listed
+def _version_hint(rules: OptionRules, option: str) -> str:
+    """A hint which version takes an option."""
+    head = rules.style.head(option)[0]
+    listed = rules.option_list
     if head in listed.later:
         return f"it came {listed.later[head]}: take that version or a newer one"
     if head in listed.ended:
         return f"it was removed {listed.ended[head]}: take an older version"
-    return _ELSE
+    return _FALLBACK_HINT
 
 
-def _blanks(judge: OptionJudge, args: Sequence[str]) -> tuple[Said, ...]:
-    """The image's entrypoint takes these apart."""
-    apart = [i for i, token in enumerate(args) if token and token.split() != [token]]
-    return tuple((i, "E436", {"arg": _short(args, i)}) for i in apart)
+def _split_args(args: Sequence[str]) -> Iterator[OptionFinding]:
+    """The arguments with blanks, which the image's entrypoint splits."""
+    for i, token in enumerate(args):
+        if token and token.split() != [token]:
+            yield OptionFinding(i, "E436", {"arg": _quote(args, i)})
 
 
-def _walked(judge: OptionJudge, args: Sequence[str], values: int) -> Iterator[Said]:
-    style, seen, ways = judge.style, dict[str, int](), dict[str, str]()
+def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iterator[OptionFinding]:
+    style, seen, forms = rules.style, dict[str, int](), dict[str, str]()
     i = 0
     while i < len(args):
-        token, at = args[i], i
+        token, start = args[i], i
         i += 1
-        if token == "--" and style.kind != "exact":  # noqa: S105 - no password; behind it stand values only
-            for index in range(i + values, len(args)):
-                yield index, f"{judge.prefix}437", {"of": judge.of, "value": _short(args, index), "hint": _STRAY}
+        if token == "--" and style.kind != "exact":  # noqa: S105 - no password; only values follow it
+            for index in range(i + positional, len(args)):
+                yield rules.finding(index, "437", value=_quote(args, index), hint=_SPLIT_HINT)
             return
         if token == "--" or not style.is_option(token):  # noqa: S105
-            if values:
-                values -= 1
+            if positional:
+                positional -= 1
                 continue
-            words = {"of": judge.of, "value": _short(args, at), "hint": _stray(judge, args, at)}
-            yield at, f"{judge.prefix}437", words
-            i = _behind(style, args, i)
+            yield rules.finding(start, "437", value=_quote(args, start), hint=_stray_hint(rules, args, start))
+            i = _next_option(style, args, i)
             continue
-        option, finding = _option(judge, token)
+        option, finding = _find_option(rules, token, start)
         if finding:
-            yield at, *finding
+            yield finding
         if option is None:
-            i = _behind(style, args, i)
+            i = _next_option(style, args, i)
             continue
-        spelt, dotted = style.head(token)
-        key = option.name + dotted
-        if style.dotted and (other := _other_way(spelt, dotted, option.name, ways)):
-            yield at, "W232", {"of": judge.of, "option": spelt + dotted, "other": other}
+        spelling, key_suffix = style.head(token)
+        key = option.name + key_suffix
+        if style.dotted and (other := _conflicting_form(spelling, key_suffix, option.name, forms)):
+            yield rules.finding(start, "W232", option=spelling + key_suffix, other=other)
         elif key in seen and not option.repeats:
             code = "E434" if style.duplicates == "error" else "W434"
-            yield at, code, {"of": judge.of, "option": spelt + dotted, "first": seen[key] + 1}
-        seen[key] = at
-        glued = "=" in token and style.kind != "exact"
-        if glued or dotted:
-            if glued and option.arity == "0" and not dotted:
-                yield at, f"{judge.prefix}435", {"of": judge.of, "option": spelt}
-            if not glued and i == len(args):
-                yield at, f"{judge.prefix}433", {"of": judge.of, "option": spelt + dotted}
-            i += 0 if glued else 1
+            yield rules.finding(start, code, option=spelling + key_suffix, first=seen[key] + 1)
+        seen[key] = start
+        has_value = "=" in token and style.kind != "exact"
+        if has_value or key_suffix:
+            if has_value and option.arity == "0" and not key_suffix:
+                yield rules.finding(start, "435", option=spelling)
+            if not has_value and i == len(args):
+                yield rules.finding(start, "433", option=spelling + key_suffix)
+            i += 0 if has_value else 1
             continue
-        took, enough = _values(style, option.arity, args, i)
+        taken, enough = _count_values(style, option.arity, args, i)
         if not enough:
-            yield at, f"{judge.prefix}433", {"of": judge.of, "option": spelt}
-        for value in args[i : i + took] if style.kind in _GREEDY else ():
-            if style.head(value)[0] in judge.listed.options:
-                yield at, "W439", {"of": judge.of, "option": spelt, "value": value}
-        i += took
+            yield rules.finding(start, "433", option=spelling)
+        for value in args[i : i + taken] if style.kind in _GREEDY else ():
+            if style.head(value)[0] in rules.option_list.options:
+                yield rules.finding(start, "W439", option=spelling, value=value)
+        i += taken
 
 
-def _other_way(spelt: str, dotted: str, name: str, ways: dict[str, str]) -> str:
-    """How the same option was given before, if as a whole while here is a key of it, or under another spelling; notes
-    how it is given here.
+def _conflicting_form(spelling: str, dotted: str, name: str, forms: dict[str, str]) -> str:
+    """The earlier form of the option where it conflicts with this one: as a whole against by key, or another spelling.
+    Adds the form to `forms`, by the option's name.
     """
-    way = f"{spelt}.…" if dotted else name
-    before = ways.setdefault(name, way)
-    return before if way != before else ""
+    form = f"{spelling}.…" if dotted else name
+    before = forms.setdefault(name, form)
+    return before if form != before else ""
 
 
-def _option(judge: OptionJudge, token: str) -> tuple[Option | None, tuple[str, dict[str, Any]] | None]:
-    """What a token names, and what is wrong with that."""
-    style, listed = judge.style, judge.listed
+def _find_option(rules: OptionRules, token: str, index: int) -> tuple[Option | None, OptionFinding | None]:
+    """The option that a token at an index names, and what is wrong with it."""
+    style, option_list = rules.style, rules.option_list
     head, _ = style.head(token)
-    if (option := listed.options.get(head)) is not None:
+    if (option := option_list.options.get(head)) is not None:
         return option, None
-    begins = style.kind == "argparse" and head.startswith("--")
-    longer = sorted(word for word in listed.options if begins and word.startswith(head))
-    if gone := _gone(judge, head, begins=len(longer) == 1):
-        return None, (f"{judge.prefix}431", {"of": judge.of, "option": head, "hint": gone})
-    if len(longer) == 1:
-        return listed.options[longer[0]], None
-    if longer:
-        listed_names = f"{', '.join(longer[:5])}{', …' if len(longer) > 5 else ''}"
-        return None, (f"{judge.prefix}432", {"of": judge.of, "option": head, "hint": f"it may be {listed_names}"})
-    if not head.startswith("--") and f"-{head}" not in listed.options and style.kind != "exact":
+    takes_prefixes = style.kind == "argparse" and head.startswith("--")
+    matches = sorted(word for word in option_list.options if takes_prefixes and word.startswith(head))
+    if hint := _removal_hint(rules, head, is_prefix=len(matches) == 1):
+        return None, rules.finding(index, "431", option=head, hint=hint)
+    if len(matches) == 1:
+        return option_list.options[matches[0]], None
+    if matches:
+        hint = f"it may be {', '.join(matches[:5])}{', …' if len(matches) > 5 else ''}"
+        return None, rules.finding(index, "432", option=head, hint=hint)
+    if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         return None, None  # a short option, maybe with its value
-    return None, (f"{judge.prefix}430", {"of": judge.of, "option": head, "hint": _meant(listed, head)})
+    return None, rules.finding(index, "430", option=head, hint=_unknown_hint(option_list, head))
 
 
-def _gone(judge: OptionJudge, head: str, *, begins: bool) -> str:
-    """What to do about an option that the version no longer has; '' when it had none of that name. `begins`: the parser
-    takes the name for the beginning of another option, so only what somebody has written down is gone.
+def _removal_hint(rules: OptionRules, head: str, *, is_prefix: bool) -> str:
+    """What to do about an option that the version no longer has; '' when it had none of that name. `is_prefix`: the
+    parser takes the name as a prefix of another option, so only the removals that a preset lists count.
     """
-    listed, underscores = judge.listed, judge.style.underscores
-    names = {word.replace("_", "-") if underscores else word: word for word in (*listed.ended, *listed.removed)}
+    removed, ended = rules.option_list.removed, rules.option_list.ended
+    names = {word.replace("_", "-") if rules.style.underscores else word: word for word in (*ended, *removed)}
     word = names.get(head, "")
-    if not word or (begins and word not in listed.removed):
+    if not word or (is_prefix and word not in removed):
         return ""
-    instead, until = listed.removed.get(word, ""), listed.ended.get(word, "")
+    instead, until = removed.get(word, ""), ended.get(word, "")
     advice = f"use {instead} instead" if instead else "leave it out"
     return f"{advice}; it was removed {until}" if until else advice
 
 
-def _meant(listed: OptionList, head: str) -> str:
-    """What an unknown option may have been meant to be."""
-    if head in listed.later:
-        return f"it came {listed.later[head]}: take that version or a newer one, or leave it out"
+def _unknown_hint(option_list: OptionList, head: str) -> str:
+    """What to do about an unknown option, such as the name that was probably meant."""
+    if head in option_list.later:
+        return f"it came {option_list.later[head]}: take that version or a newer one, or leave it out"
     name = head.replace("=", " ").partition(" ")[0]
-    if name != head and name in listed.options:
+    if name != head and name in option_list.options:
         return "write the value as the next item of the list"
     if head[1] != "-":
-        glued = max((word for word in listed.options if head.startswith(word)), key=len, default="")
+        glued = max((word for word in option_list.options if head.startswith(word)), key=len, default="")
         if glued and head[len(glued) :].isdigit():
             return "write the value as the next item of the list"
-    for meant in (head[1:], head.lower()):
-        if meant in listed.options:
-            return f"did you mean '{meant}'?"
-    longer = [word for word in listed.options if word.startswith(head)]
+    for candidate in (head[1:], head.lower()):
+        if candidate in option_list.options:
+            return f"did you mean '{candidate}'?"
+    longer = [word for word in option_list.options if word.startswith(head)]
     if longer and head.startswith("--"):
         return f"did you mean '{min(longer, key=len)}'?"
-    return suggestion(head, [word for word in listed.options if word.startswith("--")])
+    return suggestion(head, [word for word in option_list.options if word.startswith("--")])
 
 
-def _stray(judge: OptionJudge, args: Sequence[str], at: int) -> str:
-    """What to do about a value that no option takes."""
-    word = args[at].lstrip(_DASHES)
+def _stray_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
+    """What to do about an unexpected positional argument."""
+    word = args[index].lstrip(_DASHES)
     name = word.partition("=")[0].partition(" ")[0]
-    if judge.style.underscores:
+    if rules.style.underscores:
         name = name.replace("_", "-")
-    if not args[at].startswith("--") and f"--{name}" in judge.listed.options:
+    if not args[index].startswith("--") and f"--{name}" in rules.option_list.options:
         return f"did you mean '--{name}'?"
-    if not args[at].startswith("--") and word != args[at]:
-        meant = _meant(judge.listed, f"--{name}")
-        if meant.startswith("did you mean"):
-            return meant
-    before, _ = _option(judge, args[at - 1]) if at and judge.style.is_option(args[at - 1]) else (None, None)
-    if before is not None and before.arity == "0":
-        return f"{args[at - 1]} takes no value"
-    return _STRAY
+    if not args[index].startswith("--") and word != args[index]:
+        hint = _unknown_hint(rules.option_list, f"--{name}")
+        if hint.startswith("did you mean"):
+            return hint
+    if index and rules.style.is_option(args[index - 1]):
+        option, _ = _find_option(rules, args[index - 1], index - 1)
+        if option and option.arity == "0":
+            return f"{args[index - 1]} takes no value"
+    return _SPLIT_HINT
 
 
-def _short(args: Sequence[str], index: int) -> str:
-    """An item of a command line as a message quotes it: without secrets, in one line, and not too long."""
+def _quote(args: Sequence[str], index: int) -> str:
+    """An argument for a message: secrets hidden, in one line, truncated."""
     from renderer.secret_detection import hide_in_args, hide_in_text  # few runs need it
 
     line = " ".join(hide_in_text(hide_in_args(args)[index]).split("\n"))
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"
 
 
-def _behind(style: Dialect, args: Sequence[str], i: int) -> int:
-    """The index of the next option."""
+def _next_option(style: Dialect, args: Sequence[str], i: int) -> int:
+    """The index of the next option, else the length of the arguments."""
     while i < len(args) and not style.is_option(args[i]):
         i += 1
     return i
 
 
-def _values(style: Dialect, arity: str, args: Sequence[str], i: int) -> tuple[int, bool]:
-    """How many values the option before index `i` takes from the line, and whether they are enough."""
+def _count_values(style: Dialect, arity: str, args: Sequence[str], i: int) -> tuple[int, bool]:
+    """How many arguments from index `i` on an option of this arity takes as values, and whether they are enough."""
     if arity in ("?", "+", "*"):
-        took = _behind(style, args, i) - i
-        return (min(took, 1) if arity == "?" else took), arity != "+" or took > 0
-    wanted = int(arity)
-    took = min(wanted, (len(args) if style.kind in _GREEDY else _behind(style, args, i)) - i)
-    return took, took == wanted
+        taken = _next_option(style, args, i) - i
+        return (min(taken, 1) if arity == "?" else taken), arity != "+" or taken > 0
+    needed = int(arity)
+    taken = min(needed, (len(args) if style.kind in _GREEDY else _next_option(style, args, i)) - i)
+    return taken, taken == needed

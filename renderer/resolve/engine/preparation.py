@@ -1,7 +1,8 @@
-"""What an engine's pod has beside its runner: files, writable volumes, and steps before it starts.
+"""Files, writable volumes and init containers of an engine's pod (`engine.files`, `volumes`, `initContainers` of the
+preset; docs/design/presets.md#files).
 
-The preset says so (`engine.files`, `volumes`, `initContainers`; docs/design/presets.md#files). Files become the
-ConfigMap `<name>-config`; its hash is an annotation of the pod, since an edited ConfigMap alone restarts nothing.
+Files become the ConfigMap `<name>-config`. Its hash is an annotation of the pod, since a changed ConfigMap alone does
+not restart pods.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _VOLUME = "config"
 
 
 class Preparation(Struct, frozen=True):
-    """`config`: the ConfigMap's data; `steps`: init containers, one without an image being the runner's own."""
+    """`config`: data of the ConfigMap; `steps`: init containers, without an image where it is the runner's."""
 
     config: Mapping[str, str] = {}
     annotations: Body = {}
@@ -32,45 +33,45 @@ class Preparation(Struct, frozen=True):
     steps: tuple[Container, ...] = ()
 
 
-NOTHING = Preparation()
+NO_PREPARATION = Preparation()
 
 
-def preparation(config: RenderConfig, app: str, engine: Engine, words: Words) -> Preparation:
-    """What holds for these words. Raises TemplateError."""
+def prepare(config: RenderConfig, app: str, engine: Engine, words: Words) -> Preparation:
+    """The files, volumes and init containers for these words. Raises TemplateError."""
     if not (engine.files or engine.steps or engine.volumes):
-        return NOTHING
+        return NO_PREPARATION
     mounts: list[Body] = [SharedMap({"name": name, "mountPath": path}) for name, path in engine.volumes]
     volumes: list[Body] = [SharedMap({"name": name, "emptyDir": SharedMap({})}) for name, _ in engine.volumes]
-    held = {file.path: file for file in engine.files if file.when(words)}
-    data = {file.key: str(file.content(words)) for file in held.values()}
+    files = {file.path: file for file in engine.files if file.when(words)}
+    data = {file.key: str(file.content(words)) for file in files.values()}
     if data:
         volumes.append({"name": _VOLUME, "configMap": {"name": config_name(app)}})
         mounts += [
             SharedMap({"name": _VOLUME, "mountPath": path, "subPath": file.key, "readOnly": True})
-            for path, file in held.items()
+            for path, file in files.items()
         ]
     steps = tuple(
         Container(
             name=step.name,
-            image=images.reference(config, step.image) if step.image else "",
+            image=images.image_reference(config, step.image) if step.image else "",
             command=tuple(step.command(words)),
             args=tuple(step.args(words)),
         )
         for step in engine.steps
         if step.when(words)
     )
-    return Preparation(data, {HASH: hashed(data)} if data else {}, tuple(mounts), tuple(volumes), steps)
+    return Preparation(data, {HASH: config_hash(data)} if data else {}, tuple(mounts), tuple(volumes), steps)
 
 
 def file_origins(engine: Engine, words: Words) -> Iterator[tuple[str, Origin]]:
-    """Where the content of each file stands."""
+    """The key of each file, and the origin of its content."""
     for i, file in enumerate(engine.files):
         if file.when(words):
             yield file.key, engine.origin.at("engine", "files", i, "content")
 
 
-def hashed(data: Mapping[str, str]) -> str:
-    """Sixteen digits that change with any key or text."""
+def config_hash(data: Mapping[str, str]) -> str:
+    """A hash of all keys and texts: 16 hexadecimal digits."""
     import hashlib  # few runs need it
 
     parts = (f"{len(text)}:{text}" for item in sorted(data.items()) for text in item)

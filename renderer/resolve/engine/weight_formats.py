@@ -1,10 +1,10 @@
-"""Whether an engine can take the weights that a Playground claims; every refusal says what would work."""
+"""Validates the weights of the claimed models against what the engine can load; each error has a hint."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from renderer import patterns
 from renderer.api import App, Inputs
@@ -13,10 +13,7 @@ from renderer.resolve.claims import Claim, ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.weight_sources import PULLED, Weights
 
-if TYPE_CHECKING:
-    from renderer.input_types import EngineSpec
-
-_PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re keeps what it has compiled
+_PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re caches compiled patterns
 _FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
 _BEFORE = ("-", "_", ".")  # the word GGUF at the end of a repository's name
 _CONFIGURATIONS = ("config.json", "params.json")  # which of them there is differs by format
@@ -38,134 +35,129 @@ def validate_weights(
     skip: bool,
     diagnostics: Collector,
 ) -> None:
-    """An error for each model that the engine cannot take, and for two that it cannot take together."""
+    """An error for each model that the engine cannot load, and for two formats that it cannot combine."""
     before = len(diagnostics.problems)
-    for claimed, its in zip(claim.models, weights, strict=True):
-        takes_weights(inputs, app, engine, claimed, its, skip, diagnostics)
+    for claimed, model_weights in zip(claim.models, weights, strict=True):
+        validate_model_weights(inputs, app, engine, claimed, model_weights, skip, diagnostics)
     why = (engine.spec.get("unsupported") or {}).get("mixed") if claim.draft else None
     if why and weights[0].format != weights[1].format and not has_errors(diagnostics.problems[before:]):
-        words = {"app": _app(app), "backend": engine.runtime.name, "hint": why}
+        words = {"app": _describe(app), "backend": engine.runtime.name, "hint": why}
         main, draft = weights[0].format, weights[1].format
         diagnostics.add("E415", app.origin(*claim.models[1].path), **words, main=main, draft=draft)
 
 
-def _app(app: App) -> str:
+def _describe(app: App) -> str:
     return f"{app.kind} {app.namespace}/{app.name}"
 
 
-def takes_weights(
+def validate_model_weights(
     inputs: Inputs,
     app: App,
     engine: Engine,
-    claimed: ClaimedModel,
+    claimed_model: ClaimedModel,
     weights: Weights,
     skip: bool,
     diagnostics: Collector,
 ) -> None:
-    """An error at the model's source (at the claim, when the model is a preset) where the engine cannot take it."""
+    """An error at the model's source (at the claim for a preset) where the engine cannot load it."""
     if not engine.templated:
         return
-    one = weights.one_file, weights.kind != "hub" and _single(weights)
+    one = weights.one_file, weights.kind != "hub" and _names_weights_file(weights)
     form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, bool(weights.filename), skip)
-    if form not in engine.fitting:
-        if refused := _refusal(inputs, engine, weights, skip):
-            code, field, words = refused
-            inside = (field,) if field and not claimed.model.ours else ()
-            origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*inside)
-            diagnostics.add(code, origin, backend=engine.runtime.name, app=_app(app), **words)
+    if form not in engine.accepted_weights:
+        if refusal := _refusal(inputs, engine, weights, skip):
+            code, field, words = refusal
+            source_path = (field,) if field and not claimed_model.model.ours else ()
+            origin = app.origin(*claimed_model.path) if claimed_model.model.ours else weights.origin.at(*source_path)
+            diagnostics.add(code, origin, backend=engine.runtime.name, app=_describe(app), **words)
             return
-        if weights.format not in engine.spec.get("oneFile", ()):  # else the name of the file matters too
-            engine.fitting.add(form)
+        if weights.format not in engine.spec.get("oneFile", ()):  # else it depends on the file name
+            engine.accepted_weights.add(form)
     if weights.kind == "hub" and weights.format == "safetensors" and not weights.filename:
         if weights.address[-4:].lower() == "gguf" and weights.address[-5:-4] in _BEFORE:
             diagnostics.add("W224", weights.origin.at("modelID"), name=weights.address)
         if not skip and (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
-            _undescribed(weights, diagnostics)
+            _validate_patterns(weights, diagnostics)
 
 
-def _single(weights: Weights) -> bool:
-    """Whether its URI ends in a file of weights, where a folder is meant."""
+def _names_weights_file(weights: Weights) -> bool:
+    """Whether its URI ends in a file of weights instead of a folder."""
     return weights.kind in ("objectStore", "host") and weights.address.lower().endswith(_FILES)
 
 
-def _undescribed(weights: Weights, diagnostics: Collector) -> None:
-    """A warning for patterns that leave out what goes with the weights."""
+def _validate_patterns(weights: Weights, diagnostics: Collector) -> None:
+    """A warning for patterns that exclude the model's configuration."""
     allow, ignore = (_patterns(weights, word) for word in ("AllowPatterns", "IgnorePatterns"))
-    left_out = [name for name in _CONFIGURATIONS if (allow and not _taken(name, allow)) or _taken(name, ignore)]
+    left_out = [
+        name for name in _CONFIGURATIONS if (allow and not _matches_any(name, allow)) or _matches_any(name, ignore)
+    ]
     if left_out == [*_CONFIGURATIONS]:
-        field = "allowPatterns" if allow and not _taken(left_out[0], allow) else "ignorePatterns"
+        field = "allowPatterns" if allow and not _matches_any(left_out[0], allow) else "ignorePatterns"
         diagnostics.add("W225", weights.origin.at(field), name=left_out[0])
 
 
 def _patterns(weights: Weights, word: str) -> list[str]:
-    """The patterns of a loader's word."""
+    """The patterns in a word of the loader."""
     return [part for part in str(weights.words.get(word, "")).split(",") if part]
 
 
-def _taken(name: str, globs: Sequence[str]) -> bool:
-    """Whether the loader would count a file among these globs."""
+def _matches_any(name: str, globs: Sequence[str]) -> bool:
+    """Whether a file matches one of the globs, as the loader matches them."""
     return any(patterns.fits(name, glob) for glob in globs)
 
 
 def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, Any]] | None:
-    """A code, the field below the source that is to blame, and the wording's words."""
+    """The code of an error, the field below the source that causes it, and the words of the message."""
     spec, name = engine.spec, engine.runtime.name
     reasons, kind, form = spec.get("unsupported") or {}, weights.kind, weights.format
     sources, formats = spec.get("sources") or [kind], spec.get("formats") or [form]
     field = "filename" if weights.filename else ""
     if kind not in sources:
-        able = [other for other, its in _others(inputs, name) if kind in (its.get("sources") or [kind])]
-        takes = f"it takes {', '.join(_SOURCES[source] for source in sources)}"
-        takes += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
-        return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or takes}
+        able = _other_engines(inputs, name, lambda other: kind in (other.get("sources") or [kind]))
+        supported = f"it takes {', '.join(_SOURCES[source] for source in sources)}"
+        supported += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
+        return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or supported}
     if form not in formats:
-        able = [other for other, its in _others(inputs, name) if form in (its.get("formats") or [form])]
-        hints = [reasons.get(form), f"for {form} set backendName: {_either(able)}" if able else None]
+        able = _other_engines(inputs, name, lambda other: form in (other.get("formats") or [form]))
+        hints = [reasons.get(form), f"for {form} set backendName: {_join_alternatives(able)}" if able else None]
         return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
-    whole = form in spec.get("oneFile", ()) and kind != PULLED
-    if whole and not weights.one_file:
+    single_file = form in spec.get("oneFile", ()) and kind != PULLED
+    if single_file and not weights.one_file:
         return "E405", "", {"hint": reasons.get("directory") or "name one file"}
-    if whole and re.search(_PART, weights.filename or weights.address):
+    if single_file and re.search(_PART, weights.filename or weights.address):
         return "E408", field, {}
-    if weights.one_file and not whole and "file" in reasons:
+    if weights.one_file and not single_file and "file" in reasons:
         return "E413", field, {"name": weights.filename, "hint": reasons["file"]}
-    if _single(weights) and "file" in reasons:
+    if _names_weights_file(weights) and "file" in reasons:
         name, hint = weights.address.rpartition("/")[2], f"{reasons['file'].partition(';')[0]}; name the folder"
         return "E413", field, {"name": name, "hint": hint}
     if skip and kind == "hub" and weights.filename:
         return "E409", field, {"name": weights.filename}
     if skip and kind == "hub" and weights.hub not in spec.get("hubs", [weights.hub]):
-        able = [other for other, its in _others(inputs, name) if weights.hub in its.get("hubs", ())]
-        return "E412", "", {"hub": weights.hub, "hint": _unskip(able)}
-    stream = spec.get("stream") or {}
-    if (
-        skip
-        and kind == "objectStore"
-        and not (weights.scheme in stream.get("schemes", ()) and form in stream.get("formats", ()))
-    ):
-        able = [
-            other
-            for other, its in _others(inputs, name)
-            if weights.scheme in (its.get("stream") or {}).get("schemes", ())
-            and form in its["stream"].get("formats", ())
-        ]
-        return "E411", "", {"scheme": weights.scheme, "hint": _unskip(able)}
+        able = _other_engines(inputs, name, lambda other: weights.hub in other.get("hubs", ()))
+        return "E412", "", {"hub": weights.hub, "hint": _skip_hint(able)}
+
+    def streams(engine_spec: Spec) -> bool:
+        stream = engine_spec.get("stream") or {}
+        return weights.scheme in stream.get("schemes", ()) and form in stream.get("formats", ())
+
+    if skip and kind == "objectStore" and not streams(spec):
+        return "E411", "", {"scheme": weights.scheme, "hint": _skip_hint(_other_engines(inputs, name, streams))}
     return None
 
 
-def _unskip(able: list[str]) -> str:
-    """What to do where an engine cannot load weights itself."""
-    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {_either(able)}" if able else "")
+def _skip_hint(able: list[str]) -> str:
+    """What to do where the engine cannot load weights itself."""
+    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {_join_alternatives(able)}" if able else "")
 
 
-def _either(names: list[str]) -> str:
+def _join_alternatives(names: list[str]) -> str:
     """`'a', 'b' or 'c'`."""
     quoted = [f"'{name}'" for name in names]
     return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
-def _others(inputs: Inputs, name: str) -> Iterator[tuple[str, EngineSpec]]:
-    """Every other engine that says what it can."""
-    for other in inputs.runtimes:
-        if other != name and (spec := inputs.runtimes[other].spec.get("engine")):
-            yield other, spec
+def _other_engines(inputs: Inputs, name: str, is_able: Callable[[Spec], bool]) -> list[str]:
+    """The names of all other engines whose `spec.engine` passes a test."""
+    specs = {other: inputs.runtimes[other].spec.get("engine") for other in inputs.runtimes if other != name}
+    return [other for other, spec in specs.items() if spec and is_able(spec)]

@@ -71,7 +71,7 @@ def picker(context: RunContext, name: str) -> Picker:
     """The picker preset, made ready."""
     known = context.pickers.get(name)
     if known is None:
-        known = context.pickers[name] = read_picker(context.inputs, context.every, name)
+        known = context.pickers[name] = read_picker(context.inputs, context.pod_defaults, name)
     return known
 
 
@@ -85,7 +85,7 @@ def read_picker(inputs: Inputs, every: pod_defaults.PodDefaults, name: str) -> P
     return Picker(
         name=name,
         origin=document.origin("spec"),
-        image=images.reference(config, images.tagged(preset["image"], preset["version"])),
+        image=images.image_reference(config, images.with_tag(preset["image"], preset["version"])),
         group=preset["apiGroup"],
         reads=tuple(preset.get("reads") or (preset["apiGroup"],)),
         label=preset["engineLabel"],

@@ -83,7 +83,9 @@ def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -
     }
     key = picker_preset.name, plan.backend, cache_key(metrics), bool(plan.adapters)
     if key not in context.picker_configs:
-        context.picker_configs[key] = _config_and_annotations(picker_preset.config(words), context.every.annotations)
+        context.picker_configs[key] = _config_and_annotations(
+            picker_preset.config(words), context.pod_defaults.annotations
+        )
     config, annotations = context.picker_configs[key]
     labels = SharedMap({**plan.labels, "app.kubernetes.io/component": _COMPONENT})
     return PoolPlan(
@@ -98,7 +100,7 @@ def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -
         pod_security=picker_preset.pod_security,
         security=picker_preset.security,
         more=picker_preset.more,
-        pod_labels={**labels, **context.every.labels} if context.every.labels else labels,
+        pod_labels={**labels, **context.pod_defaults.labels} if context.pod_defaults.labels else labels,
         annotations=annotations,
     )
 

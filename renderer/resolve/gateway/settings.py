@@ -120,9 +120,9 @@ def read_gateway_settings(config: RenderConfig, namespace: str) -> GatewaySettin
 
 def gateway_settings(context: RunContext, namespace: str) -> GatewaySettings:
     """What the models of a namespace are reached through."""
-    known = context.doors.get(namespace)
+    known = context.gateway_settings.get(namespace)
     if known is None:
-        known = context.doors[namespace] = read_gateway_settings(context.inputs.config, namespace)
+        known = context.gateway_settings[namespace] = read_gateway_settings(context.inputs.config, namespace)
     return known
 
 
@@ -298,7 +298,7 @@ def plan_gateway(settings: GatewaySettings, namespaces: tuple[str, ...], granted
         authentication=policy(settings, across=False),
         secret=(settings.auth.get("apiKeys") or {}).get("secretName", ""),
         granted=tuple(other for other in granted if other != namespace),
-        grants=target_versions.grants(settings.config),
+        grants=target_versions.reference_grant_version(settings.config),
         origins=lambda: {
             (): settings.at(),
             ("spec", "apiKeyAuth"): settings.at("auth", "apiKeys"),

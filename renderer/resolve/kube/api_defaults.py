@@ -1,7 +1,7 @@
-"""A hand-written pod template as the API server keeps it, so that it never drifts (docs/design/drift.md#rules).
+"""Normalizes hand-written parts of pods as the API server does, to avoid drift (docs/design/drift.md#rules).
 
-Quantities canonical, defaults inside list items written out (schemas/output/defaults.json), no null, no empty list or
-map where an empty one says nothing.
+Quantities become canonical, defaults inside list items explicit (schemas/output/defaults.json); null and meaningless
+empty lists and maps are removed.
 """
 
 from __future__ import annotations
@@ -13,55 +13,56 @@ from typing import Any
 from renderer import quantity, schema
 from renderer.diagnostics import Collector, Origin, Path
 
-# Empty maps that mean something: everything is selected, a volume is made.
-_MEANT = frozenset({"emptyDir", "namespaceSelector", "labelSelector", "selector", "exclude", "downwardAPI"})
+# Keys whose empty maps have a meaning: select everything, make a volume.
+_MEANINGFUL = frozenset({"emptyDir", "namespaceSelector", "labelSelector", "selector", "exclude", "downwardAPI"})
 _QUANTITIES = frozenset({"sizeLimit", "divisor"})
 _QUANTITY_MAPS = frozenset({"limits", "requests"})
 
 
 def default_pod_template(value: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> dict[str, Any]:
-    """A pod template (`{metadata, spec}`)."""
-    normal: dict[str, Any] = _normal(value, _defaults(), origin, diagnostics)
+    """A normalized pod template (`{metadata, spec}`)."""
+    normal: dict[str, Any] = _normalize(value, _defaults(), origin, diagnostics)
     return normal
 
 
-def entry(env: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Mapping[str, Any]:
-    """One entry of a container's environment; the same map when nothing had to change."""
+def default_env_entry(env: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Mapping[str, Any]:
+    """A normalized entry of a container's `env`; the same map when nothing changes."""
     if "valueFrom" not in env:
-        return _fixed(env)
-    completed: Mapping[str, Any] = _normal(
+        return _without_null_value(env)
+    completed: Mapping[str, Any] = _normalize(
         env, _defaults()["spec"]["containers"]["[]"]["env"]["[]"], origin, diagnostics
     )
     return completed
 
 
-def entries(envs: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: Collector) -> list[Mapping[str, Any]]:
-    """A container's environment."""
-    return [entry(env, origin.at(i), diagnostics) if "valueFrom" in env else _fixed(env) for i, env in enumerate(envs)]
+def default_env(envs: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: Collector) -> list[Mapping[str, Any]]:
+    """A container's normalized `env`."""
+    return [
+        default_env_entry(env, origin.at(i), diagnostics) if "valueFrom" in env else _without_null_value(env)
+        for i, env in enumerate(envs)
+    ]
 
 
-def _fixed(env: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_null_value(env: Mapping[str, Any]) -> Mapping[str, Any]:
     return env if env.get("value", "") is not None else {"name": env["name"]}
 
 
-def part(value: Any, origin: Origin, diagnostics: Collector) -> Any:
-    """A part of a pod, or a patch of one: quantities canonical and nothing empty, but no default written out yet."""
-    return _normal(value, {}, origin, diagnostics)
+def normalize_part(value: Any, origin: Origin, diagnostics: Collector) -> Any:
+    """A part of a pod, or a patch, with canonical quantities and nothing empty, without defaults."""
+    return _normalize(value, {}, origin, diagnostics)
 
 
-def filled(value: Mapping[str, Any], *path: str) -> dict[str, Any]:
-    """The part of a pod template at `path` (`spec`, `containers`, `[]`), normal already, with the defaults inside its
-    lists.
-    """
+def fill_defaults(value: Mapping[str, Any], *path: str) -> dict[str, Any]:
+    """A normalized part of a pod template, with the defaults inside its lists. `path`: as `spec`, `containers`."""
     defaults = _defaults()
     for step in path:
         defaults = defaults.get(step, {})
-    completed: dict[str, Any] = _normal(value, defaults, Origin(_NOWHERE), Collector())
+    completed: dict[str, Any] = _normalize(value, defaults, Origin(_NOWHERE), Collector())
     return completed
 
 
 class _Nowhere:
-    """For what was looked at before, at its own place."""
+    """The source of values that were validated before."""
 
     name = ""
 
@@ -74,7 +75,7 @@ _NOWHERE = _Nowhere()
 
 @lru_cache(maxsize=1)
 def _defaults() -> dict[str, Any]:
-    """The table as a tree: `[]` leads into list items, `=` holds the defaults of a map's own keys."""
+    """The defaults as a tree: `[]` for list items, `=` for the defaults of a map's keys."""
     table = schema.read("output/defaults")
     tree: dict[str, Any] = {}
     for path, value in table.items():
@@ -86,13 +87,13 @@ def _defaults() -> dict[str, Any]:
     return tree
 
 
-def _normal(value: Any, defaults: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Any:
+def _normalize(value: Any, defaults: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Any:
     if isinstance(value, dict):
         if "valueFrom" in value and value.get("value"):
             diagnostics.add("E524", origin, name=value.get("name", ""))
         completed = {}
         for key, item in value.items():
-            if item is None or item == [] or (item == {} and key not in _MEANT):
+            if item is None or item == [] or (item == {} and key not in _MEANINGFUL):
                 continue
             if key in _QUANTITY_MAPS and isinstance(item, dict):
                 completed[key] = {
@@ -102,14 +103,14 @@ def _normal(value: Any, defaults: Mapping[str, Any], origin: Origin, diagnostics
             elif key in _QUANTITIES and not isinstance(item, dict):
                 completed[key] = _quantity(item, origin.at(key), diagnostics)
             else:
-                completed[key] = _normal(item, defaults.get(key, {}), origin.at(key), diagnostics)
+                completed[key] = _normalize(item, defaults.get(key, {}), origin.at(key), diagnostics)
                 if key == "resourceFieldRef":
                     completed[key].setdefault("divisor", "0")
         for key, default in defaults.get("=", {}).items():
             completed.setdefault(key, default)
         return completed
     if isinstance(value, list):
-        return [_normal(item, defaults.get("[]", {}), origin.at(i), diagnostics) for i, item in enumerate(value)]
+        return [_normalize(item, defaults.get("[]", {}), origin.at(i), diagnostics) for i, item in enumerate(value)]
     return value
 
 

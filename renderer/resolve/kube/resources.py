@@ -1,7 +1,4 @@
-"""CPU, memory and the rest: the user's by key over the config's, then the flavor's limits over both.
-
-The order and its reasons: docs/design/contract.md#resources.
-"""
+"""Merges resources: layers by key, then the flavor's limits (docs/design/contract.md#resources)."""
 
 from __future__ import annotations
 
@@ -19,20 +16,18 @@ _OTHER = {"limits": "requests", "requests": "limits"}
 
 
 class MergedResources(Struct, frozen=True):
-    """`{limits, requests}`, and where each amount is said, by side and name; where it follows the other side, that side
-    comes last.
-    """
+    """`{limits, requests}`, and the history by side and name. An amount that follows the other side has that last."""
 
     sides: Body
     history: History
 
 
 def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], diagnostics: Collector) -> MergedResources:
-    """`{limits, requests}` with canonical quantities, cpu and memory first; a side without any is left out. `layers`:
-    the preset's first, the user's last; the flavor's limits are the layer behind them.
+    """`{limits, requests}` with canonical quantities, cpu and memory first, without empty sides. `layers`: the preset's
+    first, the user's last; in the history the flavor's limits are one more layer.
 
-    Where a request is above its limit and one of the two is a later author's, the other follows it; both that author's
-    is E260, both the preset's E261. No limit is invented.
+    Where a request exceeds its limit and a layer sets only one of the two, the other follows it; E260 where it sets
+    both, E261 where both are the preset's. No limit is added.
     """
     sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
     history: dict[Path, list[Position]] = {}
@@ -46,8 +41,8 @@ def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], dia
                     diagnostics.add("E305", origin.at(side, name), value=value)
                 history.setdefault((side, name), []).append(Position(number, (side, name)))
         if number:
-            over = flavor if number == len(layers) - 1 else {}
-            names = sides["requests"].keys() - over.keys() if number == 1 else _names(spec) - over.keys()
+            fixed = flavor if number == len(layers) - 1 else {}
+            names = sides["requests"].keys() - fixed.keys() if number == 1 else _resource_names(spec) - fixed.keys()
             _adjust(sides, history, layers, number, [name for name in sides["requests"] if name in names], diagnostics)
     spec, origin = layers[-1].value, layers[-1].origin
     for side, values in sides.items():
@@ -60,7 +55,7 @@ def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], dia
     return MergedResources({side: order_resources(values) for side, values in sides.items() if values}, history)
 
 
-def _names(spec: Body) -> set[str]:
+def _resource_names(spec: Body) -> set[str]:
     return {name for side in _OTHER for name in spec.get(side) or {}}
 
 
@@ -72,19 +67,19 @@ def _adjust(
     names: Sequence[str],
     diagnostics: Collector,
 ) -> None:
-    """Brings requests of these names that are above their limits in line with what the layer of this number says."""
+    """Adjusts requests of these names above their limits to what the layer of this number sets."""
     for name in names:
         limit, request = sides["limits"].get(name), sides["requests"][name]
         if limit is None or request == limit or quantity.nanos(request) <= quantity.nanos(limit):
             continue
-        given = [side for side in _OTHER if name in (layers[number].value.get(side) or {})]
-        if len(given) == 1:
-            other = _OTHER[given[0]]
-            sides[other][name] = sides[given[0]][name]
-            history[other, name].append(Position(number, (given[0], name)))
+        sides_given = [side for side in _OTHER if name in (layers[number].value.get(side) or {})]
+        if len(sides_given) == 1:
+            other_side = _OTHER[sides_given[0]]
+            sides[other_side][name] = sides[sides_given[0]][name]
+            history[other_side, name].append(Position(number, (sides_given[0], name)))
             continue
         last = history["requests", name][-1]
-        code = "E260" if given else "E261"
+        code = "E260" if sides_given else "E261"
         origin = layers[last.layer].origin.at(*last.item)
         diagnostics.add(code, origin, name=name, request=request, limit=limit)
 

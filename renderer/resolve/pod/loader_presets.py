@@ -19,7 +19,7 @@ from renderer.plan import Body, Container
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import security
-from renderer.resolve.weight_sources import HOME, Weights
+from renderer.resolve.weight_sources import MODELS_FOLDER, Weights
 from renderer.template import Filler
 from renderer.yamlio import SharedMap
 
@@ -46,9 +46,9 @@ WORDS = frozenset(
     ]
 )
 VOLUME = "model-volume"
-WRITABLE = SharedMap({"name": VOLUME, "mountPath": HOME})
+WRITABLE = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
 _NO_ORIGINS: Mapping[Path, Origin] = {}
-READABLE = SharedMap({"name": VOLUME, "mountPath": HOME, "readOnly": True})
+READABLE = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
 
 
 class Credentials(Struct, frozen=True):
@@ -116,7 +116,7 @@ def settings(config: RenderConfig, diagnostics: Collector) -> None:
         resources.merge_resources(
             [ValueLayer({}, at), ValueLayer(mine.get("resources") or {}, at.at("resources"))], {}, diagnostics
         )
-        api_defaults.entries(mine.get("env") or (), at.at("env"), diagnostics)
+        api_defaults.default_env(mine.get("env") or (), at.at("env"), diagnostics)
 
 
 def read_loader(inputs: Inputs, name: str) -> Loader:
@@ -145,7 +145,7 @@ def read_loader(inputs: Inputs, name: str) -> Loader:
         fields["resources",] = amounts[-1].origin
     return Loader(
         name=name,
-        image=images.reference(config, images.tagged(repository.value, version.value)),
+        image=images.image_reference(config, images.with_tag(repository.value, version.value)),
         command=tuple(preset.get("command") or ()),
         args=tuple(_argument(item, at.at("args", i)) for i, item in enumerate(preset.get("args") or ())),
         config_env=tuple(_config_env(mine.get("env") or (), config_at.at("env"))),
@@ -161,7 +161,7 @@ def _config_env(entries: Sequence[Body], origin: Origin) -> Iterator[_Part]:
     """The entries, normal; without wrong ones."""
     for i, entry in enumerate(entries):
         diagnostics = Collector()
-        fixed = api_defaults.entry(entry, origin, diagnostics)
+        fixed = api_defaults.default_env_entry(entry, origin, diagnostics)
         if not diagnostics.problems:
             yield _Part(None, fixed["name"], fixed, None, {(): origin.at(i)})
 

@@ -23,7 +23,7 @@ from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.pod import pods
 from renderer.resolve.pod.loader_presets import VOLUME
-from renderer.resolve.weight_sources import HOME
+from renderer.resolve.weight_sources import MODELS_FOLDER
 
 if TYPE_CHECKING:
     from renderer.input_types import AppSpec
@@ -72,7 +72,9 @@ def patch_pod(
     metadata, spec = patch.get("metadata") or {}, patch.get("spec") or {}
     for key in ("labels", "annotations"):
         at = origin.at("metadata", key)
-        pod_defaults.owned(metadata.get(key) or {}, at, diagnostics, names=key == "labels", mine=own_labels)
+        pod_defaults.validate_reserved_keys(
+            metadata.get(key) or {}, at, diagnostics, reserve_common=key == "labels", limited_to=own_labels
+        )
     at, merge = origin.at("spec"), _Merge(diagnostics)
     fields = {key: value for key, value in spec.items() if key not in _CONTAINERS}
     merged = merge.map(_body(pod, _POD, fields), fields, _lists()["spec"], at, ("spec",))
@@ -169,7 +171,7 @@ def _container(config: RenderConfig, group: str, old: Container, patch: Body, at
     _handlers(before, merged, patch, at, diagnostics)
     if "image" in patch:
         images.validate_image(patch["image"], "image", at.at("image"), diagnostics)
-        merged["image"] = images.reference(config, patch["image"])
+        merged["image"] = images.image_reference(config, patch["image"])
     if "resources" in merged:
         sides = merged["resources"].items()
         merged["resources"] = {
@@ -217,7 +219,7 @@ def validate_patch(before: Pod, after: Pod, patch: Body, restricted: bool, at: O
             diagnostics.add("W218", _said(patch, "initContainers", loader.name, at), loader=loader.name, volume=VOLUME)
     loads = any(mount_body["name"] == VOLUME for step in after.init_containers for mount_body in step.mounts)
     for mount in after.containers[0].mounts if loads else ():
-        if mount["name"] != VOLUME and mount["mountPath"].rstrip("/") == HOME.rstrip("/"):
+        if mount["name"] != VOLUME and mount["mountPath"].rstrip("/") == MODELS_FOLDER.rstrip("/"):
             diagnostics.add("W229", _said(patch, "containers", pods.RUNNER, at), name=mount["name"], volume=VOLUME)
     if not restricted:
         return
@@ -266,7 +268,7 @@ _UNSET: Mapping[type, Container | Pod] = {Container: Container(""), Pod: Pod({},
 
 def _changed(item: Any, names: Mapping[str, str], merged: Body, keys: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     """The item with the merged fields of these keys; one that is gone gets its default."""
-    filled = api_defaults.filled(merged, *path)
+    filled = api_defaults.fill_defaults(merged, *path)
     fields, rest = {}, {key: value for key, value in item.rest.items() if key not in keys}
     for key in keys:
         if key in names:

@@ -98,7 +98,7 @@ def pod_needs(
             )
             mounts.append({"name": name, "mountPath": model_weights.host_path, "readOnly": True})
         if model_weights.kind == "oci":
-            image = images.reference(config, model_weights.image)
+            image = images.image_reference(config, model_weights.image)
             volumes.append({"name": name, "image": {"reference": image, "pullPolicy": "IfNotPresent"}})
             mounts.append({"name": name, "mountPath": model_weights.host_path, "readOnly": True})
     credentials: tuple[Credentials, ...] = ()
@@ -194,7 +194,7 @@ def playground_pod(
         security=pod_security,
         mounts_token=unwanted,
         service_links=unwanted,
-        rest=pod_defaults.generated(every, kit.app, place.runtime_class),
+        rest=pod_defaults.generated_fields(every, kit.app, place.runtime_class),
     )
 
 
@@ -317,7 +317,7 @@ def handwritten_pod(
         else None,
         service_links=False if hard and "enableServiceLinks" not in spec else None,
         metadata=metadata,
-        rest=pod_defaults.completed(
+        rest=pod_defaults.complete_pod_spec(
             every, spec, kit.app, _tolerations(kit, spec.get("tolerations") or ()), place.runtime_class
         ),
     )
@@ -408,7 +408,7 @@ def _own(config: RenderConfig, container: Mapping[str, Any]) -> Container:
     if "env" in fields:
         fields["env"] = merge_entries([fields["env"]]).entries
     if "image" in fields:
-        fields["image"] = images.reference(config, fields["image"])
+        fields["image"] = images.image_reference(config, fields["image"])
     return Container(name=rest.pop("name"), rest=rest, **fields)
 
 

@@ -13,9 +13,9 @@ from renderer.resolve.engine.dialect import (
     Option,
     OptionList,
     ReservedOption,
-    merged,
-    reserved,
-    style,
+    build_style,
+    merge_args,
+    validate_reserved_options,
 )
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ AT = Origin(Line())
 
 
 def reads(options: dict[str, Any], *lines: str) -> Dialect:
-    return style(cast("OptionsSpec", options), [line.split() for line in lines])
+    return build_style(options, [line.split() for line in lines])
 
 
 def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
     """The line that the preset's arguments and the user's become, the user's part in brackets."""
     given = user.split()
-    made = merged(reads(options, *PRESET), [ArgLayer(preset.split(), AT), ArgLayer(given, AT)])
+    made = merge_args(reads(options, *PRESET), [ArgLayer(preset.split(), AT), ArgLayer(given, AT)])[0]
     assert list(made[len(made) - len(given) :]) == given, "the user's own arguments stay, in order and last"
     return " ".join(made[: len(made) - len(given)])
 
@@ -122,7 +122,10 @@ def test_only_what_the_engine_reads_alike_is_alike(change: dict[str, Any], user:
 @pytest.mark.parametrize("options", [{**FULL, "style": "none"}, {}])
 def test_where_nobody_says_how_a_line_is_read_all_is_kept(options: dict[str, Any]) -> None:
     assert after("--context 1 --quiet", "--context 4096 --quiet", options) == "--context 4096 --quiet"
-    assert merged(reads(options), [ArgLayer(["--a"], AT, "parallelism"), ArgLayer(["--a"], AT)]) == ("--a", "--a")
+    assert merge_args(reads(options), [ArgLayer(["--a"], AT, "parallelism"), ArgLayer(["--a"], AT)])[0] == (
+        "--a",
+        "--a",
+    )
 
 
 # --- more than two layers
@@ -133,7 +136,7 @@ def layered(*layers: tuple[str, str] | str) -> str:
         ArgLayer(each.split(), AT) if isinstance(each, str) else ArgLayer(each[0].split(), AT, each[1])
         for each in layers
     ]
-    return " ".join(merged(reads(FULL, *PRESET), made))
+    return " ".join(merge_args(reads(FULL, *PRESET), made)[0])
 
 
 def test_each_layer_drops_from_all_before_it() -> None:
@@ -173,9 +176,9 @@ def test_a_group_and_its_layer_share_no_value() -> None:
 def test_of_two_spellings_the_preset_means_the_first() -> None:
     size = Option("--size", "1", repeats=False)
     known = OptionList("1", {"--size": size, "--tensor_size": size, "--tp_size": size}, {})
-    spec: OptionsSpec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
-    assert style(spec, [["--tp_size", "4"]], known).name("--size") == "--tp_size"
-    assert style(spec, [[]], known).name("--size") == "--tensor_size"
+    spec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
+    assert build_style(spec, [["--tp_size", "4"]], known).name("--size") == "--tp_size"
+    assert build_style(spec, [[]], known).name("--size") == "--tensor_size"
 
 
 # --- the renderer's own
@@ -196,7 +199,7 @@ def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, 
     found = Collector()
     options = reads(FULL, "--port 8080 --served-name x --quiet")
     rules = {"--port": ReservedOption("one port"), "--served-name": ReservedOption("one name")}
-    reserved(options, rules, args.split(), Origin(Line(), ("args",)), found)
+    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), found)
     assert [(each.line, each.message.split()[0]) for each in found.problems] == [
         (index, option) for index, option in expected
     ]
@@ -223,7 +226,7 @@ def test_only_such_a_value_is_meant(args: str, code: str) -> None:
         "--host": ReservedOption("loopback", ("127.*", "localhost", "::1")),
         "--key": ReservedOption("a key", warns=True),
     }
-    reserved(options, rules, args.split(), Origin(Line(), ("args",)), found)
+    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), found)
     assert [each.code for each in found.problems] == ([code] if code else [])
 
 

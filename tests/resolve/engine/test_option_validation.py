@@ -15,7 +15,7 @@ from renderer.load.option_lists import OptionListReader
 from renderer.pipeline import render
 from renderer.resolve.engine import backend_runtime
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.engine.compilation import engine
+from renderer.resolve.engine.compilation import compile_engine
 from renderer.resolve.engine.option_validation import validate_options
 from tests.paths import ROOT, TESTS
 
@@ -33,20 +33,22 @@ def judgements() -> list[dict[str, Any]]:
 @cache
 def prepared(name: str) -> Engine:
     document = load.preset(f"backends/{name}")
-    return engine(OptionListReader(), BackendRuntime(name, document.value["spec"], document, ours=True), Collector())
+    return compile_engine(
+        OptionListReader(), BackendRuntime(name, document.value["spec"], document, ours=True), Collector()
+    )
 
 
 def version(made: Engine) -> str:
-    return backend_runtime.version(made.spec, made.runtime.spec["version"])
+    return backend_runtime.version_of_tag(made.spec, made.runtime.spec["version"])
 
 
 def ours(name: str, args: list[str]) -> str:
     """Our verdict of a line, in the words of the data: the first thing that is wrong with it."""
     made = prepared(name)
-    judge = backend_runtime.judge(OptionListReader(), made, version(made), Collector())
+    judge = backend_runtime.option_rules(OptionListReader(), made, version(made), Collector())
     assert judge is not None
-    said = [code for _, code, _ in validate_options(judge, args, POSITIONAL.get(name, 0)) if code[1:] in CODES]
-    return CODES[said[0][1:]] if said else "ok"
+    codes = [finding.code[1:] for finding in validate_options(judge, args, POSITIONAL.get(name, 0))]
+    return next((CODES[code] for code in codes if code in CODES), "ok")
 
 
 # What we say differently: `removed` is the better word for what a parser does not know any more; a value of the wrong
@@ -95,11 +97,11 @@ def test_we_judge_as_the_engines_parsers_do() -> None:
 @pytest.mark.parametrize("name", load.preset_names("backends"))
 def test_every_option_of_a_preset_is_one_of_its_engine(name: str) -> None:
     made, found = prepared(name), Collector()
-    backend_runtime.judge_own(OptionListReader(), made, found)
+    backend_runtime.validate_runtime_args(OptionListReader(), made, found)
     assert found.problems == []
     assert (
         made.spec["options"]["style"] == "none"
-        or backend_runtime.judge(OptionListReader(), made, version(made), found) is not None
+        or backend_runtime.option_rules(OptionListReader(), made, version(made), found) is not None
     )
 
 

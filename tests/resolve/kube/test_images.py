@@ -12,7 +12,7 @@ from renderer.diagnostics import Collector, Origin
 from renderer.diagnostics.rule import NamedSource
 from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.engine import compilation
-from renderer.resolve.kube.images import reference, tagged, validate_image
+from renderer.resolve.kube.images import image_reference, validate_image, with_tag
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigSpec
@@ -23,7 +23,7 @@ MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/",
 
 def made(image: str, **images: Any) -> str:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return reference(RenderConfig(cast("RenderConfigSpec", {"images": images} if images else {}), document), image)
+    return image_reference(RenderConfig({"images": images} if images else {}, document), image)
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_an_image_keeps_the_digest_that_it_has() -> None:
     ],
 )
 def test_tagged(image: str, tag: str, expected: str) -> None:
-    assert tagged(image, tag) == expected
+    assert with_tag(image, tag) == expected
 
 
 @pytest.mark.parametrize("name", preset_names("backends"))
 def test_those_of_presets_are_images(name: str) -> None:
     """Nobody looks at them in a run."""
     document, found = preset(f"backends/{name}"), Collector()
-    compilation._images(document.value["spec"], document.origin("spec"), found)
+    compilation._validate_images(document.value["spec"], document.origin("spec"), found)
     assert found.problems == []

@@ -59,10 +59,8 @@ def patched(text: str, *, hard: bool = True, config: dict[str, Any] | None = Non
     """The pod with the patch over it, and the codes of what is wrong, with their lines."""
     document, found = source(text), Collector()
     origin = Origin(document)
-    patch = api_defaults.part(document.value, origin, found)
-    made = pod_template.patch_pod(
-        RenderConfig(cast("RenderConfigSpec", config or {}), document), POD, patch, LABELS, hard, origin, found
-    )
+    patch = api_defaults.normalize_part(document.value, origin, found)
+    made = pod_template.patch_pod(RenderConfig(config or {}, document), POD, patch, LABELS, hard, origin, found)
     return made.pod, [f"{each.code}:{each.line}:{each.column}" for each in found.problems]
 
 
