@@ -165,7 +165,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = Fa
         return []
     make_texts = partial(manifest_files.bare if bare else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
-    manifests = each_of(apps, expand.build_manifests, plans)
+    manifests = each_of(apps, build.build_manifests, plans)
     problems = each_of(
         apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.referenced_objects, plans)
     )

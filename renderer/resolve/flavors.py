@@ -136,15 +136,15 @@ def flavor_catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Fl
 
 
 def merge_flavor(
-    spec: Spec, origin: Origin, catalog_flavor: Flavor | None, config: RenderConfig, diagnostics: Collector
+    spec: FlavorSpec, origin: Origin, catalog_flavor: Flavor | None, config: RenderConfig, diagnostics: Collector
 ) -> Flavor:
     """A flavor of a model, merged over that of the catalog."""
     name, params = spec["name"], spec.get("params") or {}
     limits, node = flavor_limits(spec, origin, diagnostics), node_labels(spec)
-    catalog_spec = config.get("flavors", name) or {} if catalog_flavor else {}
+    catalog_spec: RenderConfigFlavorSpec = config.get("flavors", name, default={}) if catalog_flavor else {}
     history: dict[Path, list[Position]] = {}
-    for number, layer in enumerate((catalog_spec, spec)):
-        for path, item in _flavor_items(layer):
+    for number, items in enumerate((_flavor_items(catalog_spec), _flavor_items(spec))):
+        for path, item in items:
             history.setdefault(path, []).append(Position(number, item))
     if catalog_flavor is None:
         return Flavor(name, limits, node, params, history=history)
@@ -158,9 +158,12 @@ def merge_flavor(
     )
 
 
-def _flavor_items(spec: Spec) -> Iterator[tuple[Path, Path]]:
+_COUNTED: tuple[Literal["limits", "params"], ...] = ("limits", "params")
+
+
+def _flavor_items(spec: FlavorSpec | RenderConfigFlavorSpec) -> Iterator[tuple[Path, Path]]:
     """The fields of `Flavor` that a spec sets, each with its path in the spec; the nodeSelector after INSTANCE-TYPE."""
-    for field in ("limits", "params"):
+    for field in _COUNTED:
         yield from (((field, key), (field, key)) for key in spec.get(field) or {})
     if (spec.get("params") or {}).get("INSTANCE-TYPE"):
         yield ("node", INSTANCE_TYPE), ("params", "INSTANCE-TYPE")
@@ -240,7 +243,7 @@ def _sizing(params: Mapping[str, str]) -> Mapping[str, str]:
     return {key: params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in params}
 
 
-def flavor_limits(flavor: Spec, origin: Origin, diagnostics: Collector) -> Mapping[str, str]:
+def flavor_limits(flavor: FlavorSpec, origin: Origin, diagnostics: Collector) -> Mapping[str, str]:
     """The canonical limits of a flavor."""
     limits = {}
     for name, value in (flavor.get("limits") or {}).items():
@@ -254,7 +257,7 @@ def flavor_limits(flavor: Spec, origin: Origin, diagnostics: Collector) -> Mappi
     return limits
 
 
-def node_labels(flavor: Spec) -> Mapping[str, str]:
+def node_labels(flavor: FlavorSpec) -> Mapping[str, str]:
     """The node labels of a flavor: its nodeSelector and its instance type."""
     selector = flavor.get("nodeSelector") or {}
     instance = (flavor.get("params") or {}).get("INSTANCE-TYPE")
@@ -312,7 +315,7 @@ def _resource_hint(inputs: Inputs, resource: str) -> str:
 
 
 def validate_known_flavor(
-    catalog: Mapping[str, Flavor | None], spec: Spec, origin: Origin, diagnostics: Collector
+    catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origin: Origin, diagnostics: Collector
 ) -> None:
     """A warning for a flavor without limits that a non-empty catalog does not have."""
     name = spec["name"]
@@ -343,10 +346,10 @@ def accelerates(inputs: Inputs, resource: str) -> bool:
     return entry is not None and entry["count"] != "none"
 
 
-_ROWS: dict[str, Spec | None] = {}
+_ROWS: dict[str, Mapping[str, str] | None] = {}
 
 
-def _accelerator_row(inputs: Inputs, resource: str) -> Spec | None:
+def _accelerator_row(inputs: Inputs, resource: str) -> Mapping[str, str] | None:
     """The first row of presets/accelerators.yaml that matches."""
     if resource not in _ROWS:
         rows = (

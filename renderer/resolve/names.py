@@ -106,7 +106,7 @@ def is_pullable(name: str) -> bool:
     return bool(re.fullmatch(_PULLED, name))
 
 
-def served_name_hint(engine: Spec, name: str) -> str:
+def served_name_hint(engine: EngineSpec, name: str) -> str:
     """What to do about a served name that the backend's `engine.servedName` does not allow; '' where it does."""
     kind = engine.get("servedName", "option")
     if kind == "directory" and ("/" in name or name in (".", "..")):

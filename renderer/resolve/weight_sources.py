@@ -15,10 +15,14 @@ from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
 from renderer.resolve.names import is_pullable
 
+if TYPE_CHECKING:
+    from renderer.input_types import ModelHubSpec
+
 MODELS_FOLDER = "/workspace/models/"
 PULLED = "ollama"  # the scheme, and kind of source, of weights that the engine of that name pulls itself
 _DEFAULT_REVISION = {"Huggingface": "main"}  # ModelScope's own: docs/design/operator.md#sources
 _GGUF = ".gguf"
+_PATTERNS: tuple[Literal["allowPatterns", "ignorePatterns"], ...] = ("allowPatterns", "ignorePatterns")
 # The first two as text: few runs need them, and re caches compiled patterns.
 _IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
@@ -66,7 +70,9 @@ def read_weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> We
     return _uri_weights(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), diagnostics)
 
 
-def _hub_weights(inputs: Inputs, model: OpenModel, hub: Spec, origin: Origin, diagnostics: Collector) -> Weights:
+def _hub_weights(
+    inputs: Inputs, model: OpenModel, hub: ModelHubSpec, origin: Origin, diagnostics: Collector
+) -> Weights:
     kind, repo, filename = hub.get("name", "Huggingface"), hub.get("modelID") or "", hub.get("filename") or ""
     if not repo:
         diagnostics.add("E232", origin.at("modelID") if "modelID" in hub else replace(origin, key=True))
@@ -77,10 +83,10 @@ def _hub_weights(inputs: Inputs, model: OpenModel, hub: Spec, origin: Origin, di
             diagnostics.add("E234", origin.at("filename"), value=filename)
         if kind != "Huggingface":
             diagnostics.add("E235", origin.at("filename", key=True), hub=kind)
-        for field in ("allowPatterns", "ignorePatterns"):
+        for field in _PATTERNS:
             if field in hub:
                 diagnostics.add("E236", origin.at(field, key=True), field=field)
-    for field in ("allowPatterns", "ignorePatterns"):
+    for field in _PATTERNS:
         for i, pattern in enumerate(hub.get(field) or ()):
             if not pattern:
                 diagnostics.add("E237", origin.at(field, i), what="the pattern is empty", hint="leave it out")
@@ -171,7 +177,7 @@ def _object_store_weights(
     scheme: str,
     rest: str,
     loader: str,
-    entry: Spec,
+    entry: Mapping[str, Any],
     origin: Origin,
     diagnostics: Collector,
 ) -> Weights:
@@ -221,7 +227,7 @@ def _object_store_weights(
     )  # fmt: skip
 
 
-def _secret_use(inputs: Inputs, entry: Spec) -> str:
+def _secret_use(inputs: Inputs, entry: Mapping[str, Any]) -> str:
     """How the loader uses RenderConfig's Secret for this source: keyFile or hmac; '' without one."""
     for credential in entry.get("credentials") or ():
         chosen = inputs.config.get("secrets", credential["secret"])
@@ -258,7 +264,7 @@ def _oci_weights(
     )
 
 
-def _find_loader(inputs: Inputs, source: str) -> tuple[str | None, Spec]:
+def _find_loader(inputs: Inputs, source: str) -> tuple[str | None, Mapping[str, Any]]:
     """The name of the loader preset for a hub or URI scheme, None without one, and its entry for that source."""
     for name in inputs.loaders:
         for entry in inputs.loaders[name].value["spec"]["sources"]:

@@ -27,6 +27,7 @@ from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
+
 BACKENDS = ROOT / "presets" / "backends"
 ENGINES = ("vllm", "sglang", "llamacpp")
 RELEASES = {"vllm": 66, "sglang": 76, "llamacpp": 35}
@@ -320,7 +321,7 @@ def test_the_version_by_an_expression_of_ones_own(expression: str, tag: str, ver
 
 
 def test_a_name_of_a_release_said_as_it_is() -> None:
-    said = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
+    said: EngineSpec = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
     assert backend_runtime.version_of_tag(said, "mine") == "b11146"
 
 

@@ -24,6 +24,7 @@ from renderer.yamlio import ChangedDocument
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
 
+
 FILES = OptionListReader()
 RANGED = ("llamacpp", "sglang", "vllm")
 PLAIN: dict[str, Any] = {
@@ -285,7 +286,9 @@ def changed(entries: list[dict[str, Any]], **engine: Any) -> BackendRuntime:
         "recommendedConfigs": [{"name": "default", "args": GIVEN}],
         "engine": {"drain": {"seconds": 9, "option": "--a"}, **engine, "versions": entries},
     }
-    runtime = BackendRuntime("small", spec, ChangedDocument(whole.document, {"spec": spec}, {}))
+    runtime = BackendRuntime(
+        "small", cast("BackendRuntimeSpec", spec), ChangedDocument(whole.document, {"spec": spec}, {})
+    )
     return versions.runtime_in_version(runtime, "1")
 
 

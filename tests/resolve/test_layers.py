@@ -73,7 +73,7 @@ def test_what_is_replaced_as_a_whole() -> None:
 
 def spoken(*lines: tuple[Origin, str]) -> list[tuple[str, Origin, list[Origin]]]:
     """Of each argument that is left: itself, where it stands, and who gives its option."""
-    settings = {"style": "argparse", "dotted": True, "aliases": {"-t": "--two"}}
+    settings: OptionsSpec = {"style": "argparse", "dotted": True, "aliases": {"-t": "--two"}}
     reads = build_style(settings, [lines[0][1].split()])
     layers = [ArgLayer(text.split(), origin) for origin, text in lines]
     args, form = merge_args(reads, layers)

@@ -97,7 +97,11 @@ def _validate_keyed_options(engine: Engine, layer: ArgLayer, whole_options: set[
 
 
 def validate_draft_args(
-    config: RecommendedConfig, args: Sequence[str], user: Spec, origin: Origin, diagnostics: Collector
+    config: RecommendedConfig,
+    args: Sequence[str],
+    user: BackendRuntimeConfigSpec,
+    origin: Origin,
+    diagnostics: Collector,
 ) -> None:
     """An error where a config wants the path of a draft model and none is claimed: the argument is empty."""
     if "" in args:

@@ -133,7 +133,7 @@ class RunnerSize(Struct, frozen=True):
 
     resources: MergedResources
     accelerator: Accelerator = NONE
-    variant: Spec = {}
+    variant: VariantSpec = {}
     size: int = 1
     length: int = 0
     images: Sequence[ValueLayer] = ()
@@ -171,7 +171,7 @@ class Engine(Struct, frozen=True, eq=False):
     runtime: BackendRuntime
     version: str  # '' where it is unknown
     is_other_version: bool  # than the runtime's own
-    spec: Spec
+    spec: EngineSpec
     templated: bool
     constant: Words  # the words that are the same for all apps
     origin: Origin
@@ -251,7 +251,7 @@ def _fill_entries(entries: tuple[DerivedEntry, ...], words: Words) -> Derivation
     return Derivation(entries, tuple(layers), tuple(envs), tuple(sizes))
 
 
-def model_settings(model: OpenModel, engine: Engine) -> Spec:
+def model_settings(model: OpenModel, engine: Engine) -> ModelEngineSpec:
     """The model's entry of `spec.engines` for this engine."""
     return (model.spec.get("engines") or {}).get(engine.runtime.name) or {}
 
@@ -289,7 +289,7 @@ def choose_config(engine: Engine, draft: bool, app: App, diagnostics: Collector)
     return engine.configs[name]
 
 
-def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> Spec | None:
+def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> VariantSpec | None:
     """The first variant for the accelerator, {} without any variants; None when none fits. `has_flavors`: the model."""
     variants = engine.spec.get("variants")
     if not variants:
@@ -297,7 +297,7 @@ def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) ->
     bare = not has_flavors and not accelerator.resource
     for candidate in variants:
         if candidate.get("unflavored") if bare else candidate["accelerator"] == accelerator.vendor:
-            match: Spec = candidate
+            match: VariantSpec = candidate
             return match
     return None
 
@@ -344,7 +344,7 @@ def _accelerator_hint(inputs: Inputs, engine: Engine, accelerator: Accelerator) 
     return "; ".join(filter(None, [reason, runs, able]))
 
 
-def _engine_variants(runtime: BackendRuntime) -> list[Spec]:
+def _engine_variants(runtime: BackendRuntime) -> Sequence[VariantSpec]:
     """The entries of `engine.variants`."""
     return (runtime.spec.get("engine") or {}).get("variants") or []
 
@@ -354,7 +354,7 @@ def compile_version_pattern(pattern: str, *, trusted: bool = False) -> Expressio
     return re.compile(pattern) if trusted else patterns.expression(pattern)
 
 
-def version_of_tag(spec: Spec, tag: str, *, trusted: bool = False) -> str:
+def version_of_tag(spec: EngineSpec, tag: str, *, trusted: bool = False) -> str:
     """The engine's version in an image tag, by the pattern `options.version` of a `spec.engine`; '' without one.
 
     A pattern without a group is the version itself, for custom images; an invalid one gives none. A second group
@@ -373,7 +373,7 @@ def version_of_tag(spec: Spec, tag: str, *, trusted: bool = False) -> str:
     match = expression.search(tag)
     if match and (number := match.group(1)):
         return _extend_version(number, tag[match.end(1) :])
-    return str(releases.get(match.group(2), "")) if match and expression.groups > 1 else ""
+    return str(releases.get(match.group(2) or "", "")) if match and expression.groups > 1 else ""
 
 
 def _extend_version(version: str, rest: str) -> str:
@@ -444,9 +444,14 @@ def validate_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Colle
     if rules is None:
         return
     lines = [
-        (entry.get("args") or (), engine.origin.at(*path, i, "args"))
-        for path, entries in ((("recommendedConfigs",), runtime.spec), (("engine", "derived"), engine_spec))
-        for i, entry in enumerate(entries.get(path[-1]) or ())
+        *(
+            (config.get("args") or (), engine.origin.at("recommendedConfigs", i, "args"))
+            for i, config in enumerate(runtime.spec.get("recommendedConfigs") or ())
+        ),
+        *(
+            (entry.get("args") or (), engine.origin.at("engine", "derived", i, "args"))
+            for i, entry in enumerate(engine_spec.get("derived") or ())
+        ),
     ]
     for args, origin in lines:
         filled = ["value".join(split_template(arg)[::2]) for arg in args]

@@ -37,6 +37,9 @@ from renderer.resolve.engine.dialect import ArgLayer, Dialect, OptionList, Reser
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, FileSpec, InitContainerSpec, NoteSpec
+
 _TEXTS = frozenset({"command", "value"})  # keys of hooks, probes and variables whose values are always text
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _CONFIG = "config"  # the volume of its files
@@ -51,7 +54,7 @@ class _Compiler:
 
     def __init__(self, runtime: BackendRuntime, constant: Words, diagnostics: Collector) -> None:
         self.constant = constant
-        self.engine_spec: Spec = runtime.spec.get("engine") or {}
+        self.engine_spec: EngineSpec = runtime.spec.get("engine") or {}
         self.origin = Origin(runtime.document, ("spec",))
         self.diagnostics = diagnostics
         self.open_trees = 0  # the number of trees with words that differ between apps
@@ -97,7 +100,7 @@ class _Compiler:
                 fillers.append((i, filler))
         return _layer_filler(texts, self.origin.at(*path), fillers)
 
-    def compile_condition(self, path: Path, entry: Spec) -> Filler:
+    def compile_condition(self, path: Path, entry: DerivedSpec | FileSpec | InitContainerSpec | NoteSpec) -> Filler:
         """The condition of an entry; true without one."""
         try:
             return template.condition(entry.get("when", "true"), WORDS, (*path, "when"))
@@ -179,7 +182,7 @@ def compile_engine(
     return compiled
 
 
-def _compile_shell(compiler: _Compiler, spec: Spec) -> Callable[[Words], RunnerShell]:
+def _compile_shell(compiler: _Compiler, spec: BackendRuntimeSpec) -> Callable[[Words], RunnerShell]:
     """A function that fills command, hooks and probes."""
     before = compiler.open_trees
     command = compiler.compile_strings(("command",), spec.get("command") or [])
@@ -195,20 +198,20 @@ def _compile_shell(compiler: _Compiler, spec: Spec) -> Callable[[Words], RunnerS
     return lambda words: constant
 
 
-def _shared_tokens(style: Dialect, engine_spec: Spec) -> SharedTokens | None:
+def _shared_tokens(style: Dialect, engine_spec: EngineSpec) -> SharedTokens | None:
     shared = (engine_spec.get("options") or {}).get("shared")
     if not shared:
         return None
     return SharedTokens(_option_names(style, shared["options"]), shared["among"], shared.get("instead", ""))
 
 
-def _grace_seconds(engine_spec: Spec, drain: int) -> int:
+def _grace_seconds(engine_spec: EngineSpec, drain: int) -> int:
     """The preset's grace period, which is for a sleep of 10 seconds, adapted to the hook's sleep."""
     drain_spec = engine_spec.get("drain")
     return int(drain_spec["seconds"]) + drain - 10 if drain_spec else _GRACE
 
 
-def _condition_key(engine_spec: Spec) -> Callable[[Words], Any]:
+def _condition_key(engine_spec: EngineSpec) -> Callable[[Words], Any]:
     """A function that returns what the conditions of `derived` depend on: of most words only their truth."""
     read = [template.read_by(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
     value_words = {word for words, _ in read for word in words} & WORDS
@@ -217,24 +220,27 @@ def _condition_key(engine_spec: Spec) -> Callable[[Words], Any]:
     return lambda words: (values(words), *map(bool, map(words.__getitem__, truth_words)))
 
 
-def _validate_images(spec: Spec, origin: Origin, diagnostics: Collector) -> None:
+def _validate_images(spec: BackendRuntimeSpec, origin: Origin, diagnostics: Collector) -> None:
     """An error for each invalid image and tag of the runtime."""
     variants = (spec.get("engine") or {}).get("variants") or ()
-    parts = [(spec, origin), *((part, origin.at("engine", "variants", i)) for i, part in enumerate(variants))]
+    parts: list[tuple[Mapping[str, object], Origin]] = [
+        (spec, origin),
+        *((part, origin.at("engine", "variants", i)) for i, part in enumerate(variants)),
+    ]
     for part, part_origin in parts:
         for key, form in (("image", "repository"), ("version", "tag")):
             if key in part:
-                images.validate_image(part[key], form, part_origin.at(key), diagnostics)
+                images.validate_image(str(part[key]), form, part_origin.at(key), diagnostics)
 
 
-def _build_style(spec: Spec, engine_spec: Spec, listed: OptionList | None) -> Dialect:
+def _build_style(spec: BackendRuntimeSpec, engine_spec: EngineSpec, listed: OptionList | None) -> Dialect:
     """The dialect of its command line; options that the preset uses count as known."""
     layers = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
     layers += [entry.get("args") or [] for entry in engine_spec.get("derived") or ()]
     return dialect.build_style(engine_spec.get("options") or {}, layers, listed)
 
 
-def _compile_configs(spec: Spec, compiler: _Compiler) -> Mapping[str, RecommendedConfig]:
+def _compile_configs(spec: BackendRuntimeSpec, compiler: _Compiler) -> Mapping[str, RecommendedConfig]:
     configs: dict[str, RecommendedConfig] = {}
     for i, config in enumerate(spec.get("recommendedConfigs") or ()):
         origin = compiler.origin.at("recommendedConfigs", i)
@@ -275,7 +281,7 @@ def _compile_derived(compiler: _Compiler) -> tuple[DerivedEntry, ...]:
 
 
 def _compile_messages(
-    compiler: _Compiler, original: BackendRuntime, engine_version: str, field: str
+    compiler: _Compiler, original: BackendRuntime, engine_version: str, field: Literal["notes", "refuse"]
 ) -> tuple[ConditionalMessage, ...]:
     """The `notes` or `refuse` items of `engine.versions` for a version."""
     messages = []
@@ -323,7 +329,9 @@ def _read_volumes(compiler: _Compiler) -> tuple[tuple[str, str], ...]:
     return tuple((name, volume["mountPath"]) for name, volume in zip(names, entries, strict=True))
 
 
-def _read_names(compiler: _Compiler, field: str, reserved: str, more_reserved: set[str]) -> list[str]:
+def _read_names(
+    compiler: _Compiler, field: Literal["initContainers", "volumes"], reserved: str, more_reserved: set[str]
+) -> list[str]:
     """The names in a list of `spec.engine`; an error for duplicates and names of the renderer."""
     names: set[str] = set()
     unique: list[str] = []
@@ -402,7 +410,7 @@ def _strings_filler(filler: Filler) -> Callable[[Words], Sequence[str]]:
     return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
 
 
-def _shared_memory(entry: Spec, origin: Origin, diagnostics: Collector) -> str:
+def _shared_memory(entry: DerivedSpec, origin: Origin, diagnostics: Collector) -> str:
     """The canonical sharedMemory of an entry; '' without one."""
     try:
         return quantity.canonical(entry["sharedMemory"]) if "sharedMemory" in entry else ""
@@ -417,7 +425,9 @@ _RESERVED_WORDS = {  # words whose options and variables are reserved, and what 
 }
 
 
-def _reserved_options(style: Dialect, spec: Spec, engine_spec: Spec) -> Mapping[str, ReservedOption]:
+def _reserved_options(
+    style: Dialect, spec: BackendRuntimeSpec, engine_spec: EngineSpec
+) -> Mapping[str, ReservedOption]:
     """The options that the preset reserves, and those that it sets to the port or the served name."""
     reserved = {}
     for entry in (engine_spec.get("options") or {}).get("reserved") or ():
@@ -439,7 +449,7 @@ def _bare_word(value: str) -> str:
     return value.strip("{} ").lstrip(".") if value.startswith("{{") else ""
 
 
-def _options_given(engine_spec: Spec, word: str) -> Iterator[tuple[str, str]]:
+def _options_given(engine_spec: EngineSpec, word: str) -> Iterator[tuple[str, str]]:
     """Group and option of each argument of `derived` whose value is the word."""
     for entry in engine_spec.get("derived") or ():
         for option, value in itertools.pairwise(entry.get("args") or ()):
@@ -447,7 +457,7 @@ def _options_given(engine_spec: Spec, word: str) -> Iterator[tuple[str, str]]:
                 yield entry.get("group", ""), option
 
 
-def _draft_files(style: Dialect, spec: Spec, engine_spec: Spec) -> Mapping[str, str]:
+def _draft_files(style: Dialect, spec: BackendRuntimeSpec, engine_spec: EngineSpec) -> Mapping[str, str]:
     """Options whose value in a config is a file of the preset with the draft model's path in it, and the file."""
     files = engine_spec.get("files") or ()
     paths = {entry["path"] for entry in files if "DraftModelPath" in template.words_of(entry["content"])}

@@ -165,13 +165,15 @@ def is_number(token: str) -> bool:
     return bool(_NUMBER.match(token))
 
 
-def build_style(options: Spec, preset_args: Iterable[Sequence[str]], option_list: OptionList | None = None) -> Dialect:
+def build_style(
+    options: OptionsSpec, preset_args: Iterable[Sequence[str]], option_list: OptionList | None = None
+) -> Dialect:
     """The dialect of a preset's `engine.options`. `preset_args`: all arguments of the preset; `option_list`: of its
     version.
     """
     groups = options.get("groups") or {}
     spellings = {spelling: option.name for spelling, option in option_list.options.items()} if option_list else {}
-    spellings |= options.get("aliases") or {}
+    spellings.update(options.get("aliases") or {})
     # An option's name is the spelling that the preset uses.
     options_given = (
         token.partition("=")[0].partition(".")[0] for args in preset_args for token in args if token.startswith("-")
@@ -181,9 +183,8 @@ def build_style(options: Spec, preset_args: Iterable[Sequence[str]], option_list
         spellings[word]: word for word in reversed(preset_options) if word in spellings
     }  # of two spellings the first
     dotted = bool(options.get("dotted"))
-    spellings = {spelling: preset_names.get(name, name) for spelling, name in spellings.items()} | (
-        options.get("renamed") or {}
-    )
+    spellings = {spelling: preset_names.get(name, name) for spelling, name in spellings.items()}
+    spellings.update(options.get("renamed") or {})
     return Dialect(
         kind=options.get("style", "none"),
         underscores=bool(options.get("underscores")),

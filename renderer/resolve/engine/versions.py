@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 _ENTRIES: Path = ("spec", "engine", "versions")
 _DERIVED: Path = ("spec", "engine", "derived")
 # Fields of an entry that are merged by key into the field of the same name.
-_AROUND = ("lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
-_OF_ENGINE = ("metrics", "drain", "options")
+_AROUND: tuple[Literal["lifecycle", "startupProbe", "readinessProbe", "livenessProbe"], ...] = (
+    "lifecycle",
+    "startupProbe",
+    "readinessProbe",
+    "livenessProbe",
+)
+_OF_ENGINE: tuple[Literal["metrics", "drain", "options"], ...] = ("metrics", "drain", "options")
 _HANDLERS = frozenset(["httpGet", "exec", "tcpSocket", "grpc"])  # of a probe, one at a time
 
 
-def in_range(entry: Spec, version: str) -> bool:
+def in_range(entry: VersionSpec | DerivedSpec, version: str) -> bool:
     """Whether the range of an entry contains a version: from `since`, up to but without `until`."""
     since, until = entry.get("since"), entry.get("until")
     key = version_key(version)
@@ -36,7 +41,7 @@ def in_range(entry: Spec, version: str) -> bool:
 
 def runtime_in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:
     """The runtime for a version of its engine ('': unknown); itself where nothing changes."""
-    engine: Spec = runtime.spec.get("engine") or {}
+    engine: EngineSpec = runtime.spec.get("engine") or {}
     entries, derived = engine.get("versions") or (), engine.get("derived") or ()
     applied = [i for i, entry in enumerate(entries) if version and in_range(entry, version)]
     kept = [i for i, entry in enumerate(derived) if not version or in_range(entry, version)]
@@ -65,14 +70,14 @@ class _SpecChange:
             self.engine["derived"] = [derived[i] for i in kept]
             self.sources.update({(*_DERIVED, new_index): (*_DERIVED, i) for new_index, i in enumerate(kept)})
 
-    def apply(self, entry: Spec, at: Path, version: str) -> None:
+    def apply(self, entry: VersionSpec, at: Path, version: str) -> None:
         """Applies one entry, which stands at `at`."""
         if "command" in entry:
             self.spec["command"] = entry["command"]
             self.sources["spec", "command"] = (*at, "command")
-        for field in _AROUND:
-            if field in entry:
-                self._overlay(self.spec, field, entry[field], ("spec", field), (*at, field))
+        for hook in _AROUND:
+            if hook in entry:
+                self._overlay(self.spec, hook, entry[hook], ("spec", hook), (*at, hook))
         for field in _OF_ENGINE:
             if field in entry:
                 self._overlay(self.engine, field, entry[field], ("spec", "engine", field), (*at, field))
@@ -92,7 +97,7 @@ class _SpecChange:
                 derived.append(derived_entry)
             self.engine["derived"] = derived
 
-    def _overlay(self, holder: dict[str, Any], field: str, patch: Spec, path: Path, at: Path) -> None:
+    def _overlay(self, holder: dict[str, Any], field: str, patch: Mapping[str, object], path: Path, at: Path) -> None:
         """Merges a map into a field by key; an empty value removes its key."""
         value = dict(holder.get(field) or {})
         if field.endswith("Probe") and _HANDLERS & patch.keys():
@@ -209,7 +214,9 @@ def _matching_rule(rules: Iterable[str], arg: str) -> str:
 # ---- what a version cannot do ----
 
 
-def version_items(runtime: BackendRuntime, version: str, field: str) -> Iterator[tuple[Spec, Path]]:
+def version_items(
+    runtime: BackendRuntime, version: str, field: Literal["notes", "refuse"]
+) -> Iterator[tuple[NoteSpec, Path]]:
     """The items of `notes` or `refuse` for a version, each with its path in the document."""
     entries = (runtime.spec.get("engine") or {}).get("versions") or ()
     for i, entry in enumerate(entries if version else ()):
@@ -248,7 +255,7 @@ def capable_versions_hint(
 
 def validate_versions(runtime: BackendRuntime, diagnostics: Collector) -> None:
     """An error for each empty range of versions, and for each rule about an option that the runtime never gives."""
-    engine: Spec = runtime.spec.get("engine") or {}
+    engine: EngineSpec = runtime.spec.get("engine") or {}
     entries = engine.get("versions") or ()
     for path, items in (
         (_ENTRIES, entries),
@@ -269,13 +276,13 @@ def validate_versions(runtime: BackendRuntime, diagnostics: Collector) -> None:
 
 def version_samples(runtime: BackendRuntime) -> list[str]:
     """One version of each range between the bounds of the runtime's entries; empty without entries."""
-    engine: Spec = runtime.spec.get("engine") or {}
+    engine: EngineSpec = runtime.spec.get("engine") or {}
     entries = [*(engine.get("versions") or ()), *(engine.get("derived") or ())]
     borders = {border for entry in entries for border in (entry.get("since"), entry.get("until")) if border}
     return ["0", *sorted(borders, key=version_key)] if borders else []
 
 
-def _all_args(spec: Spec, entries: Iterable[Spec]) -> Iterator[Sequence[str]]:
+def _all_args(spec: BackendRuntimeSpec, entries: Iterable[VersionSpec]) -> Iterator[Sequence[str]]:
     """All lists of arguments in a runtime."""
     for config in spec.get("recommendedConfigs") or ():
         yield config.get("args") or ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from renderer import patterns
 from renderer.api import App, Inputs
@@ -12,6 +12,9 @@ from renderer.diagnostics import Collector, has_errors
 from renderer.resolve.claims import Claim, ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.weight_sources import PULLED, Weights
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
 
 _PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re caches compiled patterns
 _FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
@@ -137,7 +140,7 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
         able = _other_engines(inputs, name, lambda other: weights.hub in other.get("hubs", ()))
         return "E412", "", {"hub": weights.hub, "hint": _skip_hint(able)}
 
-    def streams(engine_spec: Spec) -> bool:
+    def streams(engine_spec: EngineSpec) -> bool:
         stream = engine_spec.get("stream") or {}
         return weights.scheme in stream.get("schemes", ()) and form in stream.get("formats", ())
 
@@ -157,7 +160,7 @@ def _join_alternatives(names: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
-def _other_engines(inputs: Inputs, name: str, is_able: Callable[[Spec], bool]) -> list[str]:
+def _other_engines(inputs: Inputs, name: str, is_able: Callable[[EngineSpec], bool]) -> list[str]:
     """The names of all other engines whose `spec.engine` passes a test."""
     specs = {other: inputs.runtimes[other].spec.get("engine") for other in inputs.runtimes if other != name}
     return [other for other, spec in specs.items() if spec and is_able(spec)]

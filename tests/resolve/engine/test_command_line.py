@@ -21,6 +21,7 @@ from renderer.resolve.engine.dialect import (
 if TYPE_CHECKING:
     from renderer.input_types import OptionsSpec
 
+
 # What a preset that says everything about its options says.
 FULL: dict[str, Any] = {
     "style": "argparse",
@@ -46,7 +47,7 @@ AT = Origin(Line())
 
 
 def reads(options: dict[str, Any], *lines: str) -> Dialect:
-    return build_style(options, [line.split() for line in lines])
+    return build_style(cast("OptionsSpec", options), [line.split() for line in lines])
 
 
 def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
@@ -176,7 +177,7 @@ def test_a_group_and_its_layer_share_no_value() -> None:
 def test_of_two_spellings_the_preset_means_the_first() -> None:
     size = Option("--size", "1", repeats=False)
     known = OptionList("1", {"--size": size, "--tensor_size": size, "--tp_size": size}, {})
-    spec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
+    spec: OptionsSpec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
     assert build_style(spec, [["--tp_size", "4"]], known).name("--size") == "--tp_size"
     assert build_style(spec, [[]], known).name("--size") == "--tensor_size"
 

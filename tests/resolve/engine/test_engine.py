@@ -100,6 +100,6 @@ def test_a_version_by_a_broken_expression_is_none() -> None:
 
 
 def test_a_version_is_found_in_linear_time() -> None:
-    spec = {"options": {"version": "^(a+)+$"}}
+    spec: EngineSpec = {"options": {"version": "^(a+)+$"}}
     assert backend_runtime.version_of_tag(spec, "a" * 100_000 + "!") == ""
     assert backend_runtime.version_of_tag(spec, "a" * 128) == "a" * 128

@@ -26,7 +26,12 @@ SGLANG = {"adapters": {"options": ["--lora-paths"], "key": "lora_name"}}
 def names(engine: dict[str, Any], args: list[str], served: str = "small") -> tuple[str, ...]:
     """What clients may ask for beside the model itself."""
     rule, read = engine.get("adapters") or {}, {"style": "argparse", **engine.get("options", {})}
-    return lora_names(engine, dialect.build_style(read, [rule.get("options") or []]), served, args)
+    return lora_names(
+        cast("EngineSpec", engine),
+        dialect.build_style(cast("OptionsSpec", read), [rule.get("options") or []]),
+        served,
+        args,
+    )
 
 
 def of(engine: str) -> dict[str, Any]:

@@ -17,13 +17,16 @@ from renderer.resolve.kube.images import image_reference, validate_image, with_t
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigSpec
 
+
 DIGEST = f"sha256:{'0' * 64}"
 MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/", "localhost:5000": "mirror.example/l"}
 
 
 def made(image: str, **images: Any) -> str:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
-    return image_reference(RenderConfig({"images": images} if images else {}, document), image)
+    return image_reference(
+        RenderConfig(cast("RenderConfigSpec", {"images": images} if images else {}), document), image
+    )
 
 
 @pytest.mark.parametrize(

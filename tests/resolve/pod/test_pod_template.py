@@ -18,6 +18,7 @@ from renderer.resolve.pod import pod_template
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigSpec
 
+
 LABELS = ["app.kubernetes.io/name", "app.kubernetes.io/component"]
 POD = Pod(
     labels={"app.kubernetes.io/name": "chat"},
@@ -60,7 +61,9 @@ def patched(text: str, *, hard: bool = True, config: dict[str, Any] | None = Non
     document, found = source(text), Collector()
     origin = Origin(document)
     patch = api_defaults.normalize_part(document.value, origin, found)
-    made = pod_template.patch_pod(RenderConfig(config or {}, document), POD, patch, LABELS, hard, origin, found)
+    made = pod_template.patch_pod(
+        RenderConfig(cast("RenderConfigSpec", config or {}), document), POD, patch, LABELS, hard, origin, found
+    )
     return made.pod, [f"{each.code}:{each.line}:{each.column}" for each in found.problems]
 
 
