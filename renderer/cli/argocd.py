@@ -151,8 +151,8 @@ def argocd_generate() -> None:
             print_line("text", counted(failed, "error"))
             exit_with(INVALID)
         text = plugin.join_files((file.path, file.text) for file in result.texts)
-    if result.apart:
-        print_line("text", f"left out, since other apps share them: {', '.join(result.apart)}")
+    if result.skipped_shared:
+        print_line("text", f"left out, since other apps share them: {', '.join(result.skipped_shared)}")
     write(text)
     exit_with(0)
 

@@ -41,11 +41,11 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     with report_failures(form):
         from renderer.check import documents
         from renderer.check.graph import outside
-        from renderer.load import clusters, manifests
+        from renderer.load import manifests, split_by_cluster
 
         documents_read, problems = manifests(paths)
         unknown_kinds: dict[int, str] = {}
-        for config, cluster_findings, cluster_documents in clusters(paths, documents_read):
+        for config, cluster_findings, cluster_documents in split_by_cluster(paths, documents_read):
             findings, unknown = documents(cluster_documents, outside(config, external), alone=alone)
             problems += [*cluster_findings, *findings]
             unknown_kinds |= {

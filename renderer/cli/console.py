@@ -85,10 +85,10 @@ def run(options: RenderOptions, form: str) -> RenderResult:
     ends the program.
     """
     gc.disable()  # everything read lives to the end of the run
-    from renderer.load import ahead
+    from renderer.load import read_ahead
 
     try:
-        with ahead(options) as scopes:
+        with read_ahead(options) as scopes:
             from renderer import check
             from renderer.pipeline import render, write
 
@@ -158,9 +158,7 @@ def fail(error: Exception, form: str = "text") -> NoReturn:
         report([_refusal(error)], form)
         exit_with(INVALID)
     place, what = (
-        (error.at_hand, error.what)
-        if isinstance(error, InternalError)
-        else ("llmaz", f"{type(error).__name__}: {error}")
+        (error.file, error.what) if isinstance(error, InternalError) else ("llmaz", f"{type(error).__name__}: {error}")
     )
     print_aside(f"{place}: internal fault: {what} [E901]")
     print_aside("    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)")

@@ -63,7 +63,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         with report_failures(flags["form"]):
             from renderer import load
 
-            options = load.alone(options, "--stdout" if stdout else "--to helm")
+            options = load.for_one_environment(options, "--stdout" if stdout else "--to helm")
     if flags["to"] == "helm":
         if stdout:
             raise click.UsageError("--to helm makes a folder of files: no --stdout")
@@ -136,8 +136,8 @@ def _summary(rendered: RenderResult, options: RenderOptions, flags: dict[str, An
             if state != "same":
                 what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
                 print_line(flags["form"], f"{rendered.folder}/{path}: {what}")
-    if rendered.apart:
-        files = ", ".join(f"{rendered.folder}/{path}" for path in rendered.apart)
+    if rendered.skipped_shared:
+        files = ", ".join(f"{rendered.folder}/{path}" for path in rendered.skipped_shared)
         print_line(flags["form"], f"left alone, since other apps share them: {files}; run llmaz render without PATHS")
     apps = len(rendered.inputs.apps)
     total = f"{counted(apps, 'app')}, {counted(rendered.objects, 'object')}"

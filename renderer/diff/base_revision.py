@@ -27,8 +27,8 @@ class BaseRevision:
     holds, `inputs` renders it, '' takes rendered files if there are any, else renders.
     """
 
-    def __init__(self, ground: CommitTree, options: RenderOptions | None, name: str, form: str) -> None:
-        self._ground = ground
+    def __init__(self, file_system: CommitTree, options: RenderOptions | None, name: str, form: str) -> None:
+        self._file_system = file_system
         self._options, self._name, self._form = options, name, form
         self._read: tuple[str, Scope, tuple[Inputs, list[Diagnostic]]] | None = None
         self._alike: Set[unchanged_items.Key] = frozenset()
@@ -36,8 +36,8 @@ class BaseRevision:
 
     def expects(self, inputs: Inputs) -> None:
         """Tells the tree which contents the later side has read, since most files are the same here."""
-        documents = (app.document.data for app in (*inputs.apps, *inputs.own, *inputs.traffic))
-        self._ground.expect([file[0] for file in inputs.read.values()] or set(documents))
+        documents = (app.document.data for app in (*inputs.apps, *inputs.definitions, *inputs.traffic))
+        self._file_system.keep_known([file[0] for file in inputs.parsed_files.values()] or set(documents))
 
     def find_unchanged(self, inputs: Inputs) -> Set[unchanged_items.Key]:
         """The items of the later side that render to the same files on this side, and so need no comparison."""
@@ -48,7 +48,11 @@ class BaseRevision:
             folder, (scope, *others) = load.scopes(self._options, self._scope)
             if others:
                 return frozenset()
-            self._read = folder, scope, load.inputs(replace(scope, options=replace(scope.options, read=inputs.read)))
+            self._read = (
+                folder,
+                scope,
+                load.inputs(replace(scope, options=replace(scope.options, parsed_files=inputs.parsed_files))),
+            )
         except git.GitError:
             raise
         except RenderError:  # reported when this side is rendered
@@ -65,7 +69,7 @@ class BaseRevision:
             return [], []
         if self._committed:
             scope, ours = self._committed
-            return [file for file in ours if file.path in others or _is_made_from(file, scope.prunes)], []
+            return [file for file in ours if file.path in others or _is_made_from(file, scope.pruned_paths)], []
         if self._form == "rendered":
             return [], [f"{self._name} holds no rendered files, so everything counts as added"]
         return self._render(self._options, f"base {self._name}", done)
@@ -79,9 +83,11 @@ class BaseRevision:
             if done and self._read:
                 folder, scope, read = self._read
                 known = ReusedItems(
-                    self._alike, unchanged_items.unchanged_models(done.inputs, read[0], done.problems), done.spared
+                    self._alike,
+                    unchanged_items.unchanged_models(done.inputs, read[0], done.problems),
+                    done.textless_parts,
                 )
-                options = replace(options, known=known)
+                options = replace(options, reused=known)
                 rendered = pipeline.render(options, (folder, [replace(scope, options=options)]), lambda _: read)
             else:
                 rendered = pipeline.render(options)
@@ -107,21 +113,21 @@ class BaseRevision:
             return None
         listed = {
             path: entry
-            for path, entry in self._ground.below(scope.folder).items()
+            for path, entry in self._file_system.below(scope.folder).items()
             if entry.mode != "120000" and path.endswith((".yaml", ".yml", ".json"))
         }
-        datas = self._ground.contents([entry.path for entry in listed.values()])
+        datas = self._file_system.contents([entry.path for entry in listed.values()])
         mark = MARK.encode()
         ours = [(path, data) for path, data in zip(listed, datas, strict=True) if data.startswith(mark)]
         texts = [OutputFile(path, data.decode("utf-8", "replace").replace("\r\n", "\n")) for path, data in ours]
         return (scope, texts) if ours else None
 
 
-def _is_made_from(text: OutputFile, prunes: Sequence[str]) -> bool:
+def _is_made_from(text: OutputFile, pruned_paths: Sequence[str]) -> bool:
     """Whether the first line of a rendered file names an input below these paths; always true without paths."""
     line = text.text.partition("\n")[0]
     source = line[len(MARK) : -len(_END)] if line.endswith(_END) else ""
-    return not prunes or any(source == path or source.startswith(f"{path}/") for path in prunes)
+    return not pruned_paths or any(source == path or source.startswith(f"{path}/") for path in pruned_paths)
 
 
 def _error_lines(problems: Iterable[Diagnostic]) -> list[str]:

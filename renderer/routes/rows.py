@@ -218,7 +218,7 @@ def _workloads_outside(
 ) -> dict[tuple[str, str], WorkloadBehind]:
     """Those of the `missing` workloads that apps outside of PATHS make, by namespace and name."""
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
-    for app in memo.inputs.beyond:
+    for app in memo.inputs.outside_apps:
         # A workload is called like its app, or like its app and a flavor.
         if any(space == app.namespace and f"{name}-".startswith(f"{app.name}-") for space, name in missing):
             with naming_file(app.document.name):

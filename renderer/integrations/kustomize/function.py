@@ -24,7 +24,7 @@ from renderer.integrations.kustomize.request import (
     parse_request,
 )
 from renderer.integrations.kustomize.results import ItemPlaces, results
-from renderer.load import alone
+from renderer.load import for_one_environment
 from renderer.pipeline import render
 
 
@@ -58,8 +58,8 @@ def _render_objects(
     request: FunctionRequest, tree: RequestTree, options: RenderOptions
 ) -> tuple[list[Item], list[Diagnostic]]:
     """The rendered objects, sorted by file, and diagnostics. Raises RenderError."""
-    options = replace(options, ground=tree, beside=("paths",), texts=True, allow_empty=True)
-    done = render(alone(options, "llmaz kustomize"))
+    options = replace(options, file_system=tree, skipped_keys=("paths",), texts=True, allow_empty=True)
+    done = render(for_one_environment(options, "llmaz kustomize"))
     problems = list(done.problems)
     objects: list[Item] = []
     if has_errors(problems, options.strict):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.integrations.kustomize.request import FunctionRequest, Item, describe_item, is_our_kind, is_same_config
-from renderer.source.memory import HeldFile
+from renderer.source.memory import MemoryFile
 from renderer.source.paths import git_root, is_inside
 from renderer.source.tree import DISK, SUFFIXES, InputFile, InputTree, ReadableFile
 
@@ -123,7 +123,7 @@ def _config(config: Item, top: str, paths: Sequence[str]) -> tuple[ReadableFile,
         if alone[path]:
             return files[path][0], set(alone), problems
     text = yamlio.dump(_without_kustomize_annotations(config))
-    return HeldFile(CONFIG, CONFIG, os.path.join(top, CONFIG), text.encode()), set(alone), problems
+    return MemoryFile(CONFIG, CONFIG, os.path.join(top, CONFIG), text.encode()), set(alone), problems
 
 
 def _is_render_config(value: Item) -> bool:
@@ -169,9 +169,9 @@ def source_path(item: Item) -> str:
     return path if isinstance(path, str) and path.isprintable() else ""
 
 
-def _held_file(top: str, name: str, item: Item) -> HeldFile:
+def _held_file(top: str, name: str, item: Item) -> MemoryFile:
     value = _without_kustomize_annotations(item) if is_our_kind(item) else item
-    return HeldFile(name, name, os.path.join(top, name), yamlio.dump(value).encode())
+    return MemoryFile(name, name, os.path.join(top, name), yamlio.dump(value).encode())
 
 
 def _without_kustomize_annotations(item: Item) -> Item:

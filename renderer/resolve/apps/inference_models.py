@@ -134,7 +134,7 @@ def _find_app(memo: RunContext, item: TrafficInput, diagnostics: Collector) -> A
     if broken(memo, item.namespace, name):
         raise Stop
     namespaces = []
-    for body in memo.inputs.around:
+    for body in memo.inputs.foreign_objects:
         metadata = body.get("metadata")
         if body.get("kind") == "InferencePool" and isinstance(metadata, dict) and metadata.get("name") == name:
             namespace = metadata.get("namespace") or "default"

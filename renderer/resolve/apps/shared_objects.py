@@ -58,7 +58,7 @@ def _packed(memo: RunContext, wanted: Iterable[SharedNeed], diagnostics: Collect
     fitting: dict[str, int] = {}  # by namespace
     for (namespace, name), facts in by_route.items():
         gateway, count = gateway_settings(memo, namespace), len(facts)
-        others: tuple[App | TrafficInput, ...] = (*memo.inputs.apps, *memo.inputs.ways)
+        others: tuple[App | TrafficInput, ...] = (*memo.inputs.apps, *memo.inputs.rendered_traffic)
         for other in others:
             if (other.namespace, other.name) == (namespace, name):
                 diagnostics.add("E633", other.origin("metadata", "name"), name=name)
