@@ -8,7 +8,7 @@ from renderer.cli.console import FORMATS, INVALID, counted, exit_with, print_lin
 
 
 def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Patterns of --external, each of the form that it needs."""
+    """The validated patterns of --external."""
     for pattern in patterns:
         if len(pattern.split("/")) not in (2, 3) or not all(pattern.split("/")):
             raise click.BadParameter(f"'{pattern}' is no KIND/NAMESPACE/NAME, nor KIND/NAME", context, option)

@@ -61,6 +61,6 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
     elif output:
         message += f" → {output}{': unchanged' if state == 'same' else ''}"
     print_line("text", message)
-    if pools.apart:
-        print_line("text", f"{counted(pools.apart, 'workload')} without a flavor: other nodes take these pods")
+    if pools.without_flavor:
+        print_line("text", f"{counted(pools.without_flavor, 'workload')} without a flavor: other nodes take these pods")
     exit_with(0)

@@ -19,9 +19,13 @@ def foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
     if not isinstance(file_system, CommitTree):
         scope = replace(scope, options=replace(scope.options, compare=True))
         return manifest_files.findings(scope, manifest_files.folder_state(scope, dict.fromkeys(rendered, "same")))
-    committed, kept, is_allowed = file_system.below(scope.folder), {*rendered}, manifest_files.allowed_foreign(scope)
+    committed, expected, is_allowed = (
+        file_system.below(scope.folder),
+        {*rendered},
+        manifest_files.allowed_foreign(scope),
+    )
     candidates = [
-        path for path in committed if manifest_files.is_synced(path) and path not in kept and not is_allowed(path)
+        path for path in committed if manifest_files.is_synced(path) and path not in expected and not is_allowed(path)
     ]
     charts = {os.path.dirname(path) for path in committed if os.path.basename(path) == "Chart.yaml"} - {""}
     regular = [
@@ -30,6 +34,8 @@ def foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
         if committed[path].mode != "120000" and not any(path.startswith(f"{chart}/") for chart in charts)
     ]
     contents = file_system.contents([committed[path].path for path in regular])
-    ours = {path for path, data in zip(regular, contents, strict=True) if manifest_files.source_of(data) is not None}
-    foreign = [path for path in candidates if path not in ours]
+    rendered_paths = {
+        path for path, data in zip(regular, contents, strict=True) if manifest_files.source_of(data) is not None
+    }
+    foreign = [path for path in candidates if path not in rendered_paths]
     return manifest_files.findings(scope, manifest_files.OutputFolderState([], [], foreign, []))

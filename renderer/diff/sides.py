@@ -64,7 +64,7 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
     before, removed, env_notes = _select_environments(now, before, name)
     later = None if removed else _with_existing_paths(now, before)
     # Unchanged input renders to the same; with PATHS, input outside of them may still differ.
-    both = base != "rendered" and not now.paths and before.env == now.env
+    may_reuse = base != "rendered" and not now.paths and before.env == now.env
     with load.read_ahead(replace(later, texts=True)) if later else nullcontext() as opened:
         for module in _NEEDED:  # while other processes read
             import_module(module)
@@ -74,15 +74,15 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
 
         base_tree.list_files()
         earlier = BaseRevision(base_tree, _with_existing_paths(before), name, base)
-        done = _render_later(opened, earlier.find_unchanged if both else None) if opened else None
+        done = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
     if done and opened:
         problems = [*problems, *foreign_files(opened[1][0], done.states)]
     failed = has_errors(problems, now.strict)
     if failed and any(problem.code != "E123" for problem in problems):
         return Sides([], [], problems, [], now.env)
-    if done and not both:
-        earlier.expects(done.inputs)
+    if done and not may_reuse:
+        earlier.expect_contents(done.inputs)
     base_files, notes = earlier.output_files({text.path for text in texts}, None if failed else done)
     if failed and not base_files:
         return Sides([], [], problems, [], now.env)
@@ -107,12 +107,12 @@ def _select_environments(now: RenderOptions, before: RenderOptions, name: str) -
     if not now.env:
         return before, False, []
     try:
-        known, left = (load.rendered_environments(replace(options, env="")) for options in (before, now))
+        known, remaining = (load.rendered_environments(replace(options, env="")) for options in (before, now))
     except RenderError:
         return before, False, []  # reported when that side is rendered
     if not known:
         return replace(before, env=""), False, [f"base {name} has no environments: all that it renders is compared"]
-    removed = now.env in known and now.env not in left
+    removed = now.env in known and now.env not in remaining
     return before, removed, [f"there is no environment '{now.env}' any more"] if removed else []
 
 
@@ -132,11 +132,11 @@ def environments(older: str, newer: str, options: RenderOptions) -> Sides:
     """The rendered files of two environments of the work tree. Raises RenderError."""
     from renderer import pipeline
 
-    one, other = (pipeline.render(replace(options, texts=True, env=name)) for name in (older, newer))
-    problems = [*one.problems, *other.problems]
+    before, after = (pipeline.render(replace(options, texts=True, env=name)) for name in (older, newer))
+    problems = [*before.problems, *after.problems]
     if has_errors(problems, options.strict):
         return Sides([], [], problems, [], f"{older}-{newer}")
-    return Sides(one.texts, other.texts, problems, [], f"{older}-{newer}")
+    return Sides(before.texts, after.texts, problems, [], f"{older}-{newer}")
 
 
 def _repository_top(paths: Sequence[str]) -> str:

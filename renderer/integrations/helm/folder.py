@@ -39,7 +39,7 @@ def render(options: RenderOptions) -> RenderResult:
     removed = [path for path in folder_state.stale if path.startswith("templates/")]
     problems += [
         *done.problems,
-        *_left_out(scope, done),
+        *_left_out_errors(scope, done),
         *_check_other_files(scope, output, folder_state.stale, removed),
     ]
     problems += [*check.folder(scope, states), *manifest_files.findings(scope, folder_state)]
@@ -51,7 +51,7 @@ def render(options: RenderOptions) -> RenderResult:
         problems=problems,
         states=states | dict.fromkeys(removed, "gone"),
         texts=chart_files,
-        apart=[],
+        skipped_shared=[],
         changes=[Changes(scope.folder, changed, [*removed, *folder_state.temporary])] if writes else [],
     )
 
@@ -74,20 +74,20 @@ def _is_our_schema(output: OutputFolder, path: str) -> bool:
         return False
 
 
-def _left_out(scope: Scope, done: RenderResult) -> list[Diagnostic]:
+def _left_out_errors(scope: Scope, done: RenderResult) -> list[Diagnostic]:
     """An error if PATHS leave out files that the chart needs."""
     files = ", ".join(done.skipped_shared)
     return [make_diagnostic("E740", Origin(NamedSource(scope.folder)), files=files)] if files else []
 
 
-def _check_other_files(scope: Scope, output: OutputFolder, ours: list[str], removed: list[str]) -> list[Diagnostic]:
+def _check_other_files(scope: Scope, output: OutputFolder, paths: list[str], removed: list[str]) -> list[Diagnostic]:
     """Errors for our files that this run must not delete: plain manifests, and templates of input outside PATHS."""
     origin = Origin(NamedSource(scope.folder))
-    if stray := [path for path in ours if path not in removed]:
-        return [make_diagnostic("E742", origin, file=stray[0])]
-    below = tuple(f"{path}/" for path in scope.pruned_paths)
-    for path in removed if below else ():
+    if others := [path for path in paths if path not in removed]:
+        return [make_diagnostic("E742", origin, file=others[0])]
+    prefixes = tuple(f"{path}/" for path in scope.pruned_paths)
+    for path in removed if prefixes else ():
         source = unescape(manifest_files.source(output, path) or "")
-        if source not in scope.pruned_paths and not source.startswith(below):
+        if source not in scope.pruned_paths and not source.startswith(prefixes):
             return [make_diagnostic("E741", origin, file=path, source=source)]
     return []
