@@ -35,7 +35,7 @@ def run_context(inputs: Inputs) -> RunContext:
     every, catalog = pod_defaults.pod_defaults(inputs.config, diagnostics), flavors.catalog(inputs.config, diagnostics)
     loader_presets.settings(inputs.config, diagnostics)
     settings.collect_gateways(inputs.config, diagnostics)
-    apps = {(app.namespace, app.name): app for app in (*inputs.beyond, *inputs.apps)}
+    apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
     return RunContext(
         inputs=inputs,
         every=every,
