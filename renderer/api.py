@@ -1,6 +1,4 @@
-"""What the user wrote, on the command line and in files: schema-valid, in their words; no default filled that
-`resolve` may override.
-"""
+"""The user's input, from the command line and from files: schema-valid and unchanged; `resolve` adds defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OpenModel(Struct, frozen=True):
-    """A model. `document`: where it stands. `ours`: a preset, else the user's own."""
+    """A model. `document`: its source; `ours`: whether it is a preset."""
 
     name: str
     spec: OpenModelSpec
@@ -27,7 +25,7 @@ class OpenModel(Struct, frozen=True):
 
 
 class BackendRuntime(Struct, frozen=True):
-    """How an engine is run. `ours`: a preset, else the user's own."""
+    """How an engine is run. `ours`: whether it is a preset."""
 
     name: str
     spec: BackendRuntimeSpec
@@ -36,12 +34,12 @@ class BackendRuntime(Struct, frozen=True):
 
 
 class UnreadableList(ValueError):
-    """A list of options that cannot be read; the text says which, and why."""
+    """A list of options that cannot be read; the text names it and the reason."""
 
 
 class OptionFile(Struct, frozen=True):
-    """A file that lists options, less comments and blank lines. `versions`: those that it is about, the oldest first,
-    where it says so itself and its lines may have ranges; `sampled`: only some of what there was between them.
+    """A file that lists options, without comments and blank lines. `versions`: the versions that it covers, oldest
+    first, where its lines may have ranges of versions; `sampled`: these are only some of the releases between them.
     """
 
     lines: Sequence[str]
@@ -53,14 +51,14 @@ class OptionFiles(Protocol):
     """The files that list an engine's options; `engine.options.list` of a runtime is one of them."""
 
     def versions(self, runtime: BackendRuntime, listed: str) -> dict[str, str]:
-        """Every version that is listed, and the path of its file as a preset would write it. Raises UnreadableList."""
+        """Every listed version, and the path of its file relative to the runtime's folder. Raises UnreadableList."""
 
     def file(self, runtime: BackendRuntime, path: str) -> OptionFile | None:
-        """A file; None when there is none. Raises UnreadableList."""
+        """The option file at `path`; None when there is none. Raises UnreadableList."""
 
 
 class App(Struct, frozen=True):
-    """A Playground or a Service. `file`: its input path as headers say it; `namespace` is decided (never empty)."""
+    """A Playground or a Service. `file`: its input path as in headers; `namespace`: never empty."""
 
     kind: str
     name: str
@@ -74,7 +72,7 @@ class App(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The name of the app, whose variant this may be."""
+        """The app's name, of a variant too."""
         return self.of or self.name
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
@@ -83,8 +81,8 @@ class App(Struct, frozen=True):
 
 
 class TrafficInput(Struct, frozen=True):
-    """A ModelRoute or an InferenceModel: a public name over several apps. `outside`: it lies outside PATHS, so that it
-    is known and not rendered.
+    """A ModelRoute or an InferenceModel: a public name over several apps. `outside`: it lies outside PATHS, and is not
+    rendered.
     """
 
     kind: str
@@ -98,12 +96,12 @@ class TrafficInput(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Its name, as an app's."""
+        """Its name, under the same attribute as an app's."""
         return self.name
 
     @property
     def apps(self) -> Iterator[str]:
-        """The names of the apps that it names itself."""
+        """The names of the apps (or the pool) that it refers to."""
         if self.kind != "ModelRoute":
             yield self.spec["poolRef"]["name"]
             return
@@ -117,10 +115,7 @@ class TrafficInput(Struct, frozen=True):
 
 
 class RenderConfig(Struct, frozen=True, eq=False):
-    """RenderConfig: the file's keys under those of `--set`.
-
-    `sources` names, by path, who set a key that the file did not.
-    """
+    """RenderConfig: the file's keys, overridden by `--set`. `sources`: path → the override that set the key."""
 
     spec: RenderConfigSpec
     document: Source
@@ -136,7 +131,7 @@ class RenderConfig(Struct, frozen=True, eq=False):
         return value
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
-        """Who set the key at a path below `spec`."""
+        """The origin of the key at a path below `spec`."""
         for length in range(len(path), 0, -1):
             if source := self.sources.get(path[:length]):
                 return Origin(source, ("spec", *path), key)
@@ -147,19 +142,19 @@ class RenderConfig(Struct, frozen=True, eq=False):
 
 
 class ConfigPart(Struct, frozen=True):
-    """A part of RenderConfig, whose keys different authors may set."""
+    """A map of RenderConfig, some of whose keys `--set` or an environment may have set."""
 
     config: RenderConfig
     path: tuple[str, ...]
 
     def at(self, *more: str | int) -> Origin:
-        """Who set the key below it."""
+        """The origin of a key below it."""
         return self.config.origin(*self.path, *more)
 
 
 class ReusedItems(Struct, frozen=True):
-    """What another run found that would be found again. `items`: by kind, namespace and name, apps and what leads to
-    apps; `models`: there is nothing to say of; `parts`: what came of the items (result.Part).
+    """Results of another run that hold for this one too. `items`: apps and routes by kind, namespace and name;
+    `models`: names of models without problems; `parts`: the results of the items (result.Part).
     """
 
     items: Set[tuple[str, str, str]]
@@ -167,14 +162,14 @@ class ReusedItems(Struct, frozen=True):
     parts: Sequence[Any]
 
 
-Spared = Callable[["Inputs"], Set[tuple[str, str, str]]]
+ItemSelector = Callable[["Inputs"], Set[tuple[str, str, str]]]
 
 
 class RenderOptions(Struct, frozen=True):
-    """What the command line says. `output` None: RenderConfig's; `texts`: they are wanted back; `compare`: with the
-    folder; `ground`: where the paths lead; `beside`: keys of RenderConfig that the caller reads itself; `env`:
-    one environment, else all of RenderConfig's; `spared`: says of what was read whose files nobody wants, so that they
-    are not made; `read`: what another run read (Inputs.read); `known`: what came of its items.
+    """The options of the command line. `output`: None for RenderConfig's; `texts`: return the rendered files;
+    `compare`: compare with the output folder; `skipped_keys`: keys of RenderConfig that the caller reads itself;
+    `env`: one environment, '' for all of RenderConfig's; `skip_texts`: selects items whose files are not written out;
+    `parsed_files`, `reused`: results of another run.
     """
 
     paths: tuple[str, ...] = ()
@@ -186,24 +181,24 @@ class RenderOptions(Struct, frozen=True):
     texts: bool = False
     allow_empty: bool = False
     kubeconform: str | None = None
-    ground: FileSystem = DISK
-    spared: Spared | None = None
-    read: Mapping[tuple[str, bool], Any] = {}
-    known: ReusedItems | None = None
-    beside: tuple[str, ...] = ()
+    file_system: FileSystem = DISK
+    skip_texts: ItemSelector | None = None
+    parsed_files: Mapping[tuple[str, bool], Any] = {}
+    reused: ReusedItems | None = None
+    skipped_keys: tuple[str, ...] = ()
     env: str = ""
 
     @property
     def compares(self) -> bool:
-        """Whether the output folder matters."""
+        """Whether the output folder is compared with."""
         return self.compare or self.write
 
 
 class Scope(Struct, frozen=True):
-    """What one run is about: the options, RenderConfig, the files below PATHS, and the output folder.
+    """What one run covers: the options, RenderConfig, the files below PATHS, and the output folder.
 
-    `prunes`: input paths, files and folders, whose output this run answers for; empty: all of the tree. `problems`:
-    what is wrong with RenderConfig. `reading`: where the files are being read already, what is in them.
+    `pruned_paths`: the input paths whose stale output this run deletes; empty: the whole tree. `problems`: those of
+    RenderConfig. `parsed_files`: the parsed files, where workers read them already (load.ParsedFile).
     """
 
     options: RenderOptions
@@ -211,9 +206,9 @@ class Scope(Struct, frozen=True):
     config_path: str | None
     tree: InputTree
     folder: str
-    prunes: tuple[str, ...]
+    pruned_paths: tuple[str, ...]
     problems: tuple[Diagnostic, ...] = ()
-    reading: Iterator[Any] | None = None
+    parsed_files: Iterator[Any] | None = None
 
     @property
     def layout(self) -> str:
@@ -229,15 +224,14 @@ def minor(version: str) -> int:
 
 
 class Inputs(Struct, frozen=True, eq=False):
-    """Everything that was read.
+    """All input of a run.
 
-    `models`, `runtimes`, `loaders`: the user's over the presets of the same name; presets are parsed when first
-    asked for.
-    `own`: names of the user's own models and runtimes. `broken`: by kind and name, documents that stand in the tree but
-    have problems of their own; `unreadable`: some file could not be read at all, so what it holds is unknown. `around`:
-    objects of others that routes may refer to, unchecked. `traffic`: what leads one public name to several apps;
-    `beyond`: apps that lie outside PATHS, to which it may lead. `off`: how much below PATHS the environment turns off.
-    `read`: where items may be spared, by the name of a file and whether it lies outside PATHS, what was read there.
+    `models`, `runtimes`, `loaders`, `pickers`: by name, the user's before presets, which are parsed on first access.
+    `definitions`: the user's models and runtimes below PATHS. `broken`: by kind and name, invalid documents.
+    `unreadable`: whether documents may be missing. `foreign`: the number of documents of other kinds;
+    `foreign_objects`: those that routes may refer to, unchecked. `traffic`: ModelRoutes and InferenceModels;
+    `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that
+    the environment deletes. `parsed_files`: by file name and whether it lies outside PATHS, for RenderOptions.
     """
 
     config: RenderConfig
@@ -245,20 +239,20 @@ class Inputs(Struct, frozen=True, eq=False):
     models: Mapping[str, OpenModel]
     runtimes: Mapping[str, BackendRuntime]
     loaders: Mapping[str, Document]
-    accelerators: tuple[Mapping[str, str], ...]
-    own: tuple[OpenModel | BackendRuntime, ...]
+    accelerators: tuple[Spec, ...]
+    definitions: tuple[OpenModel | BackendRuntime, ...]
     option_files: OptionFiles
     broken: Mapping[tuple[str, str], Document]
     unreadable: bool
     foreign: int
-    around: tuple[Any, ...] = ()
+    foreign_objects: tuple[Any, ...] = ()
     traffic: tuple[TrafficInput, ...] = ()
-    beyond: tuple[App, ...] = ()
+    outside_apps: tuple[App, ...] = ()
     pickers: Mapping[str, Document] = {}
-    off: int = 0
-    read: Mapping[tuple[str, bool], Any] = {}
+    disabled: int = 0
+    parsed_files: Mapping[tuple[str, bool], Any] = {}
 
     @property
-    def ways(self) -> tuple[TrafficInput, ...]:
-        """The traffic that is rendered."""
+    def rendered_traffic(self) -> tuple[TrafficInput, ...]:
+        """The traffic below PATHS, which is rendered."""
         return tuple(traffic_input for traffic_input in self.traffic if not traffic_input.outside)

@@ -1,4 +1,4 @@
-"""What a run works on, one by one."""
+"""The items of a run: what is rendered or checked one by one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ Item = App | TrafficInput | OpenModel | BackendRuntime
 
 
 def items(inputs: Inputs) -> list[Item]:
-    """Everything below PATHS: apps with what leads to them, which asks for what was worked out of the first of its
-    apps, mixed with models and runtimes, so that every process gets its share of each kind.
+    """The items below PATHS. Traffic follows its first app, whose cached results it uses; models and runtimes are mixed
+    in, so that every process gets a share of each kind.
     """
     routes: dict[tuple[str, str], list[TrafficInput]] = {}  # by namespace and name of the first app
-    for route in inputs.ways:
+    for route in inputs.rendered_traffic:
         routes.setdefault((route.namespace, next(route.apps, "")), []).append(route)
     rendered: list[App | TrafficInput] = []
     for app in inputs.apps:
         rendered += [app, *routes.pop((app.namespace, app.name), ())]
-    for others in routes.values():
-        rendered += others
-    return [item for pair in zip_longest(rendered, inputs.own) for item in pair if item]
+    for rest in routes.values():
+        rendered += rest
+    return [item for pair in zip_longest(rendered, inputs.definitions) for item in pair if item]

@@ -1,4 +1,4 @@
-"""The whole renderer, in each environment: load → resolve → build → check, and, where all is well, write."""
+"""The whole renderer, in each environment: load → resolve → build → check, and write if there are no errors."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from renderer.output import manifest_files
 from renderer.output.folder import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, SharedNeed, SharedPlan
-from renderer.result import Changes, Part, RenderResult, merged
+from renderer.result import Changes, Part, RenderResult, merge_results
 
-Reader = Callable[[Scope], tuple[Inputs, list[Diagnostic]]]  # `load.inputs`, or who has read them already
+Reader = Callable[[Scope], tuple[Inputs, list[Diagnostic]]]  # `load.inputs`, or a replacement
 Result = TypeVar("Result")
 
 
 def render(
     options: RenderOptions, scopes: tuple[str, list[Scope]] | None = None, read: Reader = load.inputs
 ) -> RenderResult:
-    """Everything made and checked in each environment, and compared with what is there; nothing is written.
+    """The rendered and checked files of all environments, compared with the output folder; writes nothing.
 
-    `scopes`: what `load.scopes` finds, for who has it. Raises RenderError.
+    `scopes`: the result of `load.scopes`, where the caller has it already. Raises RenderError.
     """
     folder, environments = scopes or load.scopes(options)
     results = [render_environment(scope, read) for scope in environments]
-    result = merged(options, folder, environments, results)
+    result = merge_results(options, folder, environments, results)
     writes = options.write and not has_errors(result.problems, options.strict)
     return result if writes else replace(result, changes=())
 
 
 def write(result: RenderResult) -> None:
-    """Writes the files that differ, each whole, and deletes those that nothing makes any more. Raises RenderError."""
+    """Writes new and changed files, and deletes stale ones. Raises RenderError."""
     for changes in result.changes:
         output = OutputFolder(changes.folder)
         with check.writable(changes.folder):
@@ -49,27 +49,27 @@ def write(result: RenderResult) -> None:
 
 
 class Run(Struct, frozen=True):
-    """What all items of an environment have in common. `output`: the folder that files are compared with, if any."""
+    """What all items of an environment share. `output`: the folder that files are compared with, if any."""
 
     scope: Scope
     context: resolve.RunContext
-    outside: check.ExternalObjects
+    external: check.ExternalObjects
     output: OutputFolder | None
 
 
 class Rendered(Struct, frozen=True):
-    """The objects of one app, or of what apps share, and their files; what is wrong with them, and what the app needs
-    together with others.
+    """The objects of an item, or objects that apps share; their files and problems; and the shared objects that the
+    item needs.
     """
 
     manifests: Sequence[Manifest]
     texts: Sequence[OutputFile]
     problems: Sequence[Diagnostic]
-    wanted: Sequence[SharedNeed] = ()
+    needs: Sequence[SharedNeed] = ()
 
 
 def render_environment(scope: Scope, read: Reader) -> RenderResult:
-    """One environment, from input files to what is to be changed in its folder. Raises RenderError."""
+    """Renders one environment, from input files to the changes of its output folder. Raises RenderError."""
     options = scope.options
     inputs, problems = read(scope)
 
@@ -77,72 +77,72 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
 
     run = Run(scope, context, outside, OutputFolder(scope.folder) if options.compares else None)
-    whole, bare, known = split_items(inputs, options)
-    spared = workers.run(partial(render_items, run, bare=True), bare)
-    parts = [*workers.run(partial(render_items, run), whole), *spared, *known]
+    rendered_items, textless_items, reused_parts = split_items(inputs, options)
+    textless_parts = workers.run(partial(render_items, run, textless=True), textless_items)
+    parts = [*workers.run(partial(render_items, run), rendered_items), *textless_parts, *reused_parts]
     problems += [problem for part in parts for problem in part.problems]
-    problems += load.nothing(inputs, scope, problems)
+    problems += load.no_input_errors(inputs, scope, problems)
     states = {path: state for part in parts for path, state in part.states}
     texts = sorted((text for part in parts for text in part.texts), key=lambda text: text.path)
 
-    wanted = {need for part in parts for need in part.wanted}
-    joints, joint_problems = resolve.shared_plans(context, wanted)
-    shared, apart = [render_joint(outside, joint) for joint in joints], list[str]()
-    if scope.prunes:  # shared files depend on all of the tree: who renders a part of it leaves them alone
-        shared, apart = [], sorted(text.path for rendered in shared for text in rendered.texts)
-    common, common_problems = manifest_files.common(
+    needs = {need for part in parts for need in part.needs}
+    shared_plans, shared_problems = resolve.shared_plans(context, needs)
+    shared, skipped_shared = [render_shared(outside, joint) for joint in shared_plans], list[str]()
+    if scope.pruned_paths:  # shared files depend on the whole tree, so a run with PATHS does not write them
+        shared, skipped_shared = [], sorted(text.path for rendered in shared for text in rendered.texts)
+    common_files, common_problems = manifest_files.common_files(
         scope, states, [text for rendered in shared for text in rendered.texts]
     )
-    problems += [*resolve.route_conflicts(inputs, wanted), *joint_problems, *common_problems]
+    problems += [*resolve.route_conflicts(inputs, needs), *shared_problems, *common_problems]
     problems += [problem for rendered in shared for problem in rendered.problems]
 
     problems += check.folder(scope, states) + check.charts(scope)
     if options.kubeconform and not has_errors(problems, options.strict):
-        judged = workers.run(partial(judge_items, run), whole, size=len(whole))
-        problems += [problem for part in judged for problem in part] + judge(options, shared)
+        findings = workers.run(partial(kubeconform_items, run), rendered_items, size=len(rendered_items))
+        problems += [problem for part in findings for problem in part] + run_kubeconform(options, shared)
     leftovers = manifest_files.folder_state(scope, states)
     problems += manifest_files.findings(scope, leftovers)
 
-    changed = [text for text in (*texts, *common) if states[text.path] != "same"]
+    changed = [text for text in (*texts, *common_files) if states[text.path] != "same"]
     return RenderResult(
         folder=scope.folder,
         problems=problems,
         states=states | dict.fromkeys(leftovers.stale, "gone"),
-        texts=[*texts, *common] if options.texts else [],
+        texts=[*texts, *common_files] if options.texts else [],
         objects=sum(part.objects for part in parts) + sum(len(rendered.manifests) for rendered in shared),
         inputs=inputs,
-        apart=apart,
+        skipped_shared=skipped_shared,
         changes=[Changes(scope.folder, changed, [*leftovers.stale, *leftovers.temporary])],
-        spared=spared,
+        textless_parts=textless_parts,
     )
 
 
 def split_items(inputs: Inputs, options: RenderOptions) -> tuple[list[Item], list[Item], Sequence[Part]]:
-    """The items to render; those of which nobody wants the texts; and what another run made of all others."""
-    spared = options.spared(inputs) if options.spared else frozenset()
-    known = options.known or ReusedItems(frozenset(), frozenset(), ())
-    whole: list[Item] = []
-    bare: list[Item] = []
+    """The items to render, those to render without texts, and the results of another run for all others."""
+    skipped = options.skip_texts(inputs) if options.skip_texts else frozenset()
+    reused = options.reused or ReusedItems(frozenset(), frozenset(), ())
+    rendered: list[Item] = []
+    textless: list[Item] = []
     for item in items(inputs):
         if not isinstance(item, (App, TrafficInput)):
-            whole += [] if item.name in known.models else [item]
-        elif unchanged_items.item_key(item) not in known.items:
-            (bare if unchanged_items.item_key(item) in spared else whole).append(item)
-    return whole, bare, known.parts
+            rendered += [] if item.name in reused.models else [item]
+        elif unchanged_items.item_key(item) not in reused.items:
+            (textless if unchanged_items.item_key(item) in skipped else rendered).append(item)
+    return rendered, textless, reused.parts
 
 
-def render_items(run: Run, chunk: Sequence[Item], *, bare: bool = False) -> Part:
-    """A few items: apps are rendered, models and runtimes only checked. `bare`: nothing is in the files."""
+def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> Part:
+    """Renders a chunk: apps and traffic; models and runtimes are only checked. `textless`: with empty files."""
     options = run.scope.options
-    apps, own = split_apps(chunk)
-    problems = list(chain.from_iterable(each_of(own, partial(resolve.validate_item, run.context))))
+    apps, definitions = split_apps(chunk)
+    problems = list(chain.from_iterable(each_of(definitions, partial(resolve.checked, run.context))))
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
-    wanted: set[SharedNeed] = set()
+    needs: set[SharedNeed] = set()
     objects = 0
-    for app in render_apps(run, apps, bare=bare):
+    for app in render_apps(run, apps, textless=textless):
         problems += app.problems
-        wanted.update(app.wanted)
+        needs.update(app.needs)
         if app.texts:
             objects += len(app.manifests)
             compared = manifest_files.compare(run.output, app.texts)
@@ -150,25 +150,23 @@ def render_items(run: Run, chunk: Sequence[Item], *, bare: bool = False) -> Part
             if options.texts or options.write:
                 pairs = zip(app.texts, compared, strict=True)
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
-    return Part(problems, states, [] if bare else texts, objects, wanted)
+    return Part(problems, states, [] if textless else texts, objects, needs)
 
 
 def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[OpenModel | BackendRuntime]]:
-    """What is rendered, and what is only checked."""
+    """The items that are rendered, and those that are only checked."""
     apps = [item for item in chunk if isinstance(item, (App, TrafficInput))]
     return apps, [item for item in chunk if not isinstance(item, (App, TrafficInput))]
 
 
-def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = False) -> list[Rendered]:
-    """Apps, and what leads to apps, from what the user wrote to files: stage by stage, each over all of them."""
+def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool = False) -> list[Rendered]:
+    """The objects, files and problems of apps and traffic; each stage runs over all of them before the next."""
     if not apps:
         return []
-    make_texts = partial(manifest_files.bare if bare else manifest_files.texts, layout=run.scope.layout)
+    make_texts = partial(manifest_files.textless_files if textless else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
-    manifests = each_of(apps, build.build_manifests, plans)
-    problems = each_of(
-        apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.referenced_objects, plans)
-    )
+    manifests = each_of(apps, expand.build_manifests, plans)
+    problems = each_of(apps, check.batch(manifests, run.external), manifests, each_of(apps, resolve.leans, plans))
     texts = each_of(apps, make_texts, plans, manifests)
     return list(
         map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.shared_needs, plans))
@@ -176,31 +174,29 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = Fa
 
 
 def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[Any]) -> list[Result]:
-    """What a stage makes of each item, or of what the columns hold for it; a fault in there names the item's file."""
+    """A stage's results for each item, or for the columns' entries of each. Internal faults name the item's file."""
     results: list[Result] = []
-    with naming_file(lambda: items[len(results)].document.name):  # once for all
+    with naming_file(lambda: items[len(results)].document.name):  # one context for all items
         for result in map(stage, *(columns or (items,))):
             results.append(result)
     return results
 
 
-def render_joint(outside: check.ExternalObjects, joint: SharedPlan) -> Rendered:
-    """What apps share of one namespace, or of the cluster: one file."""
-    manifests = build.build_shared(joint)
+def render_shared(outside: check.ExternalObjects, plan: SharedPlan) -> Rendered:
+    """The shared objects of a namespace, or of the cluster, and their file."""
+    manifests = expand.build_shared(plan)
     return Rendered(
-        manifests, manifest_files.shared(joint, manifests), check.manifests(manifests, targets=outside.targets)
+        manifests, manifest_files.shared_files(plan, manifests), check.manifests(manifests, targets=outside.targets)
     )
 
 
-def judge_items(run: Run, chunk: Sequence[Item]) -> list[Diagnostic]:
-    """What kubeconform says of the files of these items, which are rendered once more: places do not pass from process
-    to process.
-    """
-    return judge(run.scope.options, render_apps(run, split_apps(chunk)[0]))
+def kubeconform_items(run: Run, chunk: Sequence[Item]) -> list[Diagnostic]:
+    """kubeconform's findings for these items, which are rendered again, since origins do not pass between processes."""
+    return run_kubeconform(run.scope.options, render_apps(run, split_apps(chunk)[0]))
 
 
-def judge(options: RenderOptions, rendered: Sequence[Rendered]) -> list[Diagnostic]:
-    """What kubeconform says of these files."""
+def run_kubeconform(options: RenderOptions, rendered: Sequence[Rendered]) -> list[Diagnostic]:
+    """kubeconform's findings for these files."""
     from renderer.check.kubeconform import kubeconform  # few runs need it
 
     return kubeconform(options.kubeconform or "", [(app.manifests, app.texts) for app in rendered])

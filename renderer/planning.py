@@ -1,4 +1,4 @@
-"""Input → Plans and no further, for what is asked of a whole tree without building anything of it."""
+"""Input → Plans, for commands that need the plans of a whole tree, but no objects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ask = Callable[[resolve.RunContext, App | TrafficInput, Sequence[Plan | TrafficP
 
 
 class PlannedTree(Struct, frozen=True):
-    """What was read, and what was answered of each item that has plans."""
+    """The input of a tree, and the answers for its items."""
 
     scope: Scope
     context: resolve.RunContext
@@ -26,41 +26,41 @@ class PlannedTree(Struct, frozen=True):
 
 
 def plan_tree(options: RenderOptions, ask: Ask) -> tuple[PlannedTree, list[Diagnostic]]:
-    """What `ask` says of the plans of each item below PATHS, in plain values, and what is wrong with the input. What
-    only shows in rendered objects is not found. Raises RenderError.
+    """The answers of `ask` (plain values) for the plans of each item below PATHS, and the problems of the input; those
+    of rendered objects are not found. Raises RenderError.
     """
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
     context = resolve.run_context(inputs)
-    problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
-    parts = workers.run(partial(_answered, ask, context), items(inputs))
+    problems += [*context.problems, *resolve.dangling(context), *resolve.name_conflicts(inputs)]
+    parts = workers.run(partial(_ask_items, ask, context), items(inputs))
     problems += [problem for part in parts for problem in part.problems]
-    wanted = {need for part in parts for need in part.wanted}
-    problems += resolve.route_conflicts(inputs, wanted) + resolve.shared_plans(context, wanted)[1]
-    problems += load.nothing(inputs, scope, problems)
+    needs = {need for part in parts for need in part.needs}
+    problems += resolve.route_conflicts(inputs, needs) + resolve.shared_plans(context, needs)[1]
+    problems += load.no_input_errors(inputs, scope, problems)
     return PlannedTree(scope, context, [answer for part in parts for answer in part.answers]), problems
 
 
 class _Part(Struct, frozen=True):
-    """What came of some items: answers, problems, and what they need together with others."""
+    """The results of a chunk: answers, problems, and the shared objects that the items need."""
 
     answers: list[Any]
     problems: list[Diagnostic]
-    wanted: set[SharedNeed]
+    needs: set[SharedNeed]
 
 
-def _answered(ask: Ask, context: resolve.RunContext, chunk: Sequence[Item]) -> _Part:
+def _ask_items(ask: Ask, context: resolve.RunContext, items: Sequence[Item]) -> _Part:
     answers: list[Any] = []
     problems: list[Diagnostic] = []
-    wanted: set[SharedNeed] = set()
-    for item in chunk:
+    needs: set[SharedNeed] = set()
+    for item in items:
         with naming_file(item.document.name):
             if not isinstance(item, (App, TrafficInput)):
                 problems += resolve.validate_item(context, item)
                 continue
             plans, plan_problems = resolve.plan(context, item)
             problems += plan_problems
-            wanted.update(resolve.shared_needs(plans))
+            needs.update(resolve.needs(plans))
             if plans:
                 answers.append(ask(context, item, plans))
-    return _Part(answers, problems, wanted)
+    return _Part(answers, problems, needs)

@@ -46,7 +46,7 @@ def backend_preview(
     model, backend = _pair(inputs, name, model, backend)
     context = resolve.run_context(inputs)
     problems += context.problems
-    for item in inputs.own:
+    for item in inputs.definitions:
         if item is inputs.runtimes.get(backend) or item is inputs.models.get(model):
             problems += resolve.validate_item(context, item)
     if has_errors(problems):
@@ -67,7 +67,7 @@ def of_version(name: str, tag: str) -> str:
     """The options of the preset `name` in the version that an image tag says, or that `tag` is itself, as a short YAML;
     those of the nearest older version where its own are not known. Raises Refused.
     """
-    folder, _, own = load.named(name, load.shipped()).partition("/")
+    folder, _, own = load.find_preset(name, load.preset_paths()).partition("/")
     if folder != "backends":
         raise PresetRefused(f"'{name}' is no backend, so it has no versions")
     document = load.preset(f"backends/{own}")
@@ -111,7 +111,7 @@ def _pair(inputs: Inputs, name: str, model: str, backend: str) -> tuple[str, str
     """Model and backend, '' where nobody names one. Raises Refused."""
     folders = {"backends": inputs.runtimes, "models": inputs.models, "loaders": inputs.loaders}
     known = [f"{folder}/{preset_name}" for folder, shelf in folders.items() for preset_name in shelf]
-    folder, _, own = load.named(name, known, "backend or model").partition("/")
+    folder, _, own = load.find_preset(name, known, "backend or model").partition("/")
     if folder == "loaders":
         raise PresetRefused(f"'{name}' is a loader; only backends and models are resolved")
     if folder == "backends":

@@ -56,8 +56,8 @@ def vendor(name: str, to: str, force: bool = False) -> VendoredPreset:
                 f"{_KINDS[folder]} '{own}' is already in {file}:{line}, and two of one name are an error; "
                 f"llmaz presets diff {name} compares it"
             )
-    with open(os.path.join(load.PRESETS, folder, f"{own}.yaml"), encoding="utf-8") as shipped:
-        lines = [line for line in shipped if not line.startswith(_EDITORS)]
+    with open(os.path.join(load.PRESETS, folder, f"{own}.yaml"), encoding="utf-8") as preset_paths:
+        lines = [line for line in preset_paths if not line.startswith(_EDITORS)]
     head = f"# The preset {folder}/{own} of llmaz {__version__}; to compare: llmaz presets diff {name}\n"
     try:
         write_file(target, head + "".join(lines))
@@ -90,7 +90,7 @@ def preset_difference(name: str, paths: tuple[str, ...] = ()) -> PresetDifferenc
 
 def _preset(name: str) -> tuple[str, str]:
     """Folder and name of a backend or a model. Raises Refused."""
-    folder, _, own = load.named(name, load.shipped()).partition("/")
+    folder, _, own = load.find_preset(name, load.preset_paths()).partition("/")
     if folder not in _KINDS:
         raise PresetRefused(
             f"'{name}' is a loader, and there are none of one's own yet; "

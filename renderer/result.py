@@ -1,4 +1,4 @@
-"""What a run comes to: findings, files, and how these differ from the output folder."""
+"""The result of a run: problems, files, and the changes of the output folder."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from renderer.plan import SharedNeed
 
 
 class Part(Struct, frozen=True):
-    """What came of some items. `states`: the paths of their files, each new, same, changed or foreign; `texts`: the
-    files, as far as they are wanted; `objects`: how many; `wanted`: what items need together with others.
+    """The results of a chunk of items. `states`: path and state (new, same, changed or foreign) of each file; `texts`:
+    the files that are returned or written; `objects`: their number; `needs`: the shared objects that they need.
     """
 
     problems: Sequence[Diagnostic]
     states: Sequence[tuple[str, str]]
     texts: Sequence[OutputFile]
     objects: int
-    wanted: Set[SharedNeed]
+    needs: Set[SharedNeed]
 
 
 class Changes(Struct, frozen=True):
-    """What is to be done in one folder: files to write, and paths to delete, below it."""
+    """The changes of a folder: files to write and paths to delete, relative to it."""
 
     folder: str
     files: Sequence[OutputFile]
@@ -35,9 +35,9 @@ class Changes(Struct, frozen=True):
 
 
 class RenderResult(Struct, frozen=True):
-    """What came of a run. `states`: path → same, new, changed, foreign or gone; `texts` only where asked for; `apart`:
-    shared files that a part of the tree wants, and leaves alone; `changes`: what `pipeline.write` does, nothing where
-    something is wrong; `spared`: what came of the items whose texts nobody wants.
+    """The result of a run. `states`: path → same, new, changed, foreign or gone; `texts`: if options ask for them;
+    `skipped_shared`: shared files that a run with PATHS needs, but does not write; `changes`: for `pipeline.write`,
+    none with errors; `textless_parts`: the results of items whose texts were not needed.
     """
 
     folder: str
@@ -46,35 +46,33 @@ class RenderResult(Struct, frozen=True):
     texts: list[OutputFile]
     objects: int
     inputs: Inputs
-    apart: list[str]
+    skipped_shared: list[str]
     changes: Sequence[Changes] = ()
-    spared: Sequence[Part] = ()
+    textless_parts: Sequence[Part] = ()
 
 
-def merged(
+def merge_results(
     options: RenderOptions, folder: str, scopes: Sequence[Scope], results: Sequence[RenderResult]
 ) -> RenderResult:
-    """What came of all environments, with paths below the folder of all; and leftovers of a full run beside them.
-
-    What one environment was asked for, or there are none, is handed on as it is. `inputs`: of the first, with the apps
-    of all.
+    """The results of all environments, with paths relative to their common folder, and its leftovers; `inputs`: those
+    of the first environment, with the apps of all. A single result without environments, or for one, is unchanged.
     """
     names = [scope.options.env for scope in scopes]
     if options.env or not names[0]:
         return results[0]
-    whole = replace(scopes[0], folder=folder)
-    leftovers = manifest_files.folder_state(whole, {}, names)
-    stale, temporary = (leftovers.stale, leftovers.temporary) if not whole.prunes else ([], [])
+    scope = replace(scopes[0], folder=folder)
+    leftovers = manifest_files.folder_state(scope, {}, names)
+    stale, temporary = (leftovers.stale, leftovers.temporary) if not scope.pruned_paths else ([], [])
     environments = list(zip(names, results, strict=True))
     states = {f"{name}/{path}": state for name, result in environments for path, state in result.states.items()}
     return RenderResult(
         folder=folder,
-        problems=[*_problems(names, results), *manifest_files.findings(whole, leftovers)],
+        problems=[*_problems(names, results), *manifest_files.findings(scope, leftovers)],
         states=states | dict.fromkeys(stale, "gone"),
         texts=[OutputFile(f"{name}/{path}", text) for name, result in environments for path, text in result.texts],
         objects=sum(result.objects for result in results),
         inputs=replace(results[0].inputs, apps=tuple(app for result in results for app in result.inputs.apps)),
-        apart=[f"{name}/{path}" for name, result in environments for path in result.apart],
+        skipped_shared=[f"{name}/{path}" for name, result in environments for path in result.skipped_shared],
         changes=[
             *(change for result in results for change in result.changes),
             Changes(folder, (), [*stale, *temporary]),
@@ -83,15 +81,15 @@ def merged(
 
 
 def _problems(names: Sequence[str], results: Sequence[RenderResult]) -> Iterator[Diagnostic]:
-    """The problems of all environments, once each. They say in which environments they are, but where all have them or
-    their place says so.
+    """The problems of all environments without duplicates; the message names the environments unless it is all of them,
+    or the place shows it.
     """
     environments: dict[Diagnostic, list[str]] = {}
     for name, result in zip(names, results, strict=True):
         for problem in dict.fromkeys(result.problems):
             environments.setdefault(problem, []).append(name)
-    for problem, where in environments.items():
-        if len(where) == len(names) or problem.field.startswith("spec.environments"):
+    for problem, affected in environments.items():
+        if len(affected) == len(names) or problem.field.startswith("spec.environments"):
             yield problem
         else:
-            yield replace(problem, message=f"{problem.message} (in {' and '.join(where)})")
+            yield replace(problem, message=f"{problem.message} (in {' and '.join(affected)})")

@@ -1,9 +1,11 @@
-"""What two runs have in common: an item whose input, and all that it uses, is the same on both sides is made once."""
+"""Finds items with the same input on two sides, including all that they use, so that they are rendered once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from renderer.api import App, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Diagnostic
@@ -13,72 +15,73 @@ Key = tuple[str, str, str]  # kind, namespace, name
 
 
 def item_key(item: App | TrafficInput) -> Key:
-    """What an item is called on both sides."""
+    """The identity of an item on both sides."""
     return item.kind, item.namespace, item.name
 
 
-def unchanged_items(one: Inputs, other: Inputs) -> set[Key]:
-    """The items of which the same comes on both sides."""
-    if not _surroundings(one, other):
+def unchanged_items(later: Inputs, base: Inputs) -> set[Key]:
+    """The items that render to the same objects on both sides."""
+    if not _same_surroundings(later, base):
         return set()
-    items, other_items = _items(one), _items(other)
-    changed = _changed(_models(one), _models(other))
-    different = _changed(items, other_items)
+    later_items, base_items = _items(later), _items(base)
+    changed = _changed_keys(_models(later), _models(base))
+    different = _changed_keys(later_items, base_items)
     if changed:
-        different |= {name for name, content in other_items.items() if changed.intersection(_claimed(content))}
-    # What leads to several apps may look at any of its namespace, and an app at what leads to it.
-    led = {traffic_input.namespace for side in (one, other) for traffic_input in side.traffic}
-    touched = led & {namespace for _, namespace, _ in different}
-    return {name for name in other_items if name not in different and name[1] not in touched}
+        different |= {key for key, content in base_items.items() if changed.intersection(_claimed_models(content.spec))}
+    # Traffic may depend on any app of its namespace, and apps on the traffic there.
+    traffic_namespaces = {traffic_input.namespace for side in (later, base) for traffic_input in side.traffic}
+    affected_namespaces = traffic_namespaces & {namespace for _, namespace, _ in different}
+    return {key for key in base_items if key not in different and key[1] not in affected_namespaces}
 
 
-def unchanged_models(one: Inputs, other: Inputs, problems: Iterable[Diagnostic]) -> set[str]:
-    """The user's models of which there is nothing to say on the other side, as there was not on this one, where these
-    problems were found.
-    """
-    if not _surroundings(one, other):
+def unchanged_models(later: Inputs, base: Inputs, problems: Iterable[Diagnostic]) -> set[str]:
+    """The user's models that are the same on both sides, and had none of these `problems` on the later side."""
+    if not _same_surroundings(later, base):
         return set()
     faulty = {problem.file for problem in problems}
-    fine = {item.name for item in one.own if item.document.name not in faulty}
-    changed = _changed(_models(one), _models(other))
-    return fine - changed
+    faultless = {item.name for item in later.definitions if item.document.name not in faulty}
+    changed = _changed_keys(_models(later), _models(base))
+    return faultless - changed
 
 
-def _surroundings(one: Inputs, other: Inputs) -> bool:
-    """Whether everything is the same that any item may use: the configuration, backends, objects of others."""
+def _same_surroundings(later: Inputs, base: Inputs) -> bool:
+    """Whether all that any item may use is the same: the configuration, backends, foreign objects."""
     return (
-        one.config.spec == other.config.spec
-        and one.around == other.around
-        # A backend of the user's own has lists of options beside it, which nobody compares.
-        and all(isinstance(item, OpenModel) for side in (one, other) for item in side.own)
-        and not any(side.unreadable or side.broken or side.beyond for side in (one, other))
+        later.config.spec == base.config.spec
+        and later.foreign_objects == base.foreign_objects
+        # A user's backend may have lists of options in other files, which are not compared.
+        and all(isinstance(item, OpenModel) for side in (later, base) for item in side.definitions)
+        and not any(side.unreadable or side.broken or side.outside_apps for side in (later, base))
     )
 
 
-Said = tuple[str, Any, Any]  # the file that an item lies in, its spec, and its annotations or version
+class _Content(Struct, frozen=True):
+    """The input of an item: its file, spec, and annotations or API version."""
+
+    file: str
+    spec: Any
+    annotations: Any
 
 
-def _items(inputs: Inputs) -> dict[Key, Said]:
-    apps: dict[Key, Said] = {item_key(app): (app.file, app.spec, app.annotations) for app in inputs.apps}
+def _items(inputs: Inputs) -> dict[Key, _Content]:
+    apps = {item_key(app): _Content(app.file, app.spec, app.annotations) for app in inputs.apps}
     return apps | {
-        item_key(traffic_plan): (traffic_plan.file, traffic_plan.spec, traffic_plan.version)
-        for traffic_plan in inputs.ways
+        item_key(traffic): _Content(traffic.file, traffic.spec, traffic.version) for traffic in inputs.rendered_traffic
     }
 
 
 def _models(inputs: Inputs) -> dict[str, Any]:
-    return {item.name: (item.spec, item.document.value.get("metadata")) for item in inputs.own}
+    return {item.name: (item.spec, item.document.value.get("metadata")) for item in inputs.definitions}
 
 
-def _claimed(content: Said) -> Iterator[str]:
-    """The models that an app names."""
-    spec = content[1]
+def _claimed_models(spec: Any) -> Iterator[str]:
+    """The models that an app claims."""
     if "modelClaim" in spec:
         yield spec["modelClaim"]["modelName"]
     for model in (spec.get("modelClaims") or {}).get("models") or ():
         yield model["name"]
 
 
-def _changed(one: Mapping[T, Any], other: Mapping[T, Any]) -> set[T]:
-    """The keys whose values are not the same on both sides."""
-    return {key for key in one.keys() | other.keys() if one.get(key) != other.get(key)}
+def _changed_keys(later: Mapping[T, Any], base: Mapping[T, Any]) -> set[T]:
+    """The keys whose values differ, or are missing on one side."""
+    return {key for key in later.keys() | base.keys() if later.get(key) != base.get(key)}

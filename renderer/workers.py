@@ -1,7 +1,7 @@
-"""The one place where work is shared between processes: this one, and forks of it.
+"""Shares work between this process and forks of it; nothing else in the program forks.
 
-A fork sees all that its parent has read. It works on every n-th chunk of the items, and sends back what came of each.
-Where the system grants no further process or pipe there are fewer of them, in the end this process alone.
+A fork sees all data of its parent. It works on every n-th chunk of the items, and sends back the results. Where the
+system grants no further process or pipe, the rest of the work is done in this process.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from renderer.diagnostics import Diagnostic, InternalError, Origin, Path, Render
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-MIN_ITEMS = 200  # below that many a fork costs more than it brings
-CHUNK = 96  # items at most that go through all stages together: code and tables stay in the processor's cache
+MIN_ITEMS = 200  # below, a fork costs more time than it saves
+CHUNK = 96  # the most items that go through all stages together, so that data stays in the processor's cache
 _INTERRUPTED = 130  # the exit code of a worker
-_FREE = 16  # file descriptors that workers leave to whatever is read and written
+_FREE = 16  # file descriptors that are left for other files
 
 
 class _Process:
-    """A source without a place: a process of ours."""
+    """A source without places: the process itself."""
 
     name = "llmaz"
 
@@ -32,7 +32,7 @@ class _Process:
 
 
 def process_count(items: int) -> int:
-    """How many processes to use for that many items: 1, or one a core, eight at most."""
+    """The number of processes for that many items: 1, or the number of cores, at most 8."""
     if items < MIN_ITEMS or not hasattr(os, "fork"):
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -40,23 +40,23 @@ def process_count(items: int) -> int:
 
 
 def run(work: Callable[[Sequence[Item]], Result], items: Sequence[Item], size: int = CHUNK) -> list[Result]:
-    """What `work` returns for each chunk of the items, in their order. Raises what it raises, in whichever process."""
-    with started(work, items, size) as results:
+    """The results of `work` for each chunk of the items, in order. Raises what `work` raises, in any process."""
+    with start(work, items, size) as results:
         return list(results)
 
 
 @contextmanager
-def started(
+def start(
     work: Callable[[Sequence[Item]], Result], items: Sequence[Item], size: int = CHUNK
 ) -> Iterator[Iterator[Result]]:
-    """As `run`, with the results one by one. The workers begin at once, this process when it is asked for a result."""
+    """As `run`, with an iterator of results. Workers start at once, this process works as the iterator advances."""
     count = process_count(len(items))
-    parts = -(-len(items) // (size * count)) * count or 1  # as many chunks for each process
+    parts = -(-len(items) // (size * count)) * count or 1  # equally many chunks for each process
     size = -(-len(items) // parts) or 1
     chunks = [items[start : start + size] for start in range(0, len(items), size)]
-    workers: dict[int, _Worker] = {}  # each has the chunks whose numbers leave this remainder
+    workers: dict[int, _Worker] = {}  # by remainder of the chunks' numbers
     try:
-        with suppress(OSError):  # no more processes, descriptors or memory: this process does what others do not
+        with suppress(OSError):  # no more processes, descriptors or memory: this process does the rest
             for share in range(1, min(count, len(chunks))):
                 workers[share] = _fork(work, chunks[share::count])
         yield (
@@ -65,44 +65,44 @@ def started(
         )
     finally:
         for worker in workers.values():
-            worker.results.close()  # who still works ends at the next result
+            worker.results.close()  # a running worker ends at its next result
         for worker in workers.values():
             worker.exit_code()
 
 
 class _Worker:
-    """A process as the one sees it that started it."""
+    """A worker process, as seen by its parent."""
 
     def __init__(self, pid: int, results: BinaryIO) -> None:
         self.pid, self.results = pid, results
         self._exit_code: int | None = None
 
     def result(self) -> Any:
-        """What came of its next chunk. Raises what went wrong there, and RenderError, Fault or KeyboardInterrupt where
-        it has ended.
+        """The result of its next chunk. Raises the worker's exception, and RenderError, InternalError or
+        KeyboardInterrupt if the worker died.
         """
         from pickle import UnpicklingError, load  # few runs need it
 
         try:
             result = load(self.results)
         except (EOFError, UnpicklingError):
-            raise self._death() from None
+            raise self._early_end_error() from None
         if isinstance(result, BaseException):
             raise result
         return result
 
     def exit_code(self) -> int:
-        """How it ended: minus the signal that killed it, or its exit code. Waits for it."""
+        """Its exit code, or minus the signal that killed it. Waits for its end."""
         if self._exit_code is None:
             self._exit_code = 0
-            with suppress(ChildProcessError):  # who ignores SIGCHLD hears nothing of its children
+            with suppress(ChildProcessError):  # where SIGCHLD is ignored
                 self._exit_code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self._exit_code
 
-    def _death(self) -> BaseException:
-        """Of what it died."""
+    def _early_end_error(self) -> BaseException:
+        """The exception for its early end."""
         code = self.exit_code()
-        if code == _INTERRUPTED:  # with this process, which may hear of it later
+        if code == _INTERRUPTED:  # the signal may reach this process later
             return KeyboardInterrupt()
         if code < 0:
             return RenderError([make_diagnostic("E180", Origin(_Process()), signal=_signal(-code))])
@@ -110,7 +110,7 @@ class _Worker:
 
 
 def _fork(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[Any]]) -> _Worker:
-    """A process that works on the chunks. Raises OSError."""
+    """Starts a worker on the chunks. Raises OSError."""
     read, write = os.pipe()
     try:
         if 0 < os.sysconf("SC_OPEN_MAX") < write + _FREE:
@@ -136,7 +136,7 @@ def _fork(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[Any]])
 
 
 def _work(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[Any]], results: BinaryIO) -> None:
-    """What a worker does. Raises BrokenPipeError where nobody reads its results any more."""
+    """Sends the result of each chunk. Raises BrokenPipeError where the results are not read any more."""
     from pickle import dumps  # few runs need it
 
     try:
@@ -146,11 +146,11 @@ def _work(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[Any]],
     except (KeyboardInterrupt, BrokenPipeError):
         raise
     except BaseException as error:  # noqa: BLE001 - raised again where the results are read
-        results.write(dumps(_sendable(error)))
+        results.write(dumps(_picklable_error(error)))
 
 
-def _sendable(error: BaseException) -> BaseException:
-    """The error as another process may take it."""
+def _picklable_error(error: BaseException) -> BaseException:
+    """The error in a form that can be pickled."""
     if ran_out_of_memory(error):
         return RenderError([out_of_memory()])
     if isinstance(error, (RenderError, InternalError, OSError)):
@@ -159,19 +159,19 @@ def _sendable(error: BaseException) -> BaseException:
 
 
 def ran_out_of_memory(error: BaseException | None) -> bool:
-    """Whether the system refused memory, whatever was made of that."""
+    """Whether a MemoryError caused the error."""
     while error and not isinstance(error, MemoryError):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def out_of_memory() -> Diagnostic:
-    """What is printed of it."""
+    """The diagnostic for it."""
     return make_diagnostic("E181", Origin(_Process()))
 
 
 def _signal(number: int) -> str:
-    """Its name, as SIGKILL."""
+    """The name of a signal, as SIGKILL."""
     from signal import Signals  # few runs need it
 
     try:

@@ -149,8 +149,8 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
         "a regular expression, a glob": [patterns.MAX_PATTERN],
         "a template": [template.MAX_TEMPLATE, template.MAX_VALUE],
         "a text that a template makes": [template.MAX_TEXT],
-        "the list of a commit's files": [git.MOST_LISTED],
-        "the files of a commit that are read at once": [git.MOST_HELD],
+        "the list of a commit's files": [git.MAX_LIST_BYTES],
+        "the files of a commit that are read at once": [git.MAX_CONTENT_BYTES],
         "a name for which a similar one is looked for": [suggestions.MAX_WORD],
     }
     rows = dict(re.findall(r"^\| ([^|]+) \| (\d[^|]*) \|$", PAGE, re.MULTILINE))

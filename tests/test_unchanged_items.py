@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer import pipeline, unchanged_items
 from renderer.api import RenderOptions, ReusedItems
-from renderer.load.parsing import plain
+from renderer.load.parsing import parse_file
 from tests.inputs import gpu_model
 
 if TYPE_CHECKING:
@@ -105,11 +105,17 @@ def both(here: Path, change: dict[str, str | None]) -> Both:
         found.append((before, unchanged_items.unchanged_items(inputs, before.inputs)))
         return found[0][1]
 
-    lean = pipeline.render(RenderOptions(texts=True, spared=spared))
+    lean = pipeline.render(RenderOptions(texts=True, skip_texts=spared))
     [(before, keys)] = found
-    known = ReusedItems(keys, unchanged_items.unchanged_models(lean.inputs, before.inputs, lean.problems), lean.spared)
+    known = ReusedItems(
+        keys, unchanged_items.unchanged_models(lean.inputs, before.inputs, lean.problems), lean.textless_parts
+    )
     return Both(
-        after, before, lean, pipeline.render(RenderOptions(texts=True, known=known, read=lean.inputs.read)), known
+        after,
+        before,
+        lean,
+        pipeline.render(RenderOptions(texts=True, reused=known, parsed_files=lean.inputs.parsed_files)),
+        known,
     )
 
 
@@ -155,16 +161,16 @@ def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: 
     write(here, dict(TREE))
     write(here, {"m1.yaml": gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
     write(here, {"b2.yaml": TREE["b2.yaml"].replace("replicas: 2", "replicas: x")})
-    after = pipeline.render(RenderOptions(spared=lambda _: set()))
+    after = pipeline.render(RenderOptions(skip_texts=lambda _: set()))
     write(here, {"a3.yaml": TREE["a3.yaml"] + "# said\n"})
     read: list[str] = []
 
     def noted(file: ReadableFile, outside: bool, environment: Environment | None) -> Any:
         read.append(file.name)
-        return plain(file, outside, environment)
+        return parse_file(file, outside, environment)
 
-    monkeypatch.setattr("renderer.load.plain", noted)
-    pipeline.render(RenderOptions(read=after.inputs.read))
+    monkeypatch.setattr("renderer.load.parse_file", noted)
+    pipeline.render(RenderOptions(parsed_files=after.inputs.parsed_files))
     assert read == ["a3.yaml", "b2.yaml"]
 
 
@@ -202,6 +208,6 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, he
 def test_only_what_may_differ_is_made_again(change: str, made: set[tuple[str, str]], here: Path) -> None:
     write(here, dict(TREE))
     found = both(here, CHANGES[change])
-    items: list[App | TrafficInput] = [*found.after.inputs.apps, *found.after.inputs.ways]
+    items: list[App | TrafficInput] = [*found.after.inputs.apps, *found.after.inputs.rendered_traffic]
     assert len(items) == 6
     assert {unchanged_items.item_key(each)[1:] for each in items} - {name[1:] for name in found.known.items} == made

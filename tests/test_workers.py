@@ -67,7 +67,7 @@ def test_workers_begin_before_they_are_asked(tmp_path: Path, monkeypatch: pytest
         (tmp_path / str(chunk[0])).touch()
         return os.getpid()
 
-    with workers.started(work, range(9), size=1) as results:
+    with workers.start(work, range(9), size=1) as results:
         deadline = time.monotonic() + 30
         while len(os.listdir(tmp_path)) < 6:
             assert time.monotonic() < deadline
@@ -140,7 +140,7 @@ def test_an_error_of_the_parent_s_own(size: int) -> None:
             raise LookupError
         return "x" * 100_000
 
-    with pytest.raises(LookupError), workers.started(work, range(50), size=1):
+    with pytest.raises(LookupError), workers.start(work, range(50), size=1):
         raise LookupError
     with pytest.raises(LookupError):
         workers.run(work, range(1_000), size=1)

@@ -95,14 +95,14 @@ def external_objects(inputs: Inputs) -> ExternalObjects:
     """
     targets = component_versions.target_versions(inputs.config.get("targets") or {})
     external = replace(outside(inputs.config), targets=targets)
-    if not inputs.around:
+    if not inputs.foreign_objects:
         return external
     own_namespaces = (
         {namespace for namespace, _ in external.gateways} if inputs.config.get("gateway", "create") else set()
     )
     bodies: list[Body] = []
     broken: set[Key] = set()
-    for body in inputs.around:
+    for body in inputs.foreign_objects:
         if (key := _key(body)) and body["metadata"].get("namespace") not in own_namespaces:
             if not schema.exists(schema.name_of(body["apiVersion"], body["kind"])):
                 continue
@@ -314,7 +314,7 @@ def _chart(folder: str) -> str:
     """The folder at or above this one that holds a chart of ours, '' where there is none."""
     while folder:
         with suppress(OSError):
-            if OutputFolder(folder).begin("Chart.yaml", len(MARK)) == MARK.encode():
+            if OutputFolder(folder).read_start("Chart.yaml", len(MARK)) == MARK.encode():
                 return folder
         folder = os.path.dirname(folder)
     return ""

@@ -1,7 +1,7 @@
-"""Flags in, exit code out; the only room that prints.
+"""The command line: flags, output and exit codes; no other package prints.
 
-Only click is imported at the start, and a command's own file when it is called: `llmaz --version` and `--help` are
-asked more often than anything else.
+Only click is imported at the start, and a command's module when it is called, so that `--version` and `--help` are
+fast.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import click
 
 from renderer import __version__
 from renderer.cli import standard_streams
-from renderer.cli.console import INTERRUPT, INTERRUPTED, report_failures
+from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, report_failures
 
 _EPILOG = (
     "Exit codes: 0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault."
 )
-_COMMANDS = {  # where each stands
+_COMMANDS = {  # command → module and function
     "init": "init.init",
     "render": "render.render",
     "validate": "render.validate",
@@ -37,14 +37,14 @@ _COMMANDS = {  # where each stands
 
 
 class Commands(click.Group):
-    """The commands, each imported when it is asked for."""
+    """The commands, each imported when it is used."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """In alphabetical order."""
+        """The names in alphabetical order."""
         return sorted(_COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """None for a name that is none."""
+        """The command of that name; None for an unknown name."""
         if name not in _COMMANDS:
             return None
         module, _, function = _COMMANDS[name].partition(".")
@@ -63,21 +63,19 @@ def cli() -> None:
 
 
 def main() -> None:
-    """The console script. It ends at once: freeing all that was read takes longer than reading it."""
+    """The console script. It exits without freeing memory, which takes longer than reading the input."""
     try:
         standard_streams.prepare()
         run()
-    except SystemExit as end:  # which holds what the command had, until we are gone
+    except SystemExit as end:  # its traceback keeps the command's data alive until the process is gone
         standard_streams.exit_process(end.code)
     except KeyboardInterrupt:
-        standard_streams.print_aside(INTERRUPT)
+        standard_streams.print_aside(INTERRUPT_MESSAGE)
         standard_streams.exit_process(INTERRUPTED)
 
 
 def run(args: Sequence[str] | None = None) -> NoReturn:
-    """Runs the command that the arguments name, by default those of the process. Raises SystemExit, and
-    KeyboardInterrupt.
-    """
+    """Runs the command of the arguments, by default sys.argv. Raises SystemExit and KeyboardInterrupt."""
     with standard_streams.checked_output(), report_failures():
         try:
             cli.main(args=args, prog_name="llmaz", standalone_mode=False)
@@ -90,7 +88,7 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def _show(error: click.ClickException) -> None:
-    """Prints an error about the command line; each word that it quotes stays in one line."""
+    """Prints a usage error; the words that it quotes are escaped."""
     from renderer import escapes
 
     if not isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # all of that is ours

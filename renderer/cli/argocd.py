@@ -21,9 +21,7 @@ ENV = click.option(
 
 
 def location_options(default: str, help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options that say where a cluster finds the rendered tree; `default`: the default revision, `help_text`: its
-    help.
-    """
+    """The options for the location of the rendered tree. `default`: the default revision; `help_text`: its help."""
     options = (
         ENV,
         click.option("--name", default="llmaz", show_default=True, help="How the names of what is made begin."),
@@ -151,8 +149,8 @@ def argocd_generate() -> None:
             print_line("text", counted(failed, "error"))
             exit_with(INVALID)
         text = plugin.join_files((file.path, file.text) for file in result.texts)
-    if result.apart:
-        print_line("text", f"left out, since other apps share them: {', '.join(result.apart)}")
+    if result.skipped_shared:
+        print_line("text", f"left out, since other apps share them: {', '.join(result.skipped_shared)}")
     write(text)
     exit_with(0)
 
@@ -178,9 +176,7 @@ def print_bodies(bodies: Iterable[dict[str, Any]]) -> None:
 
 
 def require_values(flags: dict[str, Any]) -> None:
-    """Raises UsageError for a flag with an empty value, as from a variable that is not set: no default may stand in for
-    it.
-    """
+    """Raises UsageError for a flag with an empty value, such as an unset shell variable, instead of using a default."""
     for key, value in flags.items():
         if any(isinstance(text, str) and not text.strip() for text in (value if isinstance(value, tuple) else [value])):
             flag = {"folder": "path", "wanted": "env", "handed": "hand-over"}.get(key, key.replace("_", "-"))

@@ -8,7 +8,7 @@ from renderer.cli.console import FORMATS, INVALID, counted, exit_with, print_lin
 
 
 def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Patterns of --external, each of the form that it needs."""
+    """The validated patterns of --external."""
     for pattern in patterns:
         if len(pattern.split("/")) not in (2, 3) or not all(pattern.split("/")):
             raise click.BadParameter(f"'{pattern}' is no KIND/NAMESPACE/NAME, nor KIND/NAME", context, option)
@@ -41,11 +41,11 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     with report_failures(form):
         from renderer.check import documents
         from renderer.check.graph import outside
-        from renderer.load import clusters, manifests
+        from renderer.load import manifests, split_by_cluster
 
         documents_read, problems = manifests(paths)
         unknown_kinds: dict[int, str] = {}
-        for config, cluster_findings, cluster_documents in clusters(paths, documents_read):
+        for config, cluster_findings, cluster_documents in split_by_cluster(paths, documents_read):
             findings, unknown = documents(cluster_documents, outside(config, external), alone=alone)
             problems += [*cluster_findings, *findings]
             unknown_kinds |= {

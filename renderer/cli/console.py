@@ -1,4 +1,4 @@
-"""What commands share: options, how diagnostics and faults are printed, exit codes."""
+"""Shared by commands: options, printing of diagnostics and faults, exit codes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from renderer.diagnostics import Diagnostic
     from renderer.result import RenderResult
 
-INTERRUPT = "interrupted; every file is whole, run again to finish"
+INTERRUPT_MESSAGE = "interrupted; every file is whole, run again to finish"
 FORMATS = ("text", "json", "github", "sarif", "gitlab")
 STALE, INVALID, FAULT, INTERRUPTED = 1, 2, 3, 130
 
 
-# Of commands that read input, and say no more of it.
+# Options of commands that read input, with short help.
 SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
 ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
 
@@ -81,14 +81,12 @@ def render_options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -
 
 
 def run(options: RenderOptions, form: str) -> RenderResult:
-    """Renders, and writes where that is asked for and nothing is wrong; what stops everything is reported here, and
-    ends the program.
-    """
+    """Renders, and writes if options say so and there are no errors. A failure is reported and ends the program."""
     gc.disable()  # everything read lives to the end of the run
-    from renderer.load import ahead
+    from renderer.load import read_ahead
 
     try:
-        with ahead(options) as scopes:
+        with read_ahead(options) as scopes:
             from renderer import check
             from renderer.pipeline import render, write
 
@@ -105,17 +103,17 @@ def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, asid
 
     Texts for people go to stderr, formats for machines to stdout; `aside`: to stderr too, since stdout is taken.
     """
-    listed = sorted(set(problems))
+    ordered = sorted(set(problems))
     if form == "text":
         from renderer import escapes
 
-        write_aside(escapes.lines("".join(f"{diagnostic}\n" for diagnostic in listed)))
+        write_aside(escapes.lines("".join(f"{diagnostic}\n" for diagnostic in ordered)))
     else:
         from renderer.diagnostics import formats
 
-        if text := formats.FORMATS[form](listed):
+        if text := formats.FORMATS[form](ordered):
             (write_aside if aside else write)(f"{text}\n")
-    return sum(diagnostic.forbids(strict) for diagnostic in listed)
+    return sum(diagnostic.forbids(strict) for diagnostic in ordered)
 
 
 def print_line(form: str, text: str) -> None:
@@ -131,9 +129,9 @@ def counted(number: int, word: str) -> str:
 def fail(error: Exception, form: str = "text") -> NoReturn:
     """Ends the program with a message about the error; LLMAZ_DEBUG shows the traceback of an internal fault."""
     cause: BaseException | None = error
-    while cause is not None:  # Python may wrap the one in something else, in the midst of an import
+    while cause is not None:  # Python may wrap a KeyboardInterrupt during an import
         if isinstance(cause, KeyboardInterrupt):
-            print_aside(INTERRUPT)
+            print_aside(INTERRUPT_MESSAGE)
             exit_with(INTERRUPTED)
         cause = cause.__cause__ or cause.__context__
     from renderer.diagnostics import InternalError, RenderError
@@ -155,19 +153,17 @@ def fail(error: Exception, form: str = "text") -> NoReturn:
         for line in "".join(traceback.format_exception(error)).split("\n"):
             print_aside(line)
     if isinstance(error, OSError):
-        report([_refusal(error)], form)
+        report([_os_error_diagnostic(error)], form)
         exit_with(INVALID)
     place, what = (
-        (error.at_hand, error.what)
-        if isinstance(error, InternalError)
-        else ("llmaz", f"{type(error).__name__}: {error}")
+        (error.file, error.what) if isinstance(error, InternalError) else ("llmaz", f"{type(error).__name__}: {error}")
     )
     print_aside(f"{place}: internal fault: {what} [E901]")
     print_aside("    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)")
     exit_with(FAULT)
 
 
-def _refusal(error: OSError) -> Diagnostic:
+def _os_error_diagnostic(error: OSError) -> Diagnostic:
     """The diagnostic for an OSError about a file that no other code has reported."""
     from renderer.diagnostics import Origin, make_diagnostic
     from renderer.diagnostics.rule import NamedSource

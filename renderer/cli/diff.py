@@ -23,21 +23,21 @@ from renderer.cli.standard_streams import write
 _PATHS = "llmaz.diff.paths"
 
 
-class _Between(click.Command):
-    """A command whose words before `--` are no paths."""
+class _RangeCommand(click.Command):
+    """A command with PATHS only after `--`."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Takes what stands behind `--` apart."""
-        at = args.index("--") if "--" in args else len(args)
-        context.meta[_PATHS] = tuple(args[at + 1 :])
-        return super().parse_args(context, args[:at])
+        """Parses the words before `--`, and keeps those after it as PATHS."""
+        position = args.index("--") if "--" in args else len(args)
+        context.meta[_PATHS] = tuple(args[position + 1 :])
+        return super().parse_args(context, args[:position])
 
     def collect_usage_pieces(self, context: click.Context) -> list[str]:
-        """With those paths."""
+        """The pieces of the usage line, with PATHS."""
         return [*super().collect_usage_pieces(context), "[-- PATHS]..."]
 
 
-@click.command(cls=_Between, short_help="Show what a change does to the rendered objects.")
+@click.command(cls=_RangeCommand, short_help="Show what a change does to the rendered objects.")
 @click.argument("between", default=None, metavar="[BASE[..HEAD]]")
 @click.option(
     "--format",
@@ -91,7 +91,7 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         from renderer.diff.comparison import compare
         from renderer.diff.formats import FORMS
 
-        comparison = compare(sides.before, sides.after, step=not older, show=flags["show"])
+        comparison = compare(sides.before, sides.after, replaces=not older, show=flags["show"])
         comparison = replace(comparison, notes=tuple(sides.notes))
         text = FORMS[form](comparison, sides.environment)
     write(text)

@@ -34,7 +34,7 @@ def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides:
         from renderer.api import RenderOptions
         from renderer.explain import FORMS, answer_question
 
-        options = load.alone(RenderOptions(paths=paths, overrides=overrides, env=env), "llmaz explain")
+        options = load.for_one_environment(RenderOptions(paths=paths, overrides=overrides, env=env), "llmaz explain")
         text = FORMS[form](answer_question(what, options, show))
     write(text)
     exit_with(0)

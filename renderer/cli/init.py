@@ -11,8 +11,12 @@ from renderer.cli.argocd import require_values
 from renderer.cli.console import exit_with, print_line, report_failures
 from renderer.cli.standard_streams import write
 
-# Flags that mean something to one engine or one CI only.
-_OF = {"project": ("--engine", "argocd"), "destination": ("--engine", "argocd"), "secret": ("--engine", "flux")}
+# Flag → the option and value that it requires.
+_FLAG_CONDITIONS = {
+    "project": ("--engine", "argocd"),
+    "destination": ("--engine", "argocd"),
+    "secret": ("--engine", "flux"),
+}
 
 
 @click.command("init", short_help="Make a GitOps repository to begin with.")
@@ -53,9 +57,9 @@ def init(folder: str, engine: str, ci: str | None, demo: bool, **flags: str | No
     require_values(flags)
     if not folder.strip():
         raise click.UsageError("DIR has no value")
-    for flag, (by, only) in _OF.items():
-        if flags[flag] is not None and engine != only:
-            raise click.UsageError(f"--{flag} goes with {by} {only}")
+    for flag, (option, value) in _FLAG_CONDITIONS.items():
+        if flags[flag] is not None and engine != value:
+            raise click.UsageError(f"--{flag} goes with {option} {value}")
     with report_failures():
         from renderer import scaffold
 

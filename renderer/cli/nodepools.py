@@ -43,7 +43,7 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
         from renderer.nodes import nodepools as make_nodepools
         from renderer.nodes import update_file
 
-        pools, problems = make_nodepools(load.alone(render_options(paths, flags), "llmaz nodepools"))
+        pools, problems = make_nodepools(load.for_one_environment(render_options(paths, flags), "llmaz nodepools"))
         if failed := report(problems, "text", flags["strict"]):
             print_line(
                 "text", f"{counted(failed, 'error')}; nothing was written" if output else counted(failed, "error")
@@ -61,6 +61,6 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
     elif output:
         message += f" → {output}{': unchanged' if state == 'same' else ''}"
     print_line("text", message)
-    if pools.apart:
-        print_line("text", f"{counted(pools.apart, 'workload')} without a flavor: other nodes take these pods")
+    if pools.without_flavor:
+        print_line("text", f"{counted(pools.without_flavor, 'workload')} without a flavor: other nodes take these pods")
     exit_with(0)

@@ -86,7 +86,7 @@ def presets_show(
             return
 
         with report_failures():
-            path = os.path.join(load.PRESETS, load.named(name, load.shipped()) + ".yaml")
+            path = os.path.join(load.PRESETS, load.find_preset(name, load.preset_paths()) + ".yaml")
             with open(path, encoding="utf-8") as file:
                 write(file.read())
         return

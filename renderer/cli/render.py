@@ -63,7 +63,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         with report_failures(flags["form"]):
             from renderer import load
 
-            options = load.alone(options, "--stdout" if stdout else "--to helm")
+            options = load.for_one_environment(options, "--stdout" if stdout else "--to helm")
     if flags["to"] == "helm":
         if stdout:
             raise click.UsageError("--to helm makes a folder of files: no --stdout")
@@ -71,12 +71,12 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
             from renderer import pipeline
             from renderer.integrations import helm
 
-            done = helm.render(options)
-            pipeline.write(done)
+            result = helm.render(options)
+            pipeline.write(result)
     else:
-        done = run(options, flags["form"])
-    stale = _stale(done, flags["strict"]) if check and flags["form"] != "text" else []
-    failed = report([*done.problems, *stale], flags["form"], flags["strict"], aside=stdout) - len(stale)
+        result = run(options, flags["form"])
+    stale = _stale_errors(result, flags["strict"]) if check and flags["form"] != "text" else []
+    failed = report([*result.problems, *stale], flags["form"], flags["strict"], aside=stdout) - len(stale)
     if failed:
         print_line(
             flags["form"],
@@ -84,9 +84,9 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         )
         exit_with(INVALID)
     if stdout:
-        write(_stream(done.texts))
-    _summary(done, options, flags)
-    if check and any(state != "same" for state in done.states.values()):
+        write(_stream(result.texts))
+    _print_summary(result, options, flags)
+    if check and any(state != "same" for state in result.states.values()):
         exit_with(STALE)
     exit_with(0)
 
@@ -95,24 +95,24 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 @input_options
 def validate(paths: tuple[str, ...], **flags: Any) -> None:
     """Check the input below PATHS as render does, without an output folder."""
-    done = run(render_options(paths, flags), flags["form"])
-    if failed := report(done.problems, flags["form"], flags["strict"]):
+    result = run(render_options(paths, flags), flags["form"])
+    if failed := report(result.problems, flags["form"], flags["strict"]):
         print_line(flags["form"], counted(failed, "error"))
         exit_with(INVALID)
-    apps = len(done.inputs.apps)
-    print_line(flags["form"], f"{counted(apps, 'app')}, {counted(done.objects, 'object')}: valid")
-    _left_alone(done, flags)
+    apps = len(result.inputs.apps)
+    print_line(flags["form"], f"{counted(apps, 'app')}, {counted(result.objects, 'object')}: valid")
+    _print_foreign(result, flags)
     exit_with(0)
 
 
 def _stream(texts: Iterable[OutputFile]) -> str:
-    """All files as one YAML stream; a kustomization is about files, and nothing for a cluster."""
+    """All files as one YAML stream, without kustomization.yaml, which is not for a cluster."""
     kept = [text.text for text in sorted(texts) if text.path != "kustomization.yaml"]
     return "---\n".join(text if text.endswith("\n") else f"{text}\n" for text in kept)
 
 
-def _stale(rendered: RenderResult, strict: bool) -> list[Diagnostic]:
-    """For machines: an error for each output file that is not what the input makes, when nothing else is wrong."""
+def _stale_errors(rendered: RenderResult, strict: bool) -> list[Diagnostic]:
+    """An error for each stale output file, for machine formats; none if there are other errors."""
     from renderer.diagnostics import Origin, has_errors, make_diagnostic
     from renderer.source.tree import InputFile
 
@@ -126,7 +126,7 @@ def _stale(rendered: RenderResult, strict: bool) -> list[Diagnostic]:
     return [make_diagnostic(code, origin) for origin, code in places if code]
 
 
-def _summary(rendered: RenderResult, options: RenderOptions, flags: dict[str, Any]) -> None:
+def _print_summary(rendered: RenderResult, options: RenderOptions, flags: dict[str, Any]) -> None:
     counts = {
         state: sum(1 for file_state in rendered.states.values() if file_state == state)
         for state in ("new", "changed", "same", "gone")
@@ -136,8 +136,8 @@ def _summary(rendered: RenderResult, options: RenderOptions, flags: dict[str, An
             if state != "same":
                 what = {"new": "missing", "changed": "stale", "gone": "to be deleted"}[state]
                 print_line(flags["form"], f"{rendered.folder}/{path}: {what}")
-    if rendered.apart:
-        files = ", ".join(f"{rendered.folder}/{path}" for path in rendered.apart)
+    if rendered.skipped_shared:
+        files = ", ".join(f"{rendered.folder}/{path}" for path in rendered.skipped_shared)
         print_line(flags["form"], f"left alone, since other apps share them: {files}; run llmaz render without PATHS")
     apps = len(rendered.inputs.apps)
     total = f"{counted(apps, 'app')}, {counted(rendered.objects, 'object')}"
@@ -152,9 +152,9 @@ def _summary(rendered: RenderResult, options: RenderOptions, flags: dict[str, An
         )
     elif options.compare:
         print_line(flags["form"], f"{total}: {rendered.folder}/ is up to date")
-    _left_alone(rendered, flags)
+    _print_foreign(rendered, flags)
 
 
-def _left_alone(rendered: RenderResult, flags: dict[str, Any]) -> None:
+def _print_foreign(rendered: RenderResult, flags: dict[str, Any]) -> None:
     if flags["verbose"]:
         print_line(flags["form"], f"left alone: {counted(rendered.inputs.foreign, 'document')} of other kinds")

@@ -44,7 +44,7 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
         from renderer.routes import FORMS, summary
         from renderer.routes import routes as render_routes
 
-        options = load.alone(render_options(paths, flags), "llmaz routes")
+        options = load.for_one_environment(render_options(paths, flags), "llmaz routes")
         route_tables, problems = render_routes(options)
     if failed := report(problems, "text", flags["strict"]):
         print_line("text", counted(failed, "error"))

@@ -1,7 +1,7 @@
-"""Standard output and standard error: UTF-8, buffered, and every write checked; the only place that prints.
+"""Standard output and standard error: UTF-8, buffered, with every write checked; nothing else in the program prints.
 
-What a program downstream gets is all that was printed, or the exit status says otherwise: a short write, a full disk, a
-reader that went away or a stream that was closed before the start is a failure, never an end of the text.
+If a program downstream does not get the whole output, the exit status says so: a short write, a full disk, a reader
+that went away and a stream that was closed before the start are errors, never an early end of the text.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-UNWRITTEN = 2  # the exit status
+UNWRITABLE = 2  # the exit status
 
 
 class UnwritableError(BaseException):
-    """A standard stream does not take what is written to it.
+    """A failed write to a standard stream.
 
-    No Exception: nothing between the write and `checked` is to take it for a fault of its own.
+    A BaseException, so that no `except Exception` between the write and `checked_output` handles it.
     """
 
     def __init__(self, descriptor: int, error: OSError) -> None:
@@ -34,7 +34,7 @@ class _Descriptor(io.FileIO):
     """A standard stream's descriptor, which stays open."""
 
     def write(self, data: ReadableBuffer) -> int:
-        """How many bytes of it went out, one at least; waits for a pipe that never blocks. Raises Unwritable."""
+        """Writes at least one byte, waiting for non-blocking pipes; returns the number. Raises UnwritableError."""
         while True:
             try:
                 count: int | None = super().write(data)
@@ -48,9 +48,9 @@ class _Descriptor(io.FileIO):
 
 
 def prepare() -> None:
-    """Makes the standard streams anew: whatever the locale, PYTHONIOENCODING and PYTHONUNBUFFERED say.
+    """Replaces the standard streams, independent of the locale, PYTHONIOENCODING and PYTHONUNBUFFERED.
 
-    A descriptor that is closed gets one in its place that takes no writes, so that no other file gets its number.
+    A closed descriptor is replaced by one that takes no writes, so that no other file gets its number.
     """
     for descriptor in (0, 1, 2):
         try:
@@ -63,14 +63,14 @@ def prepare() -> None:
 
 
 def _stream(descriptor: int) -> io.TextIOWrapper:
-    """What has no UTF-8, lone surrogates, is shown as escapes."""
+    """A UTF-8 stream to the descriptor; lone surrogates are escaped."""
     buffer = io.BufferedWriter(_Descriptor(descriptor, "w", closefd=False))
     return io.TextIOWrapper(buffer, "utf-8", "backslashreplace", newline="\n", line_buffering=True)
 
 
 @contextmanager
 def checked_output() -> Iterator[None]:
-    """What is printed within has gone out at its end. Raises SystemExit where it did not, with a line about it."""
+    """A context that flushes standard output at its end. Raises SystemExit, after a message, if a write failed."""
     try:
         try:
             yield
@@ -83,23 +83,23 @@ def checked_output() -> Iterator[None]:
             from renderer.diagnostics import WORDINGS
 
             print_aside(f"standard output: {WORDINGS['E150'].message.format(what=failure.reason)} [E150]")
-        raise SystemExit(UNWRITTEN) from None
+        raise SystemExit(UNWRITABLE) from None
 
 
 def write(text: str) -> None:
-    """Prints what a command was asked for. Raises Unwritable."""
+    """Prints to standard output. Raises UnwritableError."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def write_aside(text: str) -> None:
-    """Prints to standard error what has to be read there, such as problems. Raises Unwritable."""
+    """Prints to standard error. Raises UnwritableError."""
     sys.stderr.write(text)
     sys.stderr.flush()
 
 
 def print_aside(text: str) -> None:
-    """A line for people on standard error; lost where nobody listens."""
+    """Prints a line to standard error; ignores failed writes."""
     from renderer import escapes  # `--version` has nothing to escape
 
     with suppress(UnwritableError):
@@ -107,9 +107,7 @@ def print_aside(text: str) -> None:
 
 
 def exit_process(code: object) -> NoReturn:
-    """Ends the process at once, with this exit status as `sys.exit` takes it; what could not be printed is not tried
-    again.
-    """
+    """Ends the process at once, with an exit status as for `sys.exit`; failed writes are not repeated."""
     with suppress(UnwritableError):
         sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)

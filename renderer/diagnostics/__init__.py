@@ -1,4 +1,4 @@
-"""Where something comes from, what is wrong with it, and how that reads. This room knows no YAML and no kind."""
+"""Origins, diagnostics, and their wordings and formats. Knows neither YAML nor kinds."""
 
 from __future__ import annotations
 

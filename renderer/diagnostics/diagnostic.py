@@ -1,4 +1,4 @@
-"""What is wrong with something, ready to print; and what collects it."""
+"""Diagnostics, the exceptions that carry them, and their collector."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ WORDINGS: dict[str, Wording] = ERRORS | WARNINGS
 
 
 class Diagnostic(Struct, frozen=True, order=True):
-    """One finding, ready to print; sorts by place. `warning`: legal, but likely wrong.
-
-    Codes that begin with N are notes: what could not be judged, or is otherwise in an older engine, so they never
-    forbid anything.
+    """A finding, ready to print; sorts by place. `warning`: legal, but likely wrong. Codes that begin with N are notes,
+    which never make a run fail.
     """
 
     file: str
@@ -41,12 +39,12 @@ class Diagnostic(Struct, frozen=True, order=True):
 
     @property
     def place(self) -> str:
-        """`file:line:column`, as far as they are known; the file as it is called."""
+        """`file:line:column`, as far as they are known; not escaped."""
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
 
     @property
     def text(self) -> str:
-        """The message, behind the field where there is one; what the input says is in there as it is."""
+        """The message, after the field if there is one; not escaped."""
         return f"{self.field}: {self.message}" if self.field else self.message
 
     @property
@@ -55,12 +53,12 @@ class Diagnostic(Struct, frozen=True, order=True):
         return "note" if self.code.startswith("N") else "warning" if self.warning else "error"
 
     def forbids(self, strict: bool = False) -> bool:
-        """Whether it forbids to go on: an error, or with `strict` a warning too."""
+        """Whether it makes the run fail: an error, or with `strict` also a warning."""
         return not self.code.startswith("N") and (strict or not self.warning)
 
 
 class RenderError(Exception):
-    """Everything that one stage found wrong."""
+    """The problems of a stage, sorted and without duplicates."""
 
     def __init__(self, problems: Iterable[Diagnostic]) -> None:
         self.problems = sorted(set(problems))
@@ -71,8 +69,7 @@ class RenderError(Exception):
 
 
 def make_diagnostic(code: str, origin: Origin, **words: Any) -> Diagnostic:
-    """The finding `code` at `origin`. A code that begins with W is a warning. A word of the wording that is missing
-    is a KeyError."""
+    """The diagnostic `code` at `origin`; W codes are warnings. `words` fill the wording (KeyError when missing)."""
     wording = WORDINGS[code]
     return Diagnostic(
         *origin.place,
@@ -85,25 +82,24 @@ def make_diagnostic(code: str, origin: Origin, **words: Any) -> Diagnostic:
 
 
 def has_errors(problems: Iterable[Diagnostic], strict: bool = False) -> bool:
-    """Whether any of them forbids to write: an error, or with `strict` a warning too."""
+    """Whether any problem makes the run fail: an error, or with `strict` also a warning."""
     return any(problem.forbids(strict) for problem in problems)
 
 
 class InternalError(Exception):
-    """A fault of ours, with the file at hand."""
+    """An internal fault, with the input file that was being processed."""
 
-    def __init__(self, at_hand: str, what: str) -> None:
-        super().__init__(f"{at_hand}: {what}")
-        self.at_hand, self.what = at_hand, what
+    def __init__(self, file: str, message: str) -> None:
+        super().__init__(f"{file}: {message}")
+        self.file, self.what = file, message
 
     def __reduce__(self) -> tuple[type[InternalError], tuple[str, str]]:
-        return InternalError, (self.at_hand, self.what)
+        return InternalError, (self.file, self.what)
 
 
 class naming_file:
-    """Names the file at hand, which a function may say, when something unforeseen happens. Raises Fault.
-
-    An OSError is nobody's fault here, and names its own file.
+    """A context that turns unforeseen exceptions into an InternalError with the file, or what the function `file`
+    returns. An OSError passes: it names its own file.
     """
 
     __slots__ = ("file",)
@@ -121,21 +117,21 @@ class naming_file:
 
 
 class Stop(Exception):
-    """One thing cannot be worked out any further; what was found stands in its Findings."""
+    """Work on an item cannot go on; the problems are in its Collector."""
 
 
 class Collector:
-    """Collects what is wrong with one thing, so that all of it is said at once."""
+    """Collects the problems of an item, so that all of them are reported."""
 
     def __init__(self) -> None:
         self.problems: list[Diagnostic] = []
 
     def add(self, code: str, origin: Origin, **words: Any) -> None:
-        """Notes a finding and goes on."""
+        """Adds a problem."""
         self.problems.append(make_diagnostic(code, origin, **words))
 
     def stop(self, code: str, origin: Origin, **words: Any) -> NoReturn:
-        """Notes a finding after which nothing further can be said. Raises Stop."""
+        """Adds a problem after which work on the item cannot go on. Raises Stop."""
         self.add(code, origin, **words)
         raise Stop
 
@@ -147,25 +143,25 @@ def quoted(words: Iterable[object]) -> str:
 
 
 def suggestion(word: str, known: Sequence[str], first: Iterable[str] = ()) -> str:
-    """`did you mean 'x'?` when something known is close, else what is known, the `first` of it first."""
+    """`did you mean 'x'?` for a close known name, else the known names, those in `first` before others."""
     names = tuple(known)
     folded, vocabulary = _folded(names)
     if close := vocabulary.closest(word.lower(), 0.6):
         return f"did you mean '{folded[close]}'?"
-    return _listed(names, tuple(first))
+    return _known_names(names, tuple(first))
 
 
 @lru_cache(maxsize=8)
 def _folded(names: tuple[str, ...]) -> tuple[dict[str, str], Vocabulary]:
-    """The names by what they are in small letters, of two the first; and these small letters."""
+    """Lower-case name → name (the first of equal ones), and a Vocabulary of the lower-case names."""
     folded = {name.lower(): name for name in reversed(names)}
     return folded, Vocabulary((*folded,))
 
 
 @lru_cache(maxsize=8)
-def _listed(names: tuple[str, ...], first: tuple[str, ...]) -> str:
+def _known_names(names: tuple[str, ...], first: tuple[str, ...]) -> str:
     if not names:
         return ""
     preferred = frozenset(first)
-    listed = sorted(names, key=lambda name: (name not in preferred, name))
-    return f"known: {', '.join(listed[:12])}{', …' if len(listed) > 12 else ''}"
+    ordered = sorted(names, key=lambda name: (name not in preferred, name))
+    return f"known: {', '.join(ordered[:12])}{', …' if len(ordered) > 12 else ''}"

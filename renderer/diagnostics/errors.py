@@ -1,4 +1,4 @@
-"""The wordings of errors, by their codes."""
+"""The wordings of errors, by code."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Problems in the formats that machines read: JSON, GitHub annotations, SARIF, GitLab Code Quality.
+"""Formats of problems for machines: JSON, GitHub annotations, SARIF, GitLab Code Quality.
 
-In messages for people nothing stands that cannot be printed; names that programs look up are in JSON what they are.
+Unprintable characters are escaped in messages for people; names in JSON are unchanged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from renderer.diagnostics import Diagnostic
 
 
 def as_json(problems: Sequence[Diagnostic]) -> str:
-    """One JSON list; an item has file, line, column, code, severity, field, message, hint."""
+    """A JSON list of objects with file, line, column, code, severity, field, message and hint."""
     items = [
         {
             "file": problem.file,
@@ -32,7 +32,7 @@ def as_json(problems: Sequence[Diagnostic]) -> str:
 
 
 def as_github(problems: Sequence[Diagnostic]) -> str:
-    """One workflow command a problem; GitHub shows it at its line in the pull request."""
+    """A workflow command for each problem, which GitHub shows at its line in the pull request."""
     lines = []
     for problem in problems:
         file = escapes.workflow_property(problem.file)
@@ -82,26 +82,23 @@ _SEVERITIES = {"error": "critical", "warning": "minor", "note": "info"}
 
 
 def as_gitlab(problems: Sequence[Diagnostic]) -> str:
-    """A GitLab Code Quality report: a list, an item a problem.
-
-    What concerns a whole file stands at its line 1, since GitLab wants a line.
-    """
+    """A GitLab Code Quality report. Problems without a line get line 1, since GitLab requires one."""
     items = [
         {
             "description": escapes.line(f"{problem.text} ({problem.hint})" if problem.hint else problem.text),
             "check_name": problem.code,
-            "fingerprint": known_by,
+            "fingerprint": fingerprint,
             "severity": _SEVERITIES[problem.severity],
             "location": {"path": problem.file.removeprefix("./"), "lines": {"begin": problem.line or 1}},
         }
-        for problem, known_by in zip(problems, fingerprints(problems), strict=True)
+        for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
     ]
     return escapes.json_text(items, indent=2)
 
 
 def fingerprints(problems: Sequence[Diagnostic]) -> list[str]:
-    """By what a problem is known again in the next run: no line is in it, which changes with every edit above. No two
-    are alike; of problems that say the same, the count is in it too."""
+    """Identifiers that are stable between runs: without the line, which changes with edits above. Equal problems are
+    numbered, so that all identifiers are distinct."""
     import hashlib  # few runs need it
 
     seen: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""Where something comes from: a `Source` can say where one of its fields stands; an `Origin` is a field of a source.
+"""Where a value comes from: a `Source` locates its fields; an `Origin` is a field of a source.
 
-An origin is located only when somebody asks: parsing for values is much faster than parsing for places.
+Origins are located on demand, since parsing without places is much faster.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Source(Protocol):
-    """Something with fields that stand somewhere: a YAML document, a command line, a rule of ours."""
+    """Something with fields that can be located: a YAML document, a command line, a rule."""
 
     @property
     def name(self) -> str:
-        """The file as users know it, relative to where they stand."""
+        """The file, relative to the user's current folder."""
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Line and column, from 1, of the value (or key) at `path`, else of its nearest parent; (0, 0): nowhere."""
+        """Line and column, from 1, of the value (or key) at `path`, else of its nearest parent; (0, 0): no place."""
 
 
 @runtime_checkable
 class MergedSource(Source, Protocol):
-    """A source whose fields others set in part."""
+    """A source some of whose fields come from other sources."""
 
     def behind(self, path: Path) -> tuple[Source, Path]:
-        """Whose field it is, and where it stands there."""
+        """The source that set the field, and its path there."""
 
 
 class Origin(Struct, frozen=True):
@@ -50,7 +50,7 @@ class Origin(Struct, frozen=True):
 
     @property
     def behind(self) -> tuple[Source, Path]:
-        """Who set the field, and where it stands there: of a merged source the one that it is from."""
+        """The source that set the field, and its path there; merged sources are resolved."""
         return self.source.behind(self.path) if isinstance(self.source, MergedSource) else (self.source, self.path)
 
 

@@ -6,7 +6,7 @@ from renderer.diagnostics import Path
 
 
 class NamedSource:
-    """A source without a place: a default of ours, or a flag of the command line."""
+    """A source without places: a built-in default, or a flag of the command line."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The wordings of warnings (legal, and likely wrong) and notes (what cannot be judged from here), by their codes."""
+"""The wordings of warnings (legal, but likely wrong) and notes (what could not be judged), by code."""
 
 from __future__ import annotations
 

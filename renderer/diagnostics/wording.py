@@ -1,4 +1,4 @@
-"""How a diagnostic reads."""
+"""The wording of a diagnostic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Wording(Struct, frozen=True):
-    """How one code reads; braces are filled from the words that the finder gives."""
+    """Message and hint of a code, as format strings that are filled with the keyword arguments of make_diagnostic."""
 
     message: str
     hint: str = ""

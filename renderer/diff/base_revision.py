@@ -27,45 +27,49 @@ class BaseRevision:
     holds, `inputs` renders it, '' takes rendered files if there are any, else renders.
     """
 
-    def __init__(self, ground: CommitTree, options: RenderOptions | None, name: str, form: str) -> None:
-        self._ground = ground
+    def __init__(self, file_system: CommitTree, options: RenderOptions | None, name: str, form: str) -> None:
+        self._file_system = file_system
         self._options, self._name, self._form = options, name, form
-        self._read: tuple[str, Scope, tuple[Inputs, list[Diagnostic]]] | None = None
-        self._alike: Set[unchanged_items.Key] = frozenset()
+        self._inputs: tuple[str, Scope, tuple[Inputs, list[Diagnostic]]] | None = None
+        self._unchanged: Set[unchanged_items.Key] = frozenset()
         self._scope: Scope | None = None
 
-    def expects(self, inputs: Inputs) -> None:
+    def expect_contents(self, inputs: Inputs) -> None:
         """Tells the tree which contents the later side has read, since most files are the same here."""
-        documents = (app.document.data for app in (*inputs.apps, *inputs.own, *inputs.traffic))
-        self._ground.expect([file[0] for file in inputs.read.values()] or set(documents))
+        documents = (app.document.data for app in (*inputs.apps, *inputs.definitions, *inputs.traffic))
+        self._file_system.keep_known([file[0] for file in inputs.parsed_files.values()] or set(documents))
 
     def find_unchanged(self, inputs: Inputs) -> Set[unchanged_items.Key]:
         """The items of the later side that render to the same files on this side, and so need no comparison."""
-        self.expects(inputs)
+        self.expect_contents(inputs)
         try:
             if not self._options or self._committed:
                 return frozenset()
             folder, (scope, *others) = load.scopes(self._options, self._scope)
             if others:
                 return frozenset()
-            self._read = folder, scope, load.inputs(replace(scope, options=replace(scope.options, read=inputs.read)))
+            self._inputs = (
+                folder,
+                scope,
+                load.inputs(replace(scope, options=replace(scope.options, parsed_files=inputs.parsed_files))),
+            )
         except git.GitError:
             raise
         except RenderError:  # reported when this side is rendered
             return frozenset()
-        self._alike = unchanged_items.unchanged_items(inputs, self._read[2][0])
-        return self._alike
+        self._unchanged = unchanged_items.unchanged_items(inputs, self._inputs[2][0])
+        return self._unchanged
 
-    def output_files(self, others: Set[str], done: RenderResult | None) -> tuple[list[OutputFile], list[str]]:
+    def output_files(self, later_paths: Set[str], done: RenderResult | None) -> tuple[list[OutputFile], list[str]]:
         """The rendered files of this side, and notes.
 
-        `others`: the paths of the later side; `done`: the later side's result, None if it has errors.
+        `later_paths`: the paths of the later side; `done`: the later side's result, None if it has errors.
         """
         if not self._options:
             return [], []
         if self._committed:
-            scope, ours = self._committed
-            return [file for file in ours if file.path in others or _is_made_from(file, scope.prunes)], []
+            scope, files = self._committed
+            return [file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)], []
         if self._form == "rendered":
             return [], [f"{self._name} holds no rendered files, so everything counts as added"]
         return self._render(self._options, f"base {self._name}", done)
@@ -76,12 +80,14 @@ class BaseRevision:
         """The files that the valid inputs render to, and notes about the others."""
         options = replace(options, texts=True)
         try:
-            if done and self._read:
-                folder, scope, read = self._read
+            if done and self._inputs:
+                folder, scope, read = self._inputs
                 known = ReusedItems(
-                    self._alike, unchanged_items.unchanged_models(done.inputs, read[0], done.problems), done.spared
+                    self._unchanged,
+                    unchanged_items.unchanged_models(done.inputs, read[0], done.problems),
+                    done.textless_parts,
                 )
-                options = replace(options, known=known)
+                options = replace(options, reused=known)
                 rendered = pipeline.render(options, (folder, [replace(scope, options=options)]), lambda _: read)
             else:
                 rendered = pipeline.render(options)
@@ -105,25 +111,27 @@ class BaseRevision:
             raise
         except RenderError:
             return None
-        listed = {
+        entries = {
             path: entry
-            for path, entry in self._ground.below(scope.folder).items()
+            for path, entry in self._file_system.below(scope.folder).items()
             if entry.mode != "120000" and path.endswith((".yaml", ".yml", ".json"))
         }
-        datas = self._ground.contents([entry.path for entry in listed.values()])
+        contents = self._file_system.contents([entry.path for entry in entries.values()])
         mark = MARK.encode()
-        ours = [(path, data) for path, data in zip(listed, datas, strict=True) if data.startswith(mark)]
-        texts = [OutputFile(path, data.decode("utf-8", "replace").replace("\r\n", "\n")) for path, data in ours]
-        return (scope, texts) if ours else None
+        rendered_files = [(path, data) for path, data in zip(entries, contents, strict=True) if data.startswith(mark)]
+        texts = [
+            OutputFile(path, data.decode("utf-8", "replace").replace("\r\n", "\n")) for path, data in rendered_files
+        ]
+        return (scope, texts) if rendered_files else None
 
 
-def _is_made_from(text: OutputFile, prunes: Sequence[str]) -> bool:
+def _is_made_from(text: OutputFile, pruned_paths: Sequence[str]) -> bool:
     """Whether the first line of a rendered file names an input below these paths; always true without paths."""
     line = text.text.partition("\n")[0]
     source = line[len(MARK) : -len(_END)] if line.endswith(_END) else ""
-    return not prunes or any(source == path or source.startswith(f"{path}/") for path in prunes)
+    return not pruned_paths or any(source == path or source.startswith(f"{path}/") for path in pruned_paths)
 
 
 def _error_lines(problems: Iterable[Diagnostic]) -> list[str]:
-    listed = [str(problem).partition("\n")[0] for problem in sorted(set(problems)) if problem.forbids()]
-    return listed[:_NOTES] + ([f"and {len(listed) - _NOTES} errors more"] if len(listed) > _NOTES else [])
+    lines = [str(problem).partition("\n")[0] for problem in sorted(set(problems)) if problem.forbids()]
+    return lines[:_NOTES] + ([f"and {len(lines) - _NOTES} errors more"] if len(lines) > _NOTES else [])

@@ -63,36 +63,38 @@ class TreeDiff(Struct, frozen=True):
 
 
 def compare(
-    before: Sequence[OutputFile], after: Sequence[OutputFile], *, step: bool = True, show: bool = False
+    before: Sequence[OutputFile], after: Sequence[OutputFile], *, replaces: bool = True, show: bool = False
 ) -> TreeDiff:
     """The differences between two sides of rendered files. Files that are the same on both are not parsed.
 
-    `step`: the second side replaces the first; False for two clusters side by side, where only the risks of STANDING
-    count. `show`: also shows values that may be secrets.
+    `replaces`: the second side replaces the first; False for two clusters side by side, where only the risks of
+    STANDING count. `show`: also shows values that may be secrets.
     """
-    left, right, still = changed_files(before, after)
-    old, new = items(left), items(right)
-    if still:
-        _add_unchanged_partners(old, new, still)
+    before_files, after_files, unchanged = changed_files(before, after)
+    old, new = items(before_files), items(after_files)
+    if unchanged:
+        _add_unchanged_partners(old, new, unchanged)
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
-    count = _accelerator_test()
+    count = _accelerates()
     models = tuple(_model_changes(pairs, autoscalers(old, SCALER), autoscalers(new, SCALER), count))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
-    all_risks = find_risks((_plain_pair(pair, old, new) for pair in altered), models, old, new)
-    shown_risks = tuple(risk for risk in all_risks if step or risk.kind in STANDING)
+    all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new)
+    shown_risks = tuple(risk for risk in all_risks if replaces or risk.kind in STANDING)
     return TreeDiff(tuple(altered), models, tuple(traffic_changes(old, new, keys)), shown_risks, _total_gpus(models))
 
 
-def _add_unchanged_partners(old: Items, new: Items, still: Sequence[OutputFile]) -> None:
+def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFile]) -> None:
     """Adds to both sides the autoscaler of a changed workload, or the workload of a changed autoscaler, where it is in
-    one of the unchanged files `still`.
+    one of the unchanged files `unchanged`.
     """
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
     workloads = {(key.namespace, key.name) for side in (old, new) for key in side if key.kind == WORKLOAD}
     scaled = {*autoscalers(old, SCALER), *autoscalers(new, SCALER)}
     for kind, names in ((SCALER, workloads - scaled), (WORKLOAD, scaled - workloads)):
-        for key, item in unchanged_objects(still, folders, kind, {name for _, name in names}).items() if names else ():
+        for key, item in (
+            unchanged_objects(unchanged, folders, kind, {name for _, name in names}).items() if names else ()
+        ):
             if key not in old and key not in new:
                 old[key] = new[key] = item
 
@@ -109,11 +111,13 @@ def _object_changes(old: Items, new: Items, show: bool) -> Iterator[ObjectChange
         if before and after and same(before.body, after.body):
             yield ObjectChange("same" if before.file == after.file else "moved", key, before, after, ())
             continue
-        real = tuple(item.body if item else {} for item in (before, after))
+        unhidden = tuple(item.body if item else {} for item in (before, after))
         if not show:
             before, after = _hide_secrets(before, None), _hide_secrets(after, before)
         if before and after and not (changes := tuple(diff_values(before.body, after.body))):
-            changes = tuple(FieldChange(change.path, HIDDEN, ANOTHER) for change in diff_values(real[0], real[1]))
+            changes = tuple(
+                FieldChange(change.path, HIDDEN, ANOTHER) for change in diff_values(unhidden[0], unhidden[1])
+            )
         if key in old_keys:
             state = "renamed"
         elif before and after:
@@ -133,7 +137,7 @@ def _file_order(change: ObjectChange) -> tuple[str, int, ObjectKey]:
     return (item.file, item.place, change.key) if item else ("", 0, change.key)
 
 
-def _plain_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
+def _unhidden_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
     """Both bodies of an object, with their secrets."""
     was = change.before.key if change.before and change.before.key != change.key else None
     bodies = [old[change.before.key].body if change.before else {}, new[change.key].body if change.after else {}]
@@ -183,7 +187,7 @@ def _total_gpus(models: Sequence[ModelChange]) -> tuple[GpuChange, ...]:
 
 
 @cache
-def _accelerator_test() -> Callable[[str], bool]:
+def _accelerates() -> Callable[[str], bool]:
     """A function that tells whether a resource is an accelerator, by presets/accelerators.yaml."""
     rows = load.preset("accelerators").value["spec"]["resources"]
 

@@ -100,23 +100,23 @@ def _by_name(before: Sequence[Any], after: Sequence[Any], path: Path, key: str) 
     old, new = {item[key]: item for item in before}, {item[key]: item for item in after}
     for name in [*old, *(name for name in new if name not in old)]:
         yield from diff_values(old.get(name, ABSENT), new.get(name, ABSENT), (*path, f"[{name}]"))
-    kept, now = [name for name in old if name in new], [name for name in new if name in old]
-    if kept != now:
-        yield FieldChange((*path, "[*]"), kept, now)
+    old_order, new_order = [name for name in old if name in new], [name for name in new if name in old]
+    if old_order != new_order:
+        yield FieldChange((*path, "[*]"), old_order, new_order)
 
 
 def _in_order(before: Sequence[Any], after: Sequence[Any], path: Path) -> Iterator[FieldChange]:
     """Differences between lists without names: an inserted or removed item does not shift the others."""
     old, new = [_sorted_json(item) for item in before], [_sorted_json(item) for item in after]
-    for what, i, till, j, to in opcodes(old, new):
-        if what == "equal":
+    for operation, i, i_end, j, j_end in opcodes(old, new):
+        if operation == "equal":
             continue
-        both = min(till - i, to - j)
-        for step in range(both):
+        common = min(i_end - i, j_end - j)
+        for step in range(common):
             yield from diff_values(before[i + step], after[j + step], (*path, j + step))
-        for place in range(i + both, till):
+        for place in range(i + common, i_end):
             yield FieldChange((*path, place), before[place], ABSENT)
-        for place in range(j + both, to):
+        for place in range(j + common, j_end):
             yield FieldChange((*path, place), ABSENT, after[place])
 
 

@@ -15,13 +15,17 @@ from renderer.source.commit import CommitTree
 
 def foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
     """An error for each foreign file. `rendered`: the paths that the inputs render to. Raises RenderError."""
-    ground = scope.options.ground
-    if not isinstance(ground, CommitTree):
+    file_system = scope.options.file_system
+    if not isinstance(file_system, CommitTree):
         scope = replace(scope, options=replace(scope.options, compare=True))
         return manifest_files.findings(scope, manifest_files.folder_state(scope, dict.fromkeys(rendered, "same")))
-    committed, kept, is_allowed = ground.below(scope.folder), {*rendered}, manifest_files.allowed(scope)
+    committed, expected, is_allowed = (
+        file_system.below(scope.folder),
+        {*rendered},
+        manifest_files.allowed_foreign(scope),
+    )
     candidates = [
-        path for path in committed if manifest_files.is_synced(path) and path not in kept and not is_allowed(path)
+        path for path in committed if manifest_files.is_synced(path) and path not in expected and not is_allowed(path)
     ]
     charts = {os.path.dirname(path) for path in committed if os.path.basename(path) == "Chart.yaml"} - {""}
     regular = [
@@ -29,7 +33,9 @@ def foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
         for path in candidates
         if committed[path].mode != "120000" and not any(path.startswith(f"{chart}/") for chart in charts)
     ]
-    contents = ground.contents([committed[path].path for path in regular])
-    ours = {path for path, data in zip(regular, contents, strict=True) if manifest_files.made_from(data) is not None}
-    foreign = [path for path in candidates if path not in ours]
+    contents = file_system.contents([committed[path].path for path in regular])
+    rendered_paths = {
+        path for path, data in zip(regular, contents, strict=True) if manifest_files.source_of(data) is not None
+    }
+    foreign = [path for path in candidates if path not in rendered_paths]
     return manifest_files.findings(scope, manifest_files.OutputFolderState([], [], foreign, []))

@@ -64,13 +64,13 @@ def accelerators(pods: Iterable[tuple[Body, int]], accelerates: Callable[[str], 
     """The accelerators of one replica, by kind. `pods`: pod templates, each with its number of pods in a replica."""
     counts: dict[AcceleratorKind, int] = {}
     for pod, times in pods:
-        of = ""
+        kind = ""
         for container in maps_at(pod, "spec", "containers"):
             resources = map_at(container, "resources")
             for name, value in {**map_at(resources, "requests"), **map_at(resources, "limits")}.items():
                 if accelerates(name) and (count := _amount(value) * times):
-                    of = of or " or ".join(_active_flavors(pod)) or describe_nodes(pod)
-                    counts[AcceleratorKind(name, of)] = counts.get(AcceleratorKind(name, of), 0) + count
+                    kind = kind or " or ".join(_active_flavors(pod)) or describe_nodes(pod)
+                    counts[AcceleratorKind(name, kind)] = counts.get(AcceleratorKind(name, kind), 0) + count
     return counts
 
 

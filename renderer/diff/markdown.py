@@ -136,7 +136,7 @@ def _change_summary(change: ModelChange) -> str:
 
 def _gpus(diff: TreeDiff) -> list[str]:
     """Rows of accelerators: first the sum over all models if several differ, then by model."""
-    listed = [(_code(model.key.place), one) for model in diff.models for one in model.gpus if _differs(one)]
+    listed = [(_code(model.key.place), gpu) for model in diff.models for gpu in model.gpus if _differs(gpu)]
     if len({place for place, _ in listed}) > 1:
         listed = [("all of these models", gpu) for gpu in diff.gpus] + listed
     rows = [(place, _code(gpu.name), per_replica(gpu), accelerators(gpu)) for place, gpu in listed]

@@ -47,7 +47,7 @@ class PodSummary(Struct, frozen=True):
     env: Mapping[str, str]
     others: Mapping[str, SideContainer]
     volumes: Mapping[str, str]
-    asks: Mapping[str, str]
+    resources: Mapping[str, str]
 
 
 class ModelSummary(Struct, frozen=True):
@@ -65,7 +65,7 @@ class ModelSummary(Struct, frozen=True):
     low: int
     high: int
     scaled: bool
-    fixed: int | None
+    spec_replicas: int | None
     nodes: str
     gpus: Mapping[AcceleratorKind, int]
     leader: PodSummary
@@ -107,20 +107,20 @@ def summarize_model(
     worker = map_at(template, "workerTemplate")
     leader = map_at(template, "leaderTemplate") or worker
     size = _number(template.get("size"), 1)
-    fixed = value_at(body, "spec", "replicas")
+    spec_replicas = value_at(body, "spec", "replicas")
     scaler = autoscalers.get((item.key.namespace, item.key.name))
-    least = _number(value_at(scaler, "spec", "minReplicas"), 1) if scaler else _number(fixed, 1)
-    most = _number(value_at(scaler, "spec", "maxReplicas"), least) if scaler else least
+    low = _number(value_at(scaler, "spec", "minReplicas"), 1) if scaler else _number(spec_replicas, 1)
+    high = _number(value_at(scaler, "spec", "maxReplicas"), low) if scaler else low
     labels = map_at(worker, "metadata", "labels") or map_at(leader, "metadata", "labels")
     return ModelSummary(
         name=str(labels.get(_MODEL, "")),
         annotations={what: str(annotations[key]) for key, what in _ANNOTATIONS.items() if key in annotations}
         | _flavor(worker),
         size=size,
-        low=least,
-        high=most,
+        low=low,
+        high=high,
         scaled=scaler is not None,
-        fixed=None if fixed is None else _number(fixed, 1),
+        spec_replicas=None if spec_replicas is None else _number(spec_replicas, 1),
         nodes=gpus.describe_nodes(worker),
         gpus=gpus.accelerators(((leader, 1), (worker, size - 1)), accelerates),
         leader=_pod(leader, accelerates),
@@ -145,7 +145,7 @@ def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
         *maps_at(pod, "spec", "initContainers"),
         *(container for container in containers if container is not runner),
     ]
-    asks = {
+    resources = {
         f"{name} {kind}": str(value)
         for kind in ("requests", "limits")
         for name, value in map_at(runner, "resources", kind).items()
@@ -167,7 +167,7 @@ def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
             for volume in maps_at(pod, "spec", "volumes")
             if (path := _volume_source(volume))
         },
-        asks,
+        resources,
     )
 
 
@@ -245,32 +245,32 @@ def _describe_replicas(model: ModelSummary) -> str:
 
 
 def _pods(
-    of: str, before: PodSummary, after: PodSummary, annotated: Collection[tuple[str, str]]
+    prefix: str, before: PodSummary, after: PodSummary, annotated: Collection[tuple[str, str]]
 ) -> Iterator[ModelFact]:
-    """The facts of one pod template that differ, `of` before each. `annotated`: old and new values that the annotations
+    """The facts of one pod template that differ, after `prefix`. `annotated`: old and new values that the annotations
     already show, such as a revision that a loader also has as a variable.
     """
-    yield from _fact(f"{of}image", before.image, after.image)
+    yield from _fact(f"{prefix}image", before.image, after.image)
     for name in _all_keys(before.others, after.others):
         old, new = before.others.get(name, _NOBODY), after.others.get(name, _NOBODY)
-        yield from _fact(f"{of}image of {name}", old.image, new.image)
-    yield from _fact(f"{of}command", " ".join(before.command), " ".join(after.command))
-    for name in _all_keys(before.asks, after.asks):
-        yield from _fact(f"{of}{name}", before.asks.get(name, ""), after.asks.get(name, ""))
+        yield from _fact(f"{prefix}image of {name}", old.image, new.image)
+    yield from _fact(f"{prefix}command", " ".join(before.command), " ".join(after.command))
+    for name in _all_keys(before.resources, after.resources):
+        yield from _fact(f"{prefix}{name}", before.resources.get(name, ""), after.resources.get(name, ""))
     for name in _all_keys(before.volumes, after.volumes):
-        yield from _fact(f"{of}volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
+        yield from _fact(f"{prefix}volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
     known = list(_variables(before.env, after.env))
     for fact in known:
-        yield ModelFact(f"{of}{fact.what}", fact.before, fact.after)
+        yield ModelFact(f"{prefix}{fact.what}", fact.before, fact.after)
     for name in before.others:
         old, new = before.others[name], after.others.get(name, _NOBODY)
         if _repository(old.image) != _repository(new.image):
             continue  # another program: its new image is the fact to show
         for flag in compare_options(old.args, new.args):
-            yield ModelFact(f"{of}{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
+            yield ModelFact(f"{prefix}{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
         for fact in _variables(old.env, new.env):
             if fact not in known and (fact.before, fact.after) not in annotated:  # a loader has the engine's too
-                yield ModelFact(f"{of}{fact.what} of {name}", fact.before, fact.after)
+                yield ModelFact(f"{prefix}{fact.what} of {name}", fact.before, fact.after)
 
 
 def _variables(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[ModelFact]:

@@ -51,9 +51,9 @@ def changed_files(
 ) -> tuple[list[OutputFile], list[OutputFile], list[OutputFile]]:
     """The files that differ, of each side, and the files that are the same on both, which are not parsed."""
     old, new = dict(before), dict(after)
-    left = [OutputFile(path, text) for path, text in old.items() if new.get(path) != text]
-    right = [OutputFile(path, text) for path, text in new.items() if old.get(path) != text]
-    return left, right, [OutputFile(path, text) for path, text in new.items() if old.get(path) == text]
+    old_files = [OutputFile(path, text) for path, text in old.items() if new.get(path) != text]
+    new_files = [OutputFile(path, text) for path, text in new.items() if old.get(path) != text]
+    return old_files, new_files, [OutputFile(path, text) for path, text in new.items() if old.get(path) == text]
 
 
 def items(texts: Iterable[OutputFile]) -> Items:
@@ -62,8 +62,8 @@ def items(texts: Iterable[OutputFile]) -> Items:
     for path, text in texts:
         documents, problems = yamlio.parse(path, text.encode("utf-8", "surrogateescape"))
         bodies = [{"text": text}] if problems else [document.value for document in documents]
-        listed = (pair for body in bodies for pair in _objects(path, body))
-        for place, (key, body) in enumerate(listed):
+        pairs = (pair for body in bodies for pair in _objects(path, body))
+        for place, (key, body) in enumerate(pairs):
             while key in objects:
                 key = replace(key, twin=key.twin + 1)
             objects[key] = ObjectItem(key, path, body, place)
@@ -91,11 +91,40 @@ def unchanged_objects(texts: Iterable[OutputFile], folders: Iterable[str], kind:
     workload are in different files. Only files that contain one of the names are parsed.
     """
     folder_set, marks = set(folders), [f"name: {name}\n" for name in names]
-    near = [
+    candidates = [
         text
         for text in texts
         if text.path.rpartition("/")[0] in folder_set
         and f"kind: {kind}\n" in text.text
         and any(mark in text.text for mark in marks)
     ]
-    return {key: item for key, item in items(near).items() if key.kind == kind}
+    return {key: item for key, item in items(candidates).items() if key.kind == kind}
+
+
+def value_at(value: Any, *path: str | int) -> Any:
+    """The value at a path of a body; None where it is missing or a part of the path has another type."""
+    for part in path:
+        if isinstance(part, int):
+            value = value[part] if isinstance(value, list) and part < len(value) else None
+        else:
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is None:
+            return None
+    return value
+
+
+def map_at(value: Any, *path: str | int) -> Body:
+    """The map at a path; an empty one if it is missing or no map."""
+    mapping = value_at(value, *path)
+    return mapping if isinstance(mapping, dict) else {}
+
+
+def list_at(value: Any, *path: str | int) -> list[Any]:
+    """The list at a path; an empty one if it is missing or no list."""
+    items = value_at(value, *path)
+    return items if isinstance(items, list) else []
+
+
+def maps_at(value: Any, *path: str | int) -> list[Body]:
+    """The maps of the list at a path."""
+    return [item for item in list_at(value, *path) if isinstance(item, dict)]

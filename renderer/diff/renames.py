@@ -33,12 +33,12 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
         owner = owners.get((key.namespace, str(label)))
         if owner and key.kind != WORKLOAD:
             name = _replace_name(str(label), owner.name, key.name)
-            heir = replace(key, namespace=owner.namespace, name=name)
-            if heir in added:
-                old_keys[heir] = key
+            new_key = replace(key, namespace=owner.namespace, name=name)
+            if new_key in added:
+                old_keys[new_key] = key
     taken |= {(key.namespace, key.name) for key in removed if key.kind == WORKLOAD}
     for kind in sorted({key.kind for key in removed} - {WORKLOAD, "File"}):
-        rest = [
+        sides = [
             {
                 key: item.body
                 for key, item in side.items()
@@ -49,7 +49,7 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
             }
             for side in (removed, added)
         ]
-        old_keys |= _pairs(rest[0], rest[1])
+        old_keys |= _pairs(sides[0], sides[1])
     return old_keys
 
 
@@ -98,12 +98,12 @@ def _similarity(was: ObjectKey, old: Body, key: ObjectKey, body: Body) -> tuple[
     models = value_at(old, *_LABELS, "llmaz.io/model-name"), value_at(body, *_LABELS, "llmaz.io/model-name")
     if models[0] != models[1] and all(isinstance(model, str) for model in models):
         swaps.append((str(models[0]), str(models[1])))
-    theirs = set(_leaves(body, []))
+    new_leaves = set(_leaves(body, []))
     # What stays as it is says the most: a public name may hold the old name by chance.
     pairs = zip(_leaves(old, []), _leaves(old, swaps), strict=True)
-    mine = {same if same in theirs else swapped for same, swapped in pairs}
+    old_leaves = {same if same in new_leaves else swapped for same, swapped in pairs}
     least = _ALIKE if models[0] == models[1] else _ALIKE_OF_ANOTHER_MODEL
-    return len(mine & theirs) / max(len(mine | theirs), 1), least
+    return len(old_leaves & new_leaves) / max(len(old_leaves | new_leaves), 1), least
 
 
 def _leaves(value: Any, swaps: list[tuple[str, str]], path: str = "") -> Iterator[tuple[str, str]]:

@@ -285,8 +285,10 @@ def _texts(value: Any) -> list[str]:
 def _new_grants(before: Body, after: Body) -> Iterator[str]:
     old = maps_at(before, "spec", "from")
     for source in maps_at(after, "spec", "from"):
-        if not any(same(source, one) for one in old):
-            what = " and ".join(_name(f"{to.get('kind')} {to.get('name', '*')}") for to in maps_at(after, "spec", "to"))
+        if not any(same(source, previous) for previous in old):
+            what = " and ".join(
+                _name(f"{target.get('kind')} {target.get('name', '*')}") for target in maps_at(after, "spec", "to")
+            )
             yield f"{_name(source.get('kind'))} of namespace {_name(source.get('namespace'))} may use {what}"
 
 
@@ -319,8 +321,10 @@ def _model_risks(change: ModelChange) -> Iterator[Risk]:
         what = f"{_name(change.was.place)} is deleted at once, and this one has to load first"
         yield Risk("renamed", change.key, what)
         return
-    if before.fixed is not None and after.fixed is None and before.fixed > 1:
-        yield Risk("hand-over", change.key, f"replicas {before.fixed} → left out: 1 runs until the autoscaler acts")
+    if before.spec_replicas is not None and after.spec_replicas is None and before.spec_replicas > 1:
+        yield Risk(
+            "hand-over", change.key, f"replicas {before.spec_replicas} → left out: 1 runs until the autoscaler acts"
+        )
     elif before.high > 0 and after.high == 0:
         yield Risk("scale-to-zero", change.key, f"replicas {before.replicas} → 0")
     elif before.low > 0 and after.low == 0:
@@ -342,15 +346,15 @@ def _unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
     for was in public_names(before):
         if not _has_backend(was, set()):
             continue
-        now = new.get(was.name, [])
-        answering = [public for public in now if _has_backend(public, removed)]
-        if not now:
+        same_name = new.get(was.name, [])
+        remaining = [public for public in same_name if _has_backend(public, removed)]
+        if not same_name:
             yield Risk("no-backend", was.route, f"nobody answers to {_name(was.name)} any more")
-        elif not answering:
-            route = was.route if was.route in {public.route for public in now} else now[0].route
+        elif not remaining:
+            route = was.route if was.route in {public.route for public in same_name} else same_name[0].route
             yield Risk("no-backend", route, f"{_name(was.name)} has no backend left that takes requests")
         else:
-            for where in _lost_places(was, answering):
+            for where in _lost_places(was, remaining):
                 yield Risk("no-backend", was.route, f"nobody answers to {_name(was.name)} at {where} any more")
 
 
@@ -361,10 +365,10 @@ def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:
     return any(serving)
 
 
-def _lost_places(was: PublicName, answering: Sequence[PublicName]) -> Iterator[str]:
-    """The Gateways, and hosts of Gateways, where no route in `answering` serves the name any more."""
+def _lost_places(was: PublicName, remaining: Sequence[PublicName]) -> Iterator[str]:
+    """The Gateways, and hosts of Gateways, where no route in `remaining` serves the name any more."""
     for gateway in was.gateways:
-        at_gateway = [public for public in answering if gateway in public.gateways]
+        at_gateway = [public for public in remaining if gateway in public.gateways]
         hosts = dict.fromkeys(host for public in at_gateway for host in public.hosts)
         if not at_gateway:
             yield f"Gateway {_name(gateway)}"

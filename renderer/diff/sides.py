@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
-from renderer.api import RenderOptions, Scope, Spared
+from renderer.api import ItemSelector, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.source import git
@@ -53,36 +53,36 @@ def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
     base_commit = git.merge_base(top, older, newer) if dots == "..." else git.commit(top, older)
     base_tree = commit_tree(top, base_commit)
     name = f"{older} ({base_commit[:7]})" if dots != "..." else f"{base_commit[:7]}, where {older} and {newer} parted"
-    with base_tree.ahead():
-        now = replace(options, ground=commit_tree(top, git.commit(top, newer))) if dots else options
-        return _render_sides(base_tree, load.alone(now, "llmaz diff"), name, base)
+    with base_tree.read_ahead():
+        now = replace(options, file_system=commit_tree(top, git.commit(top, newer))) if dots else options
+        return _render_sides(base_tree, load.for_one_environment(now, "llmaz diff"), name, base)
 
 
 def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: str) -> Sides:
     """The rendered files of a commit, called `name` in messages, and of `now`. `base`: as in `revisions`."""
-    before = replace(now, ground=base_tree, allow_empty=True)
+    before = replace(now, file_system=base_tree, allow_empty=True)
     before, removed, env_notes = _select_environments(now, before, name)
     later = None if removed else _with_existing_paths(now, before)
     # Unchanged input renders to the same; with PATHS, input outside of them may still differ.
-    both = base != "rendered" and not now.paths and before.env == now.env
-    with load.ahead(replace(later, texts=True)) if later else nullcontext() as opened:
+    may_reuse = base != "rendered" and not now.paths and before.env == now.env
+    with load.read_ahead(replace(later, texts=True)) if later else nullcontext() as opened:
         for module in _NEEDED:  # while other processes read
             import_module(module)
         from renderer import pipeline
         from renderer.diff.base_revision import BaseRevision
         from renderer.diff.foreign_files import foreign_files
 
-        base_tree.look()
+        base_tree.list_files()
         earlier = BaseRevision(base_tree, _with_existing_paths(before), name, base)
-        done = _render_later(opened, earlier.find_unchanged if both else None) if opened else None
+        done = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
     texts, problems = (done.texts, done.problems) if done else ([], [])
     if done and opened:
         problems = [*problems, *foreign_files(opened[1][0], done.states)]
     failed = has_errors(problems, now.strict)
     if failed and any(problem.code != "E123" for problem in problems):
         return Sides([], [], problems, [], now.env)
-    if done and not both:
-        earlier.expects(done.inputs)
+    if done and not may_reuse:
+        earlier.expect_contents(done.inputs)
     base_files, notes = earlier.output_files({text.path for text in texts}, None if failed else done)
     if failed and not base_files:
         return Sides([], [], problems, [], now.env)
@@ -92,11 +92,11 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
     return Sides(base_files, texts, problems, [*(env_notes if base_files else ()), *notes], now.env)
 
 
-def _render_later(opened: tuple[str, list[Scope]], spared: Spared | None) -> RenderResult:
+def _render_later(opened: tuple[str, list[Scope]], skip_texts: ItemSelector | None) -> RenderResult:
     from renderer import pipeline
 
     folder, scopes = opened
-    scopes = [replace(scope, options=replace(scope.options, spared=spared)) for scope in scopes]
+    scopes = [replace(scope, options=replace(scope.options, skip_texts=skip_texts)) for scope in scopes]
     return pipeline.render(scopes[0].options, (folder, scopes))
 
 
@@ -107,12 +107,12 @@ def _select_environments(now: RenderOptions, before: RenderOptions, name: str) -
     if not now.env:
         return before, False, []
     try:
-        known, left = (load.environment_names(replace(options, env="")) for options in (before, now))
+        known, remaining = (load.rendered_environments(replace(options, env="")) for options in (before, now))
     except RenderError:
         return before, False, []  # reported when that side is rendered
     if not known:
         return replace(before, env=""), False, [f"base {name} has no environments: all that it renders is compared"]
-    removed = now.env in known and now.env not in left
+    removed = now.env in known and now.env not in remaining
     return before, removed, [f"there is no environment '{now.env}' any more"] if removed else []
 
 
@@ -121,10 +121,10 @@ def _with_existing_paths(options: RenderOptions, other: RenderOptions | None = N
 
     None if all paths exist on the other side only, or if there are no paths and the current folder does not exist.
     """
-    paths, ground = options.paths, options.ground
+    paths, file_system = options.paths, options.file_system
     if not paths:
-        return options if ground.exists(".") or ground.base_of(())[1] else None
-    kept = [path for path in paths if ground.exists(path) or (other and not other.ground.exists(path))]
+        return options if file_system.exists(".") or file_system.base_of(())[1] else None
+    kept = [path for path in paths if file_system.exists(path) or (other and not other.file_system.exists(path))]
     return replace(options, paths=tuple(kept)) if kept else None
 
 
@@ -132,11 +132,11 @@ def environments(older: str, newer: str, options: RenderOptions) -> Sides:
     """The rendered files of two environments of the work tree. Raises RenderError."""
     from renderer import pipeline
 
-    one, other = (pipeline.render(replace(options, texts=True, env=name)) for name in (older, newer))
-    problems = [*one.problems, *other.problems]
+    before, after = (pipeline.render(replace(options, texts=True, env=name)) for name in (older, newer))
+    problems = [*before.problems, *after.problems]
     if has_errors(problems, options.strict):
         return Sides([], [], problems, [], f"{older}-{newer}")
-    return Sides(one.texts, other.texts, problems, [], f"{older}-{newer}")
+    return Sides(before.texts, after.texts, problems, [], f"{older}-{newer}")
 
 
 def _repository_top(paths: Sequence[str]) -> str:

@@ -129,9 +129,9 @@ def _match_moved(
     return old_keys
 
 
-def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _overlap(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     """Whether two lists have an item in common; an empty list stands for all items."""
-    return not one or not other or not set(one).isdisjoint(other)
+    return not first or not second or not set(first).isdisjoint(second)
 
 
 def _name_changes(

@@ -1,4 +1,4 @@
-"""Which input line, preset line or rule made a rendered field, for `llmaz explain`."""
+"""Finds the input line, preset line or rule behind a rendered field, for `llmaz explain`."""
 
 from renderer.explain.answers import AnswerBlock, Answers, answer_question
 from renderer.explain.formats import as_json, as_text

@@ -1,4 +1,4 @@
-"""A question → the objects that it means, and for each of their fields who made it."""
+"""Answers a question: the objects that it names, and the reason of each of their fields."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from msgspec.structs import replace
 
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, Path, RenderError, dotted, make_diagnostic, suggestion
-from renderer.explain import question
-from renderer.explain.question import APPS, MissingField, Question
+from renderer.explain.question import APPS, MissingField, Question, find_path, parse_question, split_field
 from renderer.explain.reasons import InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, Item, RenderedObject
 from renderer.secret_detection import hide_in_line, hide_secrets
 
 
 class AnswerBlock(Struct, frozen=True):
-    """One object, or a field of it at `path`: its value, and who made each of its leaves, `path` of these being the
-    object's.
-    """
+    """An object, or its field at `path`: the value, and the reason of each leaf, by its path in the object."""
 
     rendered: RenderedObject
     path: Path
@@ -29,34 +26,34 @@ class AnswerBlock(Struct, frozen=True):
 
 
 class Answers(Struct, frozen=True):
-    """`field`: whether a field was asked for, not whole objects."""
+    """The blocks of an answer; `field`: whether a field was asked for instead of whole objects."""
 
     blocks: tuple[AnswerBlock, ...]
     field: bool
 
 
 def answer_question(text: str, options: RenderOptions, show: bool = False) -> Answers:
-    """What the question comes to; with `show` values too that may be secrets. Raises RenderError for one that means
-    nothing, and for input that does not hold.
+    """The answers to the question; with `show` without hiding secrets. Raises RenderError for a question without an
+    answer, and for invalid input.
     """
-    asked = question.parse_question(text)
+    question = parse_question(text)
     run = ExplainRun(options)
     if run.wrong:
         raise RenderError(run.wrong)
-    objects, name = _find_objects(run, asked)
-    parts = question.steps(asked, asked.field(name))
+    objects, name = _find_objects(run, question)
+    parts = split_field(question, question.field(name))
     reasons = ReasonFinder(run)
     if not parts:
         return Answers(tuple(_block(reasons, manifest, (), show) for manifest in objects), False)
-    rendered, path = _find_field(asked, objects, parts)
+    rendered, path = _find_field(question, objects, parts)
     return Answers((_block(reasons, rendered, path, show),), True)
 
 
 def _block(reasons: ReasonFinder, rendered: RenderedObject, path: Path, show: bool) -> AnswerBlock:
     body = rendered.body if show else hide_secrets(rendered.body)
-    value, real = _at(body, path), leaves(_at(rendered.body, path), path)
+    value, unhidden = _value_at(body, path), leaves(_value_at(rendered.body, path), path)
     located_reasons = []
-    for (leaf_path, leaf), (_, hidden) in zip(leaves(value, path), real, strict=True):
+    for (leaf_path, leaf), (_, hidden) in zip(leaves(value, path), unhidden, strict=True):
         reason = reasons.of(rendered, leaf_path)
         located_reasons.append(
             (leaf_path, leaf, reason if show else _without_secrets(reason, rendered.body, leaf_path, leaf != hidden))
@@ -64,15 +61,15 @@ def _block(reasons: ReasonFinder, rendered: RenderedObject, path: Path, show: bo
     return AnswerBlock(rendered, path, value, tuple(located_reasons))
 
 
-def _at(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: Path) -> Any:
     for part in path:
         value = value[part]
     return value
 
 
 def _without_secrets(reason: Reason, body: Any, path: Path, hidden: bool) -> Reason:
-    """The reason without secrets in the lines that it quotes; without lines where the field itself is `hidden`."""
-    name = _at(body, path[:-1]).get("name") if path[-1:] == ("value",) else ""
+    """The reason with secrets hidden in quoted lines; without quoted lines where the field itself is `hidden`."""
+    name = _value_at(body, path[:-1]).get("name") if path[-1:] == ("value",) else ""
 
     def place(line: InputLine) -> InputLine:
         return replace(line, text="" if hidden else hide_in_line(line.text, name if isinstance(name, str) else ""))
@@ -86,7 +83,7 @@ def _without_secrets(reason: Reason, body: Any, path: Path, hidden: bool) -> Rea
 
 
 def leaves(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
-    """Every field that holds no further ones: scalars, and what is empty."""
+    """The paths and values of scalars and of empty maps and lists."""
     if isinstance(value, dict) and value:
         return [leaf for key, item in value.items() for leaf in leaves(item, (*path, key))]
     if isinstance(value, list) and value:
@@ -94,119 +91,120 @@ def leaves(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
     return [(path, value)]
 
 
-# Which objects
-
-
-def _find_objects(run: ExplainRun, asked: Question) -> tuple[list[RenderedObject], str]:
-    """The objects, and the name that was meant. Raises RenderError."""
-    names = list(asked.names())
-    near = [item for item in run.items if any(f"{name}-".startswith(f"{item.label}-") for name in names)]
+def _find_objects(run: ExplainRun, question: Question) -> tuple[list[RenderedObject], str]:
+    """The objects of a question, and the part of it that is their name. Raises RenderError."""
+    names = list(question.names())
+    near_items = [item for item in run.items if any(f"{name}-".startswith(f"{item.label}-") for name in names)]
     for stage in ("near", "apps", "shared"):
-        candidates = run.shared() if stage == "shared" else run.render_items(near if stage == "near" else run.items)
+        candidates = (
+            run.shared() if stage == "shared" else run.render_items(near_items if stage == "near" else run.items)
+        )
         for name in reversed(names):
-            if objects := _objects_named(run, asked, name, candidates):
+            if objects := _objects_named(run, question, name, candidates):
                 return objects, name
-        if run.refused and any(item.label in names for item in near):
+        if run.refused and any(item.label in names for item in near_items):
             break
     if run.refused or any(problem.forbids() for problem in run.problems):
-        # What is asked for may be what is wrong.
+        # The object may be missing because of these errors.
         raise RenderError([*run.refused, *(problem for problem in run.problems if problem.forbids())])
-    raise RenderError([_unknown_object(run, asked, names)])
+    raise RenderError([_unknown_object(run, question, names)])
 
 
 def _objects_named(
-    run: ExplainRun, asked: Question, name: str, candidates: Sequence[RenderedObject]
+    run: ExplainRun, question: Question, name: str, candidates: Sequence[RenderedObject]
 ) -> list[RenderedObject]:
-    """The objects of this name; those of an app, where its name or its own kind is given."""
+    """The objects of this name, or all objects of the app of this name, unless a rendered kind is given."""
     exact = [
         candidate
         for candidate in candidates
         if candidate.key[2] == name
-        and candidate.key[0] == asked.kind
-        and (not asked.namespace or asked.namespace == candidate.key[1])
+        and candidate.key[0] == question.kind
+        and (not question.namespace or question.namespace == candidate.key[1])
     ]
-    if asked.kind and exact:
+    if question.kind and exact:
         if len(exact) > 1:
-            raise RenderError([_ambiguous(asked, [str(candidate) for candidate in exact])])
+            raise RenderError([_ambiguous(question, [str(candidate) for candidate in exact])])
         return exact
-    if asked.kind and asked.kind not in APPS:
+    if question.kind and question.kind not in APPS:
         return []
     items = [
         item
         for item in run.items
         if item.label == name
-        and (not asked.kind or item.kind == asked.kind)
-        and (not asked.namespace or item.namespace == asked.namespace)
+        and (not question.kind or item.kind == question.kind)
+        and (not question.namespace or item.namespace == question.namespace)
     ]
     if len(items) > 1:
-        raise RenderError([_ambiguous(asked, [f"{item.kind}/{item.namespace}/{item.label}" for item in items])])
+        raise RenderError([_ambiguous(question, [f"{item.kind}/{item.namespace}/{item.label}" for item in items])])
     if items:
         return run.render_items(items)
-    matches = [candidate for candidate in candidates if candidate.key[2] == name] if not asked.kind else []
-    spaces = sorted({candidate.key[1] for candidate in matches})
-    if len(spaces) > 1:
-        raise RenderError([_ambiguous(asked, [str(candidate) for candidate in matches])])
+    matches = [candidate for candidate in candidates if candidate.key[2] == name] if not question.kind else []
+    namespaces = sorted({candidate.key[1] for candidate in matches})
+    if len(namespaces) > 1:
+        raise RenderError([_ambiguous(question, [str(candidate) for candidate in matches])])
     return matches
 
 
-def _ambiguous(given: Question, known: Sequence[str]) -> Diagnostic:
+def _ambiguous(question: Question, known: Sequence[str]) -> Diagnostic:
     few = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
-    return make_diagnostic("E776", given.origin, count=len(known), known=few)
+    return make_diagnostic("E776", question.origin, count=len(known), known=few)
 
 
-def _unknown_object(run: ExplainRun, asked: Question, names: Sequence[str]) -> Diagnostic:
-    """With a guess: the same name elsewhere first."""
-    everything = [*run.render_items(run.items), *run.shared()]
-    whole = "/".join(filter(None, (asked.kind, asked.namespace, names[0])))
-    same_names = [str(candidate) for candidate in everything if candidate.key[2] in names]
+def _unknown_object(run: ExplainRun, question: Question, names: Sequence[str]) -> Diagnostic:
+    """The error for an unknown name, with a hint: preferably the same name in another kind or namespace."""
+    all_objects = [*run.render_items(run.items), *run.shared()]
+    full_name = "/".join(filter(None, (question.kind, question.namespace, names[0])))
+    same_names = [str(candidate) for candidate in all_objects if candidate.key[2] in names]
     items: list[Item] = run.items
     same_apps = [f"{item.kind}/{item.namespace}/{item.label}" for item in items if item.label in names]
-    same_names = [candidate for candidate in same_names if candidate.startswith(f"{asked.kind}/")] or same_names
-    same_apps = [] if asked.kind and asked.kind not in APPS else same_apps
+    same_names = [candidate for candidate in same_names if candidate.startswith(f"{question.kind}/")] or same_names
+    same_apps = [] if question.kind and question.kind not in APPS else same_apps
     if same_names or same_apps:
         hint = f"there is {', '.join(list(dict.fromkeys([*same_apps, *same_names]))[:4])}"
-    elif asked.kind:
-        of_kind = [candidate for candidate in everything if candidate.key[0] == asked.kind]
+    elif question.kind:
+        of_kind = [candidate for candidate in all_objects if candidate.key[0] == question.kind]
         known = sorted(
-            {candidate.key[2] for candidate in of_kind} | {item.label for item in items if item.kind == asked.kind}
+            {candidate.key[2] for candidate in of_kind} | {item.label for item in items if item.kind == question.kind}
         )
-        hint = suggestion(names[0], known) or f"no {asked.kind} is rendered"
+        hint = suggestion(names[0], known) or f"no {question.kind} is rendered"
     else:
         hint = suggestion(
-            names[0], sorted({item.label for item in items} | {candidate.key[2] for candidate in everything})
+            names[0], sorted({item.label for item in items} | {candidate.key[2] for candidate in all_objects})
         )
-    return make_diagnostic("E777", asked.origin, what=whole, hint=hint)
+    return make_diagnostic("E777", question.origin, what=full_name, hint=hint)
 
 
 def _find_field(
-    asked: Question, objects: Sequence[RenderedObject], parts: Sequence[str]
+    question: Question, objects: Sequence[RenderedObject], parts: Sequence[str]
 ) -> tuple[RenderedObject, Path]:
-    """The one object that has the field. Raises RenderError."""
-    attempts = [(attempt, question.path_in(asked, attempt.body, parts, str(attempt))) for attempt in objects]
+    """The only object with the field, and the field's path. Raises RenderError."""
+    attempts = [(attempt, find_path(question, attempt.body, parts, str(attempt))) for attempt in objects]
     hits = [(rendered, path) for rendered, path in attempts if not isinstance(path, MissingField)]
     if not hits:
-        attempts += [(rendered, path) for rendered in objects for path in _nested_paths(asked, rendered, parts)]
+        attempts += [(rendered, path) for rendered in objects for path in _nested_paths(question, rendered, parts)]
         hits = [(rendered, path) for rendered, path in attempts if not isinstance(path, MissingField)]
     if len(hits) > 1:
-        one = len({id(rendered) for rendered, _ in hits}) == 1
-        raise RenderError([_ambiguous(asked, [dotted(path) if one else str(rendered) for rendered, path in hits])])
+        same_object = len({id(rendered) for rendered, _ in hits}) == 1
+        raise RenderError(
+            [_ambiguous(question, [dotted(path) if same_object else str(rendered) for rendered, path in hits])]
+        )
     if hits:
         return hits[0]
-    # The object in which it went furthest is the one that was meant.
+    # Report the object in which the path matches furthest.
     raise RenderError(
         [
             max(
-                (path for _, path in attempts if isinstance(path, MissingField)), key=lambda attempt: attempt.deep
+                (path for _, path in attempts if isinstance(path, MissingField)), key=lambda attempt: attempt.depth
             ).problem
         ]
     )
 
 
-def _nested_paths(asked: Question, rendered: RenderedObject, parts: Sequence[str]) -> Iterator[Path | MissingField]:
-    """Where a path begins further in: `containers[model-runner].image`."""
+def _nested_paths(question: Question, rendered: RenderedObject, parts: Sequence[str]) -> Iterator[Path | MissingField]:
+    """Matches of a path that begins at an inner map: `containers[model-runner].image`."""
     for start, value in _maps(rendered.body):
         if parts[0] in value:
-            path = question.path_in(asked, value, parts, str(rendered))
+            path = find_path(question, value, parts, str(rendered))
             yield path if isinstance(path, MissingField) else (*start, *path)
 
 

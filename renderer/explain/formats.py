@@ -1,4 +1,4 @@
-"""Answers as text for people, in 120 columns, and as JSON for editors."""
+"""Writes answers as text for people, in 120 columns, and as JSON for editors."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from renderer.explain.answers import AnswerBlock, Answers
 from renderer.explain.reasons import FILLED, MADE, RULE, InputLine, Reason
 
 _WIDTH = 120
-_MARGIN = 46  # the widest margin
+_MAX_MARGIN = 46  # the widest margin
 _DITTO = '"'
 
 
 def as_text(answer: Answers) -> str:
-    """Every line of an object behind who made it; a single field with all who speak of it."""
+    """Each line of an object with its reason in the margin; a single field with all sources that set it."""
     if answer.field and len(answer.blocks[0].leaves) == 1:
-        return escapes.lines(_single(answer.blocks[0]))
+        return escapes.lines(_single_field(answer.blocks[0]))
     parts = []
     for block in answer.blocks:
         path = f"{escapes.line(dotted(block.path))}\n" if block.path else ""
-        parts.append(f"{_head(block)}\n{path}{_listing(block)}")
+        parts.append(f"{_heading(block)}\n{path}{_listing(block)}")
     return escapes.lines("\n".join(parts))
 
 
-def _head(block: AnswerBlock) -> str:
+def _heading(block: AnswerBlock) -> str:
     return _cut(f"{block.rendered}, made for {block.rendered.owner}", _WIDTH)
 
 
 def _listing(block: AnswerBlock) -> str:
-    """The object in YAML, annotated."""
+    """The object as YAML, with reasons in the margin."""
     text = yamlio.dump(block.value).rstrip("\n")
     lines = text.split("\n")
-    whose = _lines(block, text)
-    margins = [escapes.line(_margin(whose.get(i))) for i in range(len(lines))]
-    wide = min(_MARGIN, max(map(len, margins)))
+    reasons = _line_reasons(block, text)
+    margins = [escapes.line(_margin(reasons.get(i))) for i in range(len(lines))]
+    width = min(_MAX_MARGIN, max(map(len, margins)))
     annotated, previous = [], ""
     for i, (margin, line) in enumerate(zip(margins, lines, strict=True)):
-        reason = whose.get(i)
-        shown = _cut(margin, wide)
-        if reason and margin == previous and (reason.how == RULE or whose.get(i) is whose.get(i - 1)):
+        reason = reasons.get(i)
+        shown = _cut(margin, width)
+        if reason and margin == previous and (reason.how == RULE or reasons.get(i) is reasons.get(i - 1)):
             shown = _DITTO
         previous = margin
-        annotated.append(_cut(f"{shown:<{wide}} | {line}".rstrip(), _WIDTH))
+        annotated.append(_cut(f"{shown:<{width}} | {line}".rstrip(), _WIDTH))
     return "\n".join(annotated) + "\n"
 
 
-def _lines(block: AnswerBlock, text: str) -> dict[int, Reason]:
-    """Who made each line, from 0; lines that only hold further ones are nobody's."""
+def _line_reasons(block: AnswerBlock, text: str) -> dict[int, Reason]:
+    """The reason of each line, from 0; lines of non-empty maps and lists have none."""
     (document,), _ = yamlio.parse("", text.encode())
     starts = {document.locate(path[len(block.path) :])[0] - 1: reason for path, _, reason in block.leaves}
     reasons: dict[int, Reason] = {}
@@ -70,10 +70,10 @@ def _margin(reason: Reason | None) -> str:
         return ""
     if reason.place is None:
         return f"rule: {reason.rule}"
-    return f"{'of ' if reason.how == MADE else ''}{_short(reason.place)}"
+    return f"{'of ' if reason.how == MADE else ''}{_short_place(reason.place)}"
 
 
-def _short(place: InputLine) -> str:
+def _short_place(place: InputLine) -> str:
     line = f":{place.line}" if place.line else ""
     return f"{_file(place)}{line}{' (preset)' if place.preset else ''}"
 
@@ -83,51 +83,48 @@ def _file(place: InputLine) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """The text in one line of that width."""
+    """The text in one line, cut to `width`."""
     text = escapes.line(text)
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _single(block: AnswerBlock) -> str:
-    """A field, its value, who made it, and who else speaks of it."""
+def _single_field(block: AnswerBlock) -> str:
+    """A field, its value, its reason, and the other sources that set it."""
     ((path, value, reason),) = block.leaves
-    field, shown = f"{escapes.line(dotted(path))}:", escapes.line(_flat(value))
+    field, shown = f"{escapes.line(dotted(path))}:", escapes.line(_one_line(value))
     pair = f"{field} {shown}"
-    text_lines = [_head(block), *([pair] if len(pair) <= _WIDTH else [field, f"  {shown}"]), ""]
+    text_lines = [_heading(block), *([pair] if len(pair) <= _WIDTH else [field, f"  {shown}"]), ""]
     if reason.place is None:
         text_lines.append(f"rule: {reason.rule}")
     else:
         if reason.rule:
             text_lines.append(f"rule: {reason.rule}")
-        text_lines += _quoted(reason.place, {FILLED: "filled in from ", MADE: "made of "}.get(reason.how, ""))
+        text_lines += _place_lines(reason.place, {FILLED: "filled in from ", MADE: "made of "}.get(reason.how, ""))
     for word, place in reason.words:
         if place is None:
             text_lines.append(f"{word}: the renderer's own word")
         else:
-            text_lines += _quoted(place, f"{word}: made of ")
+            text_lines += _place_lines(place, f"{word}: made of ")
     if len(reason.others) > 1:
         image = path[-1] == "image"
         text_lines += ["", "its parts, of each the last wins:" if image else "who speaks of it, the last wins:"]
         for other in reason.others:
-            text_lines += [f"  {line}" for line in _quoted(other)]
+            text_lines += [f"  {line}" for line in _place_lines(other)]
     return "\n".join(map(escapes.line, text_lines)) + "\n"
 
 
-def _quoted(place: InputLine, before: str = "") -> Iterator[str]:
-    """The place, and its line below."""
-    where = ":".join(str(part) for part in (_file(place), place.line, place.column) if part)
-    yield f"{before}{where}{' (preset)' if place.preset else ''}: {place.field}"
+def _place_lines(place: InputLine, prefix: str = "") -> Iterator[str]:
+    """A place, and the line of input there."""
+    place_text = ":".join(str(part) for part in (_file(place), place.line, place.column) if part)
+    yield f"{prefix}{place_text}{' (preset)' if place.preset else ''}: {place.field}"
     if place.text:
         yield _cut(f"  {place.line:>5} | {place.text}", _WIDTH - 2)
 
 
-def _flat(value: Any) -> str:
+def _one_line(value: Any) -> str:
     """A value in one line."""
     text = yamlio.dump(value).strip("\n")
     return escapes.json_text(value) if "\n" in text else text
-
-
-# JSON
 
 
 def as_json(answer: Answers) -> str:
@@ -143,7 +140,7 @@ def _object(block: AnswerBlock) -> dict[str, Any]:
 
 
 def _field(path: Path, value: Any, reason: Reason) -> dict[str, Any]:
-    """Every key for every field; null where it has no such thing."""
+    """A field as JSON; all keys are present, null where there is no value."""
     return {
         "path": dotted(path),
         "value": value,

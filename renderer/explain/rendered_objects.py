@@ -1,4 +1,4 @@
-"""The rendered objects that may be meant, and what is known of who made them: as few apps are rendered as possible."""
+"""Renders objects with their origins on demand: as few apps as possible."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Item = App | TrafficInput
 
 
 class RenderedObject(Struct, frozen=True):
-    """A rendered object. `owner`: what it is made for, as people say it; `item`: None for what apps share; `told`: what
-    the plan knows of its fields.
+    """A rendered object. `owner`: the app that it is made for, in words; `item`: None for shared objects;
+    `plan_origins`: the origins that its plan recorded.
     """
 
     manifest: Manifest
@@ -42,7 +42,7 @@ class RenderedObject(Struct, frozen=True):
 
 
 class ExplainRun:
-    """One run: what was read, and what of it has been rendered."""
+    """One run: the inputs, and the plans made so far."""
 
     def __init__(self, options: RenderOptions) -> None:
         """Raises RenderError for bad options."""
@@ -50,20 +50,20 @@ class ExplainRun:
         scope = load.scope(options)
         self.inputs, self.problems = load.inputs(scope)
         self.context = resolve.run_context(self.inputs)
-        self.wrong = [*scope.problems, *self.context.problems]  # with these nothing is certain
-        self.refused: list[Diagnostic] = []  # of items that were asked for and do not render
-        self._planned: dict[int, tuple[Plan | TrafficPlan, ...]] = {}
+        self.wrong = [*scope.problems, *self.context.problems]  # errors that make all answers unreliable
+        self.refused: list[Diagnostic] = []  # errors of items that did not render
+        self._plans_by_item: dict[int, tuple[Plan | TrafficPlan, ...]] = {}
 
     @property
     def items(self) -> list[Item]:
-        """Everything that makes objects of its own."""
-        return [*self.inputs.apps, *self.inputs.ways]
+        """The items that are rendered into objects."""
+        return [*self.inputs.apps, *self.inputs.rendered_traffic]
 
     def render_items(self, items: Iterable[Item]) -> list[RenderedObject]:
-        """The objects of some items; what is wrong with these is noted."""
-        return [rendered for item in items for rendered in self._of(item)]
+        """The objects of some items; their errors are added to `refused`."""
+        return [rendered for item in items for rendered in self._render(item)]
 
-    def _of(self, item: Item) -> list[RenderedObject]:
+    def _render(self, item: Item) -> list[RenderedObject]:
         owner = f"{item.kind} {item.namespace}/{item.label}"
         objects = []
         for plan in self._plans(item):
@@ -74,18 +74,18 @@ class ExplainRun:
         return objects
 
     def _plans(self, item: Item) -> Sequence[Plan | TrafficPlan]:
-        known = self._planned.get(id(item))
+        known = self._plans_by_item.get(id(item))
         if known is None:
             with naming_file(item.document.name):
                 known, problems = resolve.plan(self.context, item)
-            self._planned[id(item)] = known
+            self._plans_by_item[id(item)] = known
             if has_errors(problems):
                 self.refused += [problem for problem in problems if problem.forbids()]
         return known
 
     def shared(self) -> list[RenderedObject]:
-        """What apps share; all of them are asked for it."""
-        wanted = {need for item in self.items for need in resolve.shared_needs(self._plans(item))}
+        """The objects that apps share; plans all apps."""
+        wanted = {need for item in self.items for need in resolve.needs(self._plans(item))}
         joints, _ = resolve.shared_plans(self.context, wanted)
         objects = []
         for joint in joints:
@@ -94,7 +94,7 @@ class ExplainRun:
         return objects
 
     def route_of(self, namespace: str, model: str) -> Mapping[Path, Origin]:
-        """Who makes the rule of a public name in a packed route."""
+        """The origins of a public name's rule in a packed route."""
         for item in self.items:
             for plan in self._plans(item) if item.namespace == namespace else ():
                 if plan.route and plan.route.packed and plan.route.model == model:

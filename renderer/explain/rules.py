@@ -1,8 +1,8 @@
-"""What the renderer decides itself, in a few words a field; and the fields of which it makes such a one.
+"""Short descriptions of fields that the renderer decides, and the fields that these are made of.
 
-A row: the steps to a field, with `*` for any and `#name` for the item of a list whose name begins so; the rule; what it
-is made of: fields of the same object, or `said` and a word of the plan. A row holds for all below its field, and the
-longest wins.
+A row: the steps to a field (`*`: any, `#name`: a list item whose name begins so), the description, and what the field
+is made of: fields of the same object, or `said` and a key of the plan's origins. A row applies to the field and all
+below it; the longest match wins.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from renderer.diagnostics import Path
 
 
 class FieldRule(Struct, frozen=True):
-    """A rule, and the keys of what it is made of, the first that is there counting."""
+    """A rule's text, and the keys of what the field is made of; the first that exists counts."""
 
     text: str
     of: tuple[Path, ...] = ()
 
 
 _NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")
-OWN: Path = ("own",)  # made of no line, though what it stands in may be
+OWN: Path = ("own",)  # made of no input, though its parent may be
 _OWN = "labels by which tools know an app"
 _LEADERS = "the leader is the pod 0 of a group"
 _REFERENCE = "the object of the same app, by its name"
@@ -289,7 +289,7 @@ _PODS: Mapping[str, tuple[Path, ...]] = {
 
 
 def rule(kind: str, path: Path, body: Mapping[str, Any]) -> FieldRule | None:
-    """The rule of a field; None where nothing is said of it."""
+    """The most specific rule of a field; None without one."""
     best: tuple[int, FieldRule] | None = None
     for table, root in (("*", ()), (kind, ()), *(("Pod", root) for root in _PODS.get(kind, ()))):
         if path[: len(root)] != root:
@@ -304,7 +304,7 @@ def rule(kind: str, path: Path, body: Mapping[str, Any]) -> FieldRule | None:
 
 
 class _Node:
-    """Rows that share their first steps."""
+    """A node of the trie of rows."""
 
     def __init__(self) -> None:
         self.rule: FieldRule | None = None
@@ -327,7 +327,7 @@ def _rows(table: str) -> tuple[Row, ...]:
 
 
 def _deepest(node: _Node, path: Path, body: Any, depth: int = 0) -> tuple[int, FieldRule] | None:
-    """The rule that is furthest along the path; of two as far the one that names its step."""
+    """The deepest rule along the path, and its depth; among equals one without `*`."""
     best = (depth, node.rule) if node.rule else None
     if len(path) == depth:
         return best
@@ -342,8 +342,8 @@ def _deepest(node: _Node, path: Path, body: Any, depth: int = 0) -> tuple[int, F
     return best
 
 
-def every() -> Iterator[tuple[str, str]]:
-    """Kind (`Pod` for pod templates, `*` for all) and text of each rule."""
+def all_rules() -> Iterator[tuple[str, str]]:
+    """The kind (`Pod`: pod templates, `*`: all kinds) and text of each rule."""
     for table in ("*", "Pod", *_KINDS):
         for row in _rows(table):
             yield table, row[1]

@@ -25,8 +25,11 @@ def rules(paths: tuple[str, ...] = ()) -> tuple[str, list[Diagnostic]]:
         return _values(presets), []
     scope = load.scope(RenderOptions(paths, allow_empty=True))
     inputs, problems = load.inputs(scope)
-    context, runtimes = resolve.run_context(inputs), [item for item in inputs.own if isinstance(item, BackendRuntime)]
-    problems += [diagnostic for item in runtimes for diagnostic in resolve.validate_item(context, item)]
+    context, runtimes = (
+        resolve.run_context(inputs),
+        [item for item in inputs.definitions if isinstance(item, BackendRuntime)],
+    )
+    problems += [diagnostic for item in runtimes for diagnostic in resolve.checked(context, item)]
     return _values([runtime.spec for runtime in inputs.runtimes.values()]), problems
 
 

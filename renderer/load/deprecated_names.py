@@ -1,11 +1,11 @@
-"""What old releases of the operator called what."""
+"""Fields of old releases of the operator, and what replaced them."""
 
 from __future__ import annotations
 
-# Fields of old releases: what to write now, and the field that it means (docs/design/operator.md#older-fields).
+# By kind and path: what to write instead, and the field that replaced it (docs/design/operator.md#older-fields).
 _CLAIMS = ("write spec.modelClaims.models, a list of name and role", "modelClaims")
 _CONFIGS = ("write it in an item of recommendedConfigs", "recommendedConfigs")
-OLDER: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {
+DEPRECATED_FIELDS: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {
     "OpenModel": {
         ("spec", "dataSource"): ("write spec.source.modelHub, with name and modelID", "source"),
         ("spec", "source", "modelID"): ("write it in source.modelHub, beside name", "modelHub"),

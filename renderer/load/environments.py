@@ -1,4 +1,4 @@
-"""Environments: RenderConfig, and what lies in the tree, under the patches of one of them."""
+"""Environments: the patches of RenderConfig, applied to RenderConfig itself and to documents of the tree."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from renderer.diagnostics.rule import NamedSource
 from renderer.load.preset_files import preset, preset_names
 from renderer.yamlio import Document
 
-# What an environment patches: the kind, and where its patches stand.
+# The kinds that an environment patches, and the key of their patches.
 SECTIONS = {"Playground": "playgrounds", "Service": "services", "OpenModel": "models", "ModelRoute": "routes"}
 _ENVIRONMENTS = ("spec", "environments")
 _NAME = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # of an environment, as its schema has it
-_SAME = (("environments",), ("output", "dir"))  # what holds in every environment
-MAX_ENVIRONMENTS: Final = 100  # each is a run of its own
+_FIXED = (("environments",), ("output", "dir"))  # keys that no environment can change
+MAX_ENVIRONMENTS: Final = 100  # each takes a run of its own
 
 
 class PatchedDocument(Document):
-    """A document under patches of RenderConfig. `base`: as it stands in its file; `where`: field → the field of
-    RenderConfig that set or deleted it, and all below it.
+    """A document with patches of RenderConfig applied. `base`: the unpatched document; `sources`: field → the field of
+    RenderConfig that set or deleted it and all below it.
     """
 
-    __slots__ = ("_config", "base", "where")
+    __slots__ = ("_config", "base", "sources")
 
-    def __init__(self, base: Document, value: Any, where: Mapping[Path, Path], config: Document) -> None:
+    def __init__(self, base: Document, value: Any, sources: Mapping[Path, Path], config: Document) -> None:
         super().__init__(base._file, base.index, value)
         self.base: Final = base
-        self.where: Final = where
+        self.sources: Final = sources
         self._config: Final = config
 
     @property
@@ -45,102 +45,99 @@ class PatchedDocument(Document):
         return self.base.data
 
     def behind(self, path: Path) -> tuple[Source, Path]:
-        """Whose field it is, and where it stands there."""
-        there = _standing(self.where, path)
-        return (self._config, there) if there else (self.base, path)
+        """The source that set the field, and its path there."""
+        source = _source_field(self.sources, path)
+        return (self._config, source) if source else (self.base, path)
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         source, path = self.behind(path)
         return source.locate(path, key=key)
 
     def raw(self, path: Path) -> str | None:
-        """The scalar at `path` as the user wrote it, in whichever file."""
-        there = _standing(self.where, path)
-        return self._config.raw(there) if there else self.base.raw(path)
+        """The unparsed scalar at `path`, from the file that set it."""
+        source = _source_field(self.sources, path)
+        return self._config.raw(source) if source else self.base.raw(path)
 
 
-def _standing(where: Mapping[Path, Path], path: Path) -> Path:
-    """The field of RenderConfig that set this one, else ()."""
+def _source_field(sources: Mapping[Path, Path], path: Path) -> Path:
+    """The field of RenderConfig that set this one; () where none did."""
     for length in range(len(path), 0, -1):
-        if there := where.get(path[:length]):
-            return (*there, *path[length:])
+        if source := sources.get(path[:length]):
+            return (*source, *path[length:])
     return ()
 
 
 class PatchMerge:
-    """One value under one patch after another. `where` as in Patched; `idle`: fields of patches that delete what is
-    not there.
-    """
+    """Merges patches into a value, one after another. `unused_deletions`: nulls for keys that do not exist."""
 
     def __init__(self) -> None:
-        self._set_in_turn: dict[Path, Path] = {}  # fields that were set, the last one last
-        self.idle: list[Path] = []
+        self._set_fields: dict[Path, Path] = {}  # field → field of RenderConfig that set it, in order
+        self.unused_deletions: list[Path] = []
 
     @property
-    def where(self) -> dict[Path, Path]:
-        """Field → the field of RenderConfig that set or deleted it, and all below it."""
+    def sources(self) -> dict[Path, Path]:
+        """Field → the field of RenderConfig that set or deleted it and all below it."""
         changes: dict[Path, Path] = {}
-        for path, at in reversed(self._set_in_turn.items()):
-            if not any(path[:length] in changes for length in range(len(path))):  # else it was set anew from further up
-                changes[path] = at
+        for path, source in reversed(self._set_fields.items()):
+            if not any(path[:length] in changes for length in range(len(path))):  # else a parent was set later
+                changes[path] = source
         return dict(reversed(changes.items()))
 
-    def merged(self, base: Any, patch: Any, path: Path, at: Path) -> Any:
-        """`base`, which stands at `path`, under `patch`, which stands at `at` in RenderConfig; neither is changed.
-
-        Maps merge, null deletes, lists whose items have a name merge by it, anything else is replaced.
+    def merge(self, base: Any, patch: Any, path: Path, source_path: Path) -> Any:
+        """The merge of `base`, at `path` of the document, with `patch`, at `source_path` of RenderConfig; neither is
+        changed. Maps merge, null deletes, lists whose items all have a name merge by name, all else is replaced.
         """
         if isinstance(base, dict) and isinstance(patch, dict):
             result = dict(base)
             for key, value in patch.items():
-                target, source = (*path, key), (*at, key)
+                target, source = (*path, key), (*source_path, key)
                 if value is None:
                     if result.pop(key, None) is None:
-                        self.idle.append(source)
+                        self.unused_deletions.append(source)
                     self._set(target, source)
                 elif result.get(key) is None:
-                    result[key] = self._new(value, target, source)
+                    result[key] = self._set_value(value, target, source)
                 else:
-                    result[key] = self.merged(result[key], value, target, source)
+                    result[key] = self.merge(result[key], value, target, source)
             return result
-        if _named(base) and _named(patch):
+        if _is_named_list(base) and _is_named_list(patch):
             items = list(base)
             places = {item["name"]: i for i, item in reversed([*enumerate(items)])}
             for i, item in enumerate(patch):
                 place = places.setdefault(item["name"], len(items))
-                target, source = (*path, place), (*at, i)
+                target, source = (*path, place), (*source_path, i)
                 if place == len(items):
-                    items.append(self._new(item, target, source))
+                    items.append(self._set_value(item, target, source))
                 else:
-                    items[place] = self.merged(items[place], item, target, source)
+                    items[place] = self.merge(items[place], item, target, source)
             return items
-        return self._new(patch, path, at)
+        return self._set_value(patch, path, source_path)
 
-    def meant(self, path: Path) -> list[Path]:
-        """The fields of patches that set this field, or something below it."""
-        where = self.where
-        there = _standing(where, path)
-        return [there] if there else [at for field, at in where.items() if field[: len(path)] == path]
+    def setting_fields(self, path: Path) -> list[Path]:
+        """The fields of RenderConfig that set this field or fields below it."""
+        sources = self.sources
+        source = _source_field(sources, path)
+        return [source] if source else [source for field, source in sources.items() if field[: len(path)] == path]
 
-    def _new(self, value: Any, path: Path, at: Path) -> Any:
-        self._set(path, at)
-        self.idle += _nulls(value, at)
+    def _set_value(self, value: Any, path: Path, source_path: Path) -> Any:
+        self._set(path, source_path)
+        self.unused_deletions += _nulls(value, source_path)
         return _without_nulls(value)
 
-    def _set(self, path: Path, at: Path) -> None:
-        """From here on the field is the patch's, with all below it."""
-        self._set_in_turn.pop(path, None)
-        self._set_in_turn[path] = at
+    def _set(self, path: Path, source_path: Path) -> None:
+        """Notes that the patch set the field and all below it."""
+        self._set_fields.pop(path, None)
+        self._set_fields[path] = source_path
 
 
-def _below(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: Path) -> Any:
     for part in path:
         value = _map(value).get(part)  # type: ignore[arg-type]
     return value
 
 
-def _named(value: Any) -> bool:
-    """Whether it is a list whose items all have a name; an empty one has none."""
+def _is_named_list(value: Any) -> bool:
+    """Whether it is a non-empty list whose items all have a name."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -148,30 +145,30 @@ def _named(value: Any) -> bool:
     )
 
 
-def _nulls(value: Any, at: Path) -> Iterator[Path]:
-    """The keys of maps in maps that have no value."""
+def _nulls(value: Any, source_path: Path) -> Iterator[Path]:
+    """The paths of null values in nested maps."""
     for key, item in value.items() if isinstance(value, dict) else ():
         if item is None:
-            yield (*at, key)
-        yield from _nulls(item, (*at, key))
+            yield (*source_path, key)
+        yield from _nulls(item, (*source_path, key))
 
 
-def _copied(value: Any) -> Any:
-    """A copy of a tree; the module `copy` takes longer to import than this takes."""
+def _copy(value: Any) -> Any:
+    """A deep copy of maps and lists; importing the module `copy` takes longer than this."""
     if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def _without_nulls(value: Any) -> Any:
-    """A copy without keys that have no value: there is nothing for them to delete."""
+    """A copy without null values, which have nothing to delete."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 class EnvironmentLayer(Struct, frozen=True):
-    """What RenderConfig says of one environment, and where. `patches`: by section and name."""
+    """An environment's entry in RenderConfig, and its path there. `patches`: by section and name."""
 
     path: Path
     value: Mapping[str, Any]
@@ -179,7 +176,7 @@ class EnvironmentLayer(Struct, frozen=True):
 
 
 def _layer(name: str, value: dict[str, Any]) -> EnvironmentLayer:
-    """The layer of an environment; what is no patch is the schema's to refuse."""
+    """The layer of an environment. Invalid patches are dropped here, and reported by the schema."""
     sections = {section: _map(value.get(section)) for section in SECTIONS.values()}
     patches = {
         section: {key: patch for key, patch in values.items() if _is_patch(patch)}
@@ -193,86 +190,85 @@ def _is_patch(value: Any) -> bool:
 
 
 class Environment:
-    """One environment: its layers, first that of the environment that it is made from.
-
-    `namespace`: where apps stand that name none.
-    """
+    """One environment: its layers, that of its `from` first. `namespace`: the default namespace of apps."""
 
     def __init__(self, config: Document, name: str, namespace: str = "default") -> None:
         self.name, self.namespace, self._config = name, namespace, config
-        environments = _said(config)
-        own = _map(environments.get(name))
-        other = own.get("from")
-        chain = [other, name] if isinstance(other, str) and other in environments and other != name else [name]
+        environments = _environment_values(config)
+        value = _map(environments.get(name))
+        base = value.get("from")
+        chain = [base, name] if isinstance(base, str) and base in environments and base != name else [name]
         self._layers = [_layer(layer_name, _map(environments.get(layer_name))) for layer_name in chain]
 
-    def configured(self) -> tuple[PatchedDocument, list[Diagnostic]]:
-        """RenderConfig itself under the `config` of all layers, and what these cannot change."""
-        merge, spec = PatchMerge(), _copied(self._config.value["spec"])
+    def apply_environment(self) -> tuple[PatchedDocument, list[Diagnostic]]:
+        """RenderConfig with the `config` of all layers applied, and errors for changes that are not allowed."""
+        merge, spec = PatchMerge(), _copy(self._config.value["spec"])
         for layer in self._layers:
             if isinstance(config := layer.value.get("config"), dict):
-                spec = merge.merged(spec, config, ("spec",), (*layer.path, "config"))
-        patched = PatchedDocument(self._config, {**self._config.value, "spec": spec}, merge.where, self._config)
+                spec = merge.merge(spec, config, ("spec",), (*layer.path, "config"))
+        patch_document = PatchedDocument(
+            self._config, {**self._config.value, "spec": spec}, merge.sources, self._config
+        )
         problems = [
-            make_diagnostic("E757", self._config.origin(*at, key=True), key=".".join(same))
-            for same in _SAME
-            if _below(spec, same) != _below(self._config.value["spec"], same)
-            for at in merge.meant(("spec", *same))
+            make_diagnostic("E757", self._config.origin(*source_path, key=True), key=".".join(same))
+            for same in _FIXED
+            if _value_at(spec, same) != _value_at(self._config.value["spec"], same)
+            for source_path in merge.setting_fields(("spec", *same))
         ]
-        return patched, problems + self._idle(merge)
+        return patch_document, problems + self._unused_deletion_warnings(merge)
 
-    def patched(self, document: Document, kind: str) -> tuple[Document | None, list[Diagnostic]]:
-        """A document under the patches that name it, None when the last of them deletes it; and what is wrong."""
-        merge, spec, gone = PatchMerge(), document.value.get("spec"), False
-        touched, problems = False, []
+    def patch_document(self, document: Document, kind: str) -> tuple[Document | None, list[Diagnostic]]:
+        """The document with the patches for its name applied, None when the last one deletes it; and problems."""
+        merge, spec, deleted = PatchMerge(), document.value.get("spec"), False
+        is_patched, problems = False, []
         for layer in self._layers:
             patches, keys = layer.patches.get(SECTIONS.get(kind, ""), {}), self.keys(document.value)
-            both = [key for key in keys if key in patches]
-            if len(both) > 1:
-                at = self._config.origin(*layer.path, SECTIONS[kind], both[1], key=True)
-                problems.append(make_diagnostic("E755", at, kind=kind, name=both[1], other=both[0]))
-            for key in both[:1]:
-                touched = True
+            matching = [key for key in keys if key in patches]
+            if len(matching) > 1:
+                origin = self._config.origin(*layer.path, SECTIONS[kind], matching[1], key=True)
+                problems.append(make_diagnostic("E755", origin, kind=kind, name=matching[1], other=matching[0]))
+            for key in matching[:1]:
+                is_patched = True
                 if patches[key] is None:
-                    gone, merge, spec = True, PatchMerge(), document.value.get("spec")
+                    deleted, merge, spec = True, PatchMerge(), document.value.get("spec")
                 else:
-                    gone = False
-                    standing = (*layer.path, SECTIONS[kind], key)
-                    spec = merge.merged({} if spec is None else spec, patches[key], ("spec",), standing)
-        if gone or not touched:
-            return None if gone else document, problems
-        patched_document = PatchedDocument(document, {**document.value, "spec": spec}, merge.where, self._config)
-        return patched_document, problems + self._idle(merge)
+                    deleted = False
+                    with_origins = (*layer.path, SECTIONS[kind], key)
+                    spec = merge.merge({} if spec is None else spec, patches[key], ("spec",), with_origins)
+        if deleted or not is_patched:
+            return None if deleted else document, problems
+        patched_document = PatchedDocument(document, {**document.value, "spec": spec}, merge.sources, self._config)
+        return patched_document, problems + self._unused_deletion_warnings(merge)
 
     def stands_in(self, file: str) -> bool:
-        """Whether that is the file of RenderConfig."""
+        """Whether RenderConfig is in this file."""
         return self._config.name == file
 
     def keys(self, value: Any) -> list[str]:
-        """The names by which patches can mean an object: its own, and with its namespace."""
+        """The keys by which patches can refer to an object: NAME and, in a namespace, NAMESPACE/NAME."""
         metadata = _map(_map(value).get("metadata"))
         name, namespace = metadata.get("name"), metadata.get("namespace") or self.namespace
-        spaced = _map(value).get("kind") != "OpenModel"
-        return [f"{name}", f"{namespace}/{name}"] if spaced else [f"{name}"]
+        namespaced = _map(value).get("kind") != "OpenModel"
+        return [f"{name}", f"{namespace}/{name}"] if namespaced else [f"{name}"]
 
-    def standing(self, document: Document, where: Iterable[tuple[Path, Path]]) -> Document:
-        """A document whose value is merged already, with the places of what the patches set."""
-        return PatchedDocument(document, document.value, dict(where), self._config) if where else document
+    def with_origins(self, document: Document, sources: Iterable[tuple[Path, Path]]) -> Document:
+        """A document whose value is patched already, with the sources of the patched fields."""
+        return PatchedDocument(document, document.value, dict(sources), self._config) if sources else document
 
-    def presets(self, own_names: Iterable[str]) -> Iterator[tuple[str, PatchedDocument, list[Diagnostic]]]:
-        """The presets of models that the patches name, under these, less those that the tree has itself."""
-        names = {key for layer in self._layers for key in layer.patches["models"]} - {*own_names}
-        for name in sorted(names & {*preset_names("models")}):
-            patched, problems = self.patched(preset(f"models/{name}"), "OpenModel")
-            if isinstance(patched, PatchedDocument):
-                yield name, patched, problems
+    def presets(self, user_names: Iterable[str]) -> Iterator[tuple[str, PatchedDocument, list[Diagnostic]]]:
+        """The model presets that patches name and the user does not define, with the patches applied, and problems."""
+        environment_names = {key for layer in self._layers for key in layer.patches["models"]} - {*user_names}
+        for name in sorted(environment_names & {*preset_names("models")}):
+            patch_document, problems = self.patch_document(preset(f"models/{name}"), "OpenModel")
+            if isinstance(patch_document, PatchedDocument):
+                yield name, patch_document, problems
 
-    def unmet(self, objects: Mapping[str, set[str]], *, all_read: bool) -> list[Diagnostic]:
-        """What is wrong with the names that patches give: by kind, `there` are the objects of the tree, with their
-        namespaces. `all_read`: there are no others.
+    def unmatched_patches(self, objects: Mapping[str, set[str]], *, all_read: bool) -> list[Diagnostic]:
+        """Errors for patches that match no object, or several. `objects`: by kind, the objects of the tree with their
+        namespaces; `all_read`: whether these are all of them.
         """
         problems = []
-        known = _Known(objects)
+        known = _PatchTargets(objects)
         for kind, section in SECTIONS.items():
             by_name: dict[str, list[str]] = {}
             for label in sorted(objects.get(kind, ())):
@@ -292,82 +288,84 @@ class Environment:
                         )
         return problems
 
-    def _idle(self, merge: PatchMerge) -> list[Diagnostic]:
-        origins = [self._config.origin(*at, key=True) for at in merge.idle]
+    def _unused_deletion_warnings(self, merge: PatchMerge) -> list[Diagnostic]:
+        origins = [self._config.origin(*source_path, key=True) for source_path in merge.unused_deletions]
         return [make_diagnostic("W750", origin, key=origin.path[-1]) for origin in origins]
 
 
-class _Known:
-    """The objects of a tree by kind: `labels` with their namespaces, and `names` without."""
+class _PatchTargets:
+    """The objects that patches can name, by kind: `_labels` with namespaces, `_names` without."""
 
-    def __init__(self, there: Mapping[str, set[str]]) -> None:
-        self._labels = {kind: set(there.get(kind, ())) for kind in SECTIONS}
-        self._names = {kind: {_bare(label) for label in labels} for kind, labels in self._labels.items()}
-        self._listed: dict[tuple[str, bool], list[str]] = {}
+    def __init__(self, objects: Mapping[str, set[str]]) -> None:
+        self._labels = {kind: set(objects.get(kind, ())) for kind in SECTIONS}
+        self._names = {kind: {_without_namespace(label) for label in labels} for kind, labels in self._labels.items()}
+        self._names_in_order: dict[tuple[str, bool], list[str]] = {}
 
     def hint(self, kind: str, key: str) -> str:
-        """What may be meant by a name that no object of a kind has."""
-        for other, section in SECTIONS.items():
-            if key in self._labels[other] or key in self._names[other]:
+        """A suggestion for a key that matches no object of the kind."""
+        for other_kind, section in SECTIONS.items():
+            if key in self._labels[other_kind] or key in self._names[other_kind]:
                 return f"write it below {section}"
         if kind == "OpenModel" and key in preset_names("models"):
             return "a model that comes with llmaz need not be deleted: without an app nothing is made of it"
         return suggestion(key, self._all(kind, "/" in key))
 
-    def _all(self, kind: str, spaced: bool) -> list[str]:
-        """Every name of a kind, those of the presets too, in order."""
-        if (kind, spaced) not in self._listed:
+    def _all(self, kind: str, namespaced: bool) -> list[str]:
+        """All names of a kind, sorted, with those of presets."""
+        if (kind, namespaced) not in self._names_in_order:
             labels = self._labels[kind] | {*(preset_names("models") if kind == "OpenModel" else ())}
-            self._listed[kind, spaced] = sorted(labels if spaced else {_bare(label) for label in labels})
-        return self._listed[kind, spaced]
+            self._names_in_order[kind, namespaced] = sorted(
+                labels if namespaced else {_without_namespace(label) for label in labels}
+            )
+        return self._names_in_order[kind, namespaced]
 
 
-def _bare(label: str) -> str:
+def _without_namespace(label: str) -> str:
     """A name without its namespace."""
     return label.rpartition("/")[2]
 
 
-def environment(config: Source, name: str, namespace: str) -> Environment | None:
-    """The environment of that name, '' is none, of RenderConfig as `configured` has made it."""
+def find_environment(config: Source, name: str, namespace: str) -> Environment | None:
+    """The environment `name` ('' for none) of a RenderConfig returned by `apply_environment`."""
     return Environment(config.base, name, namespace) if name and isinstance(config, PatchedDocument) else None
 
 
-def configured(config: Document, name: str) -> tuple[Document, list[Diagnostic]]:
-    """RenderConfig in the environment of that name, '' is in none, and what is wrong with its environments.
+def apply_environment(config: Document, name: str) -> tuple[Document, list[Diagnostic]]:
+    """RenderConfig with the environment `name` applied ('' for none), and the problems of its environments.
 
-    Raises RenderError when there is none of that name.
+    Raises RenderError for an unknown name.
     """
-    environments = _said(config)
+    environments = _environment_values(config)
     if len(environments) > MAX_ENVIRONMENTS:
         origin = config.origin(*_ENVIRONMENTS, key=True)
         raise RenderError([make_diagnostic("E160", origin, count=len(environments), limit=MAX_ENVIRONMENTS)])
     if name and name not in environments:
-        raise missing(name, list(environments))
+        raise unknown_environment(name, list(environments))
     if not environments:
         return config, []
     if not name:
-        # Its value is looked at later, when a check may have taken empty keys out of this one.
-        return PatchedDocument(config, _copied(config.value), {}, config), _misled(config)
-    patched, problems = Environment(config, name).configured()
-    return patched, _misled(config) + problems
+        # A copy, since validation removes null keys from this one.
+        return PatchedDocument(config, _copy(config.value), {}, config), _from_problems(config)
+    patch_document, problems = Environment(config, name).apply_environment()
+    return patch_document, _from_problems(config) + problems
 
 
-def missing(name: str, known: Sequence[str] = ()) -> RenderError:
-    """No environment has that name."""
+def unknown_environment(name: str, known: Sequence[str] = ()) -> RenderError:
+    """The error for a name that no environment has."""
     hint = suggestion(name, known) or "environments are written into llmaz.yaml, under spec"
     return RenderError([make_diagnostic("E750", Origin(NamedSource(f"--env {name}")), name=name, hint=hint)])
 
 
-def names(config: Source) -> tuple[str, ...]:
-    """The environments of RenderConfig, in its order."""
-    return tuple(_said(config.base)) if isinstance(config, PatchedDocument) else ()
+def environment_names(config: Source) -> tuple[str, ...]:
+    """The names of RenderConfig's environments, in its order."""
+    return tuple(_environment_values(config.base)) if isinstance(config, PatchedDocument) else ()
 
 
-def one(config: Source, what: str) -> str:
-    """The only environment of RenderConfig, '' when it has none. Raises RenderError when it has several, saying that
-    `what` is about one.
+def only_environment(config: Source, what: str) -> str:
+    """The only environment of RenderConfig, '' when it has none. Raises RenderError for several, saying that `what`
+    handles just one.
     """
-    environments = names(config)
+    environments = environment_names(config)
     if len(environments) > 1:
         origin = Origin(config, _ENVIRONMENTS, key=True)
         raise RenderError(
@@ -376,37 +374,37 @@ def one(config: Source, what: str) -> str:
     return "".join(environments)
 
 
-def _misled(config: Document) -> list[Diagnostic]:
-    """What is wrong with `from`."""
-    environments, problems = _said(config), []
+def _from_problems(config: Document) -> list[Diagnostic]:
+    """Errors for wrong values of `from`."""
+    environments, problems = _environment_values(config), []
     for name, value in environments.items():
-        other = _map(value).get("from")
+        base = _map(value).get("from")
         origin = config.origin(*_ENVIRONMENTS, name, "from")
-        if not isinstance(other, str):
+        if not isinstance(base, str):
             continue  # the schema's to refuse
-        if other not in environments:
+        if base not in environments:
             problems.append(
                 make_diagnostic(
                     "E751",
                     origin,
-                    name=other,
-                    hint=suggestion(other, [environment for environment in environments if environment != name]),
+                    name=base,
+                    hint=suggestion(base, [environment for environment in environments if environment != name]),
                 )
             )
-        elif other == name:
+        elif base == name:
             problems.append(
                 make_diagnostic("E752", origin, what="an environment cannot begin with itself", hint="leave it out")
             )
-        elif further := _map(environments[other]).get("from"):
-            what = f"'{other}' begins with '{further}' itself, and this goes one level deep"
+        elif second_base := _map(environments[base]).get("from"):
+            what = f"'{base}' begins with '{second_base}' itself, and this goes one level deep"
             problems.append(
-                make_diagnostic("E752", origin, what=what, hint=f"write from: {further}, and what '{other}' adds")
+                make_diagnostic("E752", origin, what=what, hint=f"write from: {second_base}, and what '{base}' adds")
             )
     return problems
 
 
-def _said(config: Document) -> dict[str, Any]:
-    """What RenderConfig says of environments, by their names, which become folders; none where that is no map."""
+def _environment_values(config: Document) -> dict[str, Any]:
+    """The entries of `environments` by name; entries with bad names (they become folders) or values are left out."""
     environments = _map(_map(_map(config.value).get("spec")).get("environments"))
     return {key: value for key, value in environments.items() if _NAME.fullmatch(key) and _is_patch(value)}
 

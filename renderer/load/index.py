@@ -1,4 +1,4 @@
-"""All files' documents → Inputs: who is who, and who is there twice."""
+"""The documents of all files → Inputs, indexed by name; reports duplicate names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderConfig, T
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
-from renderer.load.parsing import FOREIGN, GONE
-from renderer.load.preset_files import PresetShelf, preset
+from renderer.load.parsing import DISABLED, FOREIGN, ParsedFile
+from renderer.load.preset_files import PresetMapping, preset
 from renderer.load.validation import KINDS, check
 from renderer.source.tree import DISK, FileSystem, ReadableFile
 from renderer.yamlio import Document
@@ -20,20 +20,25 @@ _TRAFFIC = ("ModelRoute", "InferenceModel")
 
 
 class InputIndex:
-    """Puts the files' documents together."""
+    """Collects the documents of the files."""
 
     def __init__(
         self,
         config: RenderConfig,
         config_path: str | None,
-        ground: FileSystem = DISK,
+        file_system: FileSystem = DISK,
         environment: Environment | None = None,
     ) -> None:
-        self.config, self.config_path, self.ground, self.environment = config, config_path, ground, environment
-        self.there: dict[str, set[str]] = {}  # by kind, what an environment can patch
+        self.config, self.config_path, self.file_system, self.environment = (
+            config,
+            config_path,
+            file_system,
+            environment,
+        )
+        self.patchable: dict[str, set[str]] = {}  # by kind, the names that an environment can patch
         self.problems: list[Diagnostic] = []
         self.apps: dict[tuple[str, str], App] = {}
-        self.own: list[OpenModel | BackendRuntime] = []
+        self.definitions: list[OpenModel | BackendRuntime] = []
         self.models: dict[str, OpenModel] = {}
         self.runtimes: dict[str, BackendRuntime] = {}
         self.broken: dict[tuple[str, str], Document] = {}
@@ -41,44 +46,34 @@ class InputIndex:
         self.unreadable = False
         self.foreign = 0
         self.traffic: list[TrafficInput] = []
-        self.beyond: list[App] = []
-        self.around: list[Any] = []
-        self.off = 0
+        self.outside_apps: list[App] = []
+        self.foreign_objects: list[Any] = []
+        self.disabled = 0
         self.namespace = config.get("namespace") or "default"
 
-    def add(
-        self,
-        file: ReadableFile,
-        data: bytes,
-        foreign: int,
-        values: list[Any],
-        problems: list[Diagnostic],
-        unreadable: bool,
-        *,
-        outside: bool = False,
-    ) -> None:
-        """One file's share. `outside`: it lies outside PATHS, so what it defines can be used, and is not looked at
-        for its own sake.
+    def add(self, file: ReadableFile, parsed_file: ParsedFile, *, outside: bool = False) -> None:
+        """Adds a file. `outside`: it lies outside PATHS, so its definitions can be used, but are not rendered or
+        checked themselves.
         """
-        self.problems += problems
-        self.foreign += foreign
-        self.unreadable |= unreadable
-        for document, (_, value, kind, good, where) in zip(
-            yamlio.documents(file.name, data, (parsed[:2] for parsed in values)), values, strict=True
-        ):
+        self.problems += [Diagnostic(*problem) for problem in parsed_file.problems]
+        self.foreign += parsed_file.foreign
+        self.unreadable |= parsed_file.unreadable
+        values = ((parsed.position, parsed.value) for parsed in parsed_file.documents)
+        documents = yamlio.documents(file.name, parsed_file.data, values)
+        for document, (_, value, kind, valid, patched) in zip(documents, parsed_file.documents, strict=True):
             if self.environment and kind != FOREIGN and isinstance(value, dict):
-                self.there.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
-                document = self.environment.standing(document, where)
+                self.patchable.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
+                document = self.environment.with_origins(document, patched)
             if kind == FOREIGN:
-                self.around.append(value)
-            elif kind == GONE:
-                self.off += not outside
-            elif good:
-                self._document(file, document, kind, outside)
+                self.foreign_objects.append(value)
+            elif kind == DISABLED:
+                self.disabled += not outside
+            elif valid:
+                self._add_document(file, document, kind, outside)
             elif isinstance(value, dict):
-                self._broken(file, document, str(value.get("kind")))
+                self._add_invalid(file, document, str(value.get("kind")))
 
-    def _document(self, file: ReadableFile, document: Document, kind: str, outside: bool) -> None:
+    def _add_document(self, file: ReadableFile, document: Document, kind: str, outside: bool) -> None:
         value = document.value
         metadata = value["metadata"]
         name = metadata["name"]
@@ -86,12 +81,12 @@ class InputIndex:
             namespace = metadata.get("namespace") or self.namespace
             app = App(kind, name, namespace, value["spec"], metadata.get("annotations") or {}, document, file.key)
             if outside:
-                self.beyond.append(app)
-            elif self._first(document, kind, name, namespace):
+                self.outside_apps.append(app)
+            elif self._is_new_name(document, kind, name, namespace):
                 self.apps[namespace, name] = app
         elif kind in _TRAFFIC:
             namespace = metadata.get("namespace") or self.namespace
-            if outside or self._first(document, kind, name, namespace):
+            if outside or self._is_new_name(document, kind, name, namespace):
                 version = value["apiVersion"].rpartition("/")[2]
                 self.traffic.append(
                     TrafficInput(
@@ -106,20 +101,20 @@ class InputIndex:
                     )
                 )
         elif kind == "OpenModel":
-            if self._first(document, kind, name):
+            if self._is_new_name(document, kind, name):
                 self.models[name] = model = OpenModel(name, value["spec"], document)
-                self.own += [] if outside else [model]
+                self.definitions += [] if outside else [model]
         elif kind == "BackendRuntime":
-            if self._first(document, kind, name):
+            if self._is_new_name(document, kind, name):
                 self.runtimes[name] = runtime = BackendRuntime(name, value["spec"], document)
-                self.own += [] if outside else [runtime]
+                self.definitions += [] if outside else [runtime]
         elif self.config_path is None:
             self.problems.append(make_diagnostic("E217", document.origin("kind")))
         elif file.path != self.config_path:
             self.problems.append(make_diagnostic("E204", document.origin("kind"), name=self.config.document.name))
 
-    def _broken(self, file: ReadableFile, document: Document, kind: str) -> None:
-        """A document with problems of its own still has a name, and names others."""
+    def _add_invalid(self, file: ReadableFile, document: Document, kind: str) -> None:
+        """Registers the name of an invalid document, so that references to it are not reported as well."""
         metadata = document.value.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         name = str(metadata.get("name") or "")
@@ -135,62 +130,62 @@ class InputIndex:
         else:
             return
         if name:
-            self._first(document, kind, name, namespace)
+            self._is_new_name(document, kind, name, namespace)
 
-    def _first(self, document: Document, kind: str, name: str, namespace: str = "") -> bool:
-        """Whether nothing before it has this name; else a problem says so. All apps share one space of names, all that
-        leads to several of them another.
+    def _is_new_name(self, document: Document, kind: str, name: str, namespace: str = "") -> bool:
+        """Whether the name is new; else a problem is added. Playgrounds and Services share one name space, ModelRoutes
+        and InferenceModels another.
         """
         space = "app" if kind in _APPS else "route" if kind in _TRAFFIC else ""
         key = (space, f"{namespace}/{name}") if space else (kind, name)
-        other, first = self.named.setdefault(key, (kind, document))
+        first_kind, first = self.named.setdefault(key, (kind, document))
         if first is document:
             return True
         file, line, _ = first.origin("metadata", "name").place
         words = {"kind": kind, "name": name, "file": file, "line": line}
-        code = "E201" if other == kind else "E202"
-        if other != kind:
-            words["other"] = f"an {other}" if other == "InferenceModel" else f"a {other}"
+        code = "E201" if first_kind == kind else "E202"
+        if first_kind != kind:
+            words["other"] = f"an {first_kind}" if first_kind == "InferenceModel" else f"a {first_kind}"
             words["what"] = "a LeaderWorkerSet" if space == "app" else "an AIGatewayRoute"
         self.problems.append(make_diagnostic(code, document.origin("metadata", "name"), **words))
         return False
 
-    def _presets(self, environment: Environment) -> None:
-        """The presets of models that the environment patches; and what its patches do not meet."""
-        for name, document, problems in environment.presets(self.there.get("OpenModel", ())):
+    def _add_patched_presets(self, environment: Environment) -> None:
+        """Adds the model presets that the environment patches, and problems of patches that match nothing."""
+        for name, document, problems in environment.presets(self.patchable.get("OpenModel", ())):
             problems += check(document, "OpenModel")
             self.problems += problems
-            self.there.setdefault("OpenModel", set()).add(name)
+            self.patchable.setdefault("OpenModel", set()).add(name)
             if has_errors(problems):
                 self.broken["OpenModel", name] = document
             else:
                 self.models[name] = OpenModel(name, document.value["spec"], document, ours=True)
-        self.problems += environment.unmet(self.there, all_read=not self.unreadable)
+        self.problems += environment.unmatched_patches(self.patchable, all_read=not self.unreadable)
 
     def inputs(self) -> Inputs:
         if self.environment:
-            self._presets(self.environment)
+            self._add_patched_presets(self.environment)
         return Inputs(
             config=self.config,
             apps=tuple(self.apps.values()),
-            models=PresetShelf(self.models, "models", lambda d: OpenModel(_name(d), d.value["spec"], d, ours=True)),
-            runtimes=PresetShelf(
+            models=PresetMapping(self.models, "models", lambda d: OpenModel(_name(d), d.value["spec"], d, ours=True)),
+            runtimes=PresetMapping(
                 self.runtimes,
                 "backends",
                 lambda d: BackendRuntime(_name(d), d.value["spec"], d, ours=True),
             ),
-            loaders=PresetShelf({}, "loaders", lambda d: d),
-            pickers=PresetShelf({}, "pickers", lambda d: d),
+            loaders=PresetMapping({}, "loaders", lambda d: d),
+            pickers=PresetMapping({}, "pickers", lambda d: d),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
-            option_files=OptionListReader(self.ground),
-            own=tuple(sorted(self.own, key=lambda item: isinstance(item, BackendRuntime))),
+            option_files=OptionListReader(self.file_system),
+            definitions=tuple(sorted(self.definitions, key=lambda item: isinstance(item, BackendRuntime))),
             broken=self.broken,
             unreadable=self.unreadable,
             foreign=self.foreign,
-            around=tuple(self.around),
+            foreign_objects=tuple(self.foreign_objects),
             traffic=tuple(self.traffic),
-            beyond=tuple(self.beyond),
-            off=self.off,
+            outside_apps=tuple(self.outside_apps),
+            disabled=self.disabled,
         )
 
 

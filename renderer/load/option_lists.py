@@ -1,7 +1,7 @@
-"""The files that list an engine's options: beside the runtime's own file, else among ours.
+"""The files that list an engine's options: beside the BackendRuntime's file, else in presets/backends.
 
-A file is about one version, which its name ends in (`flags/tiny-1.2.txt`), or about many, which its line `versions …`
-holds (`flags/tiny.txt`, and any name that leads there: `flags/tiny-1.2.txt` where no such file is).
+A file covers one version, which its name ends in (`flags/tiny-1.2.txt`), or many, listed in its line `versions …`
+(`flags/tiny.txt`; `flags/tiny-1.2.txt` refers to it too where no such file exists).
 """
 
 from __future__ import annotations
@@ -14,56 +14,54 @@ from renderer.load.preset_files import PRESETS
 from renderer.source.paths import tree_root
 from renderer.source.tree import DISK, FileSystem
 
-# A version of an engine, as names and lines of lists have it.
+# A version of an engine in file names and `versions` lines.
 VERSION = re.compile(r"[a-z]?\d+(\.\d+)*((\.?(post|dev)|rc)\d+)*")
 
 
 class OptionListReader:
-    """Reads files of options (api.OptionFiles), ours on disk, others from `ground`; nothing before it is asked for, and
-    no file twice.
-    """
+    """Reads option files (api.OptionFiles) lazily, each once: presets from disk, others from `file_system`."""
 
-    def __init__(self, ground: FileSystem = DISK) -> None:
-        self._ground = ground
+    def __init__(self, file_system: FileSystem = DISK) -> None:
+        self._file_system = file_system
         self._read: dict[tuple[FileSystem, str], OptionFile | None] = {}
 
     def versions(self, runtime: BackendRuntime, listed: str) -> dict[str, str]:
-        """Every version that is listed, and the path of its file as a preset would write it. Raises UnreadableList."""
+        """Every listed version, and the path of its file relative to the runtime's folder. Raises UnreadableList."""
         stem, _, version = listed.removesuffix(".txt").rpartition("-")
         if not VERSION.fullmatch(version):
             stem = listed.removesuffix(".txt")
-        many = self.file(runtime, f"{stem}.txt")
-        paths = dict.fromkeys(many.versions, f"{stem}.txt") if many else {}
+        shared = self.file(runtime, f"{stem}.txt")
+        paths = dict.fromkeys(shared.versions, f"{stem}.txt") if shared else {}
         folder, _, begin = f"{stem}-".rpartition("/")
-        for ground, base in reversed(self._folders(runtime)):
-            for name in ground.names(os.path.join(base, folder), tree_root(base) or base):
+        for file_system, base in reversed(self._folders(runtime)):
+            for name in file_system.names(os.path.join(base, folder), tree_root(base) or base):
                 version = name.removeprefix(begin).removesuffix(".txt")
                 if name == f"{begin}{version}.txt" and VERSION.fullmatch(version):
                     paths[version] = f"{folder}/{name}" if folder else name
         return paths
 
     def file(self, runtime: BackendRuntime, path: str) -> OptionFile | None:
-        """A file; None when there is none. Raises UnreadableList."""
-        for ground, base in self._folders(runtime):
+        """The option file at `path`; None when there is none. Raises UnreadableList."""
+        for file_system, base in self._folders(runtime):
             place = os.path.join(base, path)
-            if (ground, place) not in self._read:
-                self._read[ground, place] = _file(ground, place, tree_root(base) or base, path)
-            if (file := self._read[ground, place]) is not None:
+            if (file_system, place) not in self._read:
+                self._read[file_system, place] = _file(file_system, place, tree_root(base) or base, path)
+            if (file := self._read[file_system, place]) is not None:
                 return file
         return None
 
     def _folders(self, runtime: BackendRuntime) -> list[tuple[FileSystem, str]]:
-        """Where to look, the first first."""
-        ours = DISK, os.path.join(PRESETS, "backends")
-        return [ours] if runtime.ours else [(self._ground, os.path.dirname(runtime.document.name) or "."), ours]
+        """The folders to search, in order."""
+        presets = DISK, os.path.join(PRESETS, "backends")
+        return (
+            [presets] if runtime.ours else [(self._file_system, os.path.dirname(runtime.document.name) or "."), presets]
+        )
 
 
-def _file(ground: FileSystem, place: str, root: str, path: str) -> OptionFile | None:
-    """The file at a place below the folder `root`; None when there is none. Raises UnreadableList, which calls it by
-    `path`.
-    """
+def _file(file_system: FileSystem, place: str, root: str, path: str) -> OptionFile | None:
+    """The file at `place` below the folder `root`; None when there is none. Raises UnreadableList that names `path`."""
     try:
-        text = ground.read(place, root).decode("utf-8")
+        text = file_system.read(place, root).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

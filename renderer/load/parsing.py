@@ -1,10 +1,10 @@
-"""One file as plain values, which pass cheaply from process to process."""
+"""Parses one file into plain values, which pass cheaply from process to process."""
 
 from __future__ import annotations
 
 from codecs import utf_16_be_encode, utf_16_le_encode, utf_32_be_encode, utf_32_le_encode
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import astuple, replace
 
@@ -16,7 +16,7 @@ from renderer.load.validation import check, kind_of
 from renderer.source.paths import MAX_BYTES, FileTooLargeError
 from renderer.source.tree import MARK, ReadableFile
 
-# What says that a file may be ours: also with its apiVersion missing or misspelt, or in another encoding.
+# Byte strings of files that may hold our kinds, also with apiVersion missing or misspelt, or in another encoding.
 _SIGNS = (
     b"llmaz.io/",
     b"inference.networking.x-k8s.io/",
@@ -25,94 +25,112 @@ _SIGNS = (
     # By codecs' own functions, since str.encode imports a module for each encoding.
     *(encode("llmaz.io/")[0] for encode in (utf_16_le_encode, utf_16_be_encode, utf_32_le_encode, utf_32_be_encode)),
 )
-DEFINITIONS = ("OpenModel", "BackendRuntime")  # what apps in other files use
-LEADING = ("ModelRoute", "InferenceModel")  # what leads to apps in other files
-NEIGHBOURS = ("Playground", "Service", *LEADING)  # what public names in other files lead to
-# What routes refer to, in files of others.
-AROUND = (
+DEFINITIONS = ("OpenModel", "BackendRuntime")  # used by apps in other files
+TRAFFIC = ("ModelRoute", "InferenceModel")  # refer to apps in other files
+NEIGHBOURS = ("Playground", "Service", *TRAFFIC)  # share public names with other files
+# API groups of foreign objects that routes refer to.
+REFERENCED_GROUPS = (
     "gateway.networking.k8s.io",
     "gateway.envoyproxy.io",
     "inference.networking.k8s.io",
     "inference.networking.x-k8s.io",
 )
-FOREIGN = "~"  # stands where the kind of ours would
-GONE = "-"  # likewise: it is known by its name alone
-_AROUND = (*(f"{group}/".encode() for group in AROUND), b"kind: Secret")
+FOREIGN = "~"  # in place of a kind: a foreign object
+DISABLED = "-"  # in place of a kind: deleted by the environment, or invalid outside PATHS; only its name is kept
+_REFERENCED_SIGNS = (*(f"{group}/".encode() for group in REFERENCED_GROUPS), b"kind: Secret")
 _MARK = MARK.encode()
-_DEFINED = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
+_OUTSIDE_SIGNS = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
 
 
-def plain(file: ReadableFile, outside: bool = False, environment: Environment | None = None) -> Any:
-    """A file's bytes, the number of foreign documents in it, ours by index, problems, and whether it is unreadable.
+class ParsedDocument(NamedTuple):
+    """A document as plain values: its position in the file; `kind`: also FOREIGN, DISABLED, and '' for a wrong one;
+    `valid`: whether it has a known kind and fits its schema; `patched`: field → the field of RenderConfig that set it.
+    """
 
-    `outside`: it lies outside PATHS, so what is wrong with its apps is of no interest. `environment`: whose
-    patches they are under.
+    position: int
+    value: Any
+    kind: str
+    valid: bool
+    patched: Sequence[tuple[Path, Path]] = ()
+
+
+class ParsedFile(NamedTuple):
+    """A file as plain values. `data`: its bytes, empty without documents to use; `foreign`: the number of foreign
+    documents; `problems`: Diagnostics as tuples; `unreadable`: whether documents may be missing.
+    """
+
+    data: bytes
+    foreign: int
+    documents: Sequence[ParsedDocument]
+    problems: Sequence[Any]
+    unreadable: bool
+
+
+def parse_file(file: ReadableFile, outside: bool = False, environment: Environment | None = None) -> ParsedFile:
+    """The parsed and validated file, with the patches of `environment` applied.
+
+    `outside`: it lies outside PATHS, so problems of its apps are dropped.
     """
     with naming_file(file.name):
-        return _read(file, outside, environment)
+        return _parse_file(file, outside, environment)
 
 
-def _read(file: ReadableFile, outside: bool, environment: Environment | None) -> Any:
+def _parse_file(file: ReadableFile, outside: bool, environment: Environment | None) -> ParsedFile:
     try:
         data = file.read()
     except FileTooLargeError as error:
         too_large = make_diagnostic("E106", Origin(NamedSource(file.name)), size=error.size, limit=MAX_BYTES)
-        return b"", 0, [], [] if outside else [astuple(replace(too_large, line=1, column=1))], True
+        return ParsedFile(b"", 0, [], [] if outside else [astuple(replace(too_large, line=1, column=1))], True)
     except OSError as error:
-        return (
-            b"",
-            0,
-            [],
-            [astuple(make_diagnostic("E120", Origin(NamedSource(file.name)), what=error.strerror or error))],
-            True,
-        )
-    ours = any(sign in data for sign in (_DEFINED if outside else _SIGNS)) and not data.startswith(_MARK)
-    around = not ours and any(sign in data for sign in _AROUND) and not data.startswith(_MARK)
-    if not ours and not around:
-        return b"", int(not outside), [], [], False
+        unreadable_file = make_diagnostic("E120", Origin(NamedSource(file.name)), what=error.strerror or error)
+        return ParsedFile(b"", 0, [], [astuple(unreadable_file)], True)
+    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS)) and not data.startswith(_MARK)
+    may_be_referenced = (
+        not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS) and not data.startswith(_MARK)
+    )
+    if not may_be_ours and not may_be_referenced:
+        return ParsedFile(b"", int(not outside), [], [], False)
     documents, problems = yamlio.parse(file.name, data)
-    if around and problems:
-        return b"", int(not outside), [], [], False  # not ours to judge
-    values: list[tuple[int, Any, str, bool, Sequence[tuple[Path, Path]]]] = []
+    if may_be_referenced and problems:  # syntax errors of a foreign file are not reported
+        return ParsedFile(b"", int(not outside), [], [], False)
+    parsed: list[ParsedDocument] = []
     foreign = 0
     unreadable = bool(problems)
     for document in documents:
-        unkind: list[Diagnostic] = []
-        kind = kind_of(document, unkind)
+        document_problems: list[Diagnostic] = []
+        kind = kind_of(document, document_problems)
         if kind is None or (outside and _kind(document.value) not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
-            if _group(document.value) in AROUND or _kind(document.value) == "Secret":
-                values.append((document.index, document.value, FOREIGN, False, ()))
+            if _group(document.value) in REFERENCED_GROUPS or _kind(document.value) == "Secret":
+                parsed.append(ParsedDocument(document.index, document.value, FOREIGN, False))
             continue
-        where: Sequence[tuple[Path, Path]] = ()
+        sources: Sequence[tuple[Path, Path]] = ()
         if environment and kind:
-            patched, wrong = environment.patched(document, kind)
-            unkind += wrong
+            patched, patch_problems = environment.patch_document(document, kind)
+            document_problems += patch_problems
             if patched is None:
-                problems += [] if outside else unkind
-                values.append((document.index, _named(document.value), GONE, False, ()))
+                problems += [] if outside else document_problems
+                parsed.append(ParsedDocument(document.index, _identity(document.value), DISABLED, False))
                 continue
-            document, where = patched, [*patched.where.items()] if isinstance(patched, PatchedDocument) else ()
+            document, sources = patched, [*patched.sources.items()] if isinstance(patched, PatchedDocument) else ()
         if environment and kind == "RenderConfig" and environment.stands_in(file.name):
-            continue  # it is judged already, in the environment
+            continue  # validated by `render_config`, in the environment
         findings = check(document, kind) if kind else []
-        if outside and kind not in DEFINITIONS + LEADING:
+        if outside and kind not in DEFINITIONS + TRAFFIC:
             if kind and not findings:
-                values.append((document.index, document.value, kind, True, where))
+                parsed.append(ParsedDocument(document.index, document.value, kind, True, sources))
             elif environment:
-                values.append((document.index, _named(document.value), GONE, False, ()))
+                parsed.append(ParsedDocument(document.index, _identity(document.value), DISABLED, False))
             continue
-        problems += unkind
-        values.append((document.index, document.value, kind, bool(kind) and not findings, where))
-        reported = {
-            (problem.line, problem.field) for problem in problems
-        }  # what a tag made of a value, say, fits nowhere
+        problems += document_problems
+        parsed.append(ParsedDocument(document.index, document.value, kind, bool(kind) and not findings, sources))
+        reported = {(problem.line, problem.field) for problem in problems}  # a tag's value, say, fits no schema
         problems += [finding for finding in findings if (finding.line, finding.field) not in reported]
-    return data if values else b"", foreign, values, [astuple(problem) for problem in problems], unreadable
+    return ParsedFile(data if parsed else b"", foreign, parsed, [astuple(problem) for problem in problems], unreadable)
 
 
-def _named(value: Any) -> Any:
-    """What of an object says which it is."""
+def _identity(value: Any) -> Any:
+    """The kind, name and namespace of an object, as far as it has them."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     kept = (
         {key: metadata[key] for key in ("name", "namespace") if key in metadata} if isinstance(metadata, dict) else {}

@@ -1,4 +1,4 @@
-"""The files of presets/, and the user's own over them."""
+"""The files of presets/, overridden by the user's own by name."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ T = TypeVar("T")
 
 
 class PresetRefused(Exception):
-    """What the command line asks of presets cannot be done; the text says why, in one line."""
+    """A `presets` command that cannot be done; the text is the reason, in one line."""
 
 
 def preset(name: str) -> Document:
-    """A shipped file of presets/, as `backends/<name>`. Raises FileNotFoundError; RenderError when it is no YAML
-    (never shipped so).
-    """
+    """The document of a preset named as `backends/<name>`. Raises FileNotFoundError, and RenderError for bad YAML."""
     with open(os.path.join(PRESETS, *name.split("/")) + ".yaml", "rb") as file:
         documents, problems = yamlio.parse(f"presets/{name}.yaml", file.read())
     if problems:
@@ -36,48 +34,45 @@ def preset_names(folder: str) -> list[str]:
     )
 
 
-def shipped() -> list[str]:
+def preset_paths() -> list[str]:
     """Every preset, as `backends/<name>`."""
     return [
         f"{folder}/{name}" for folder in ("backends", "models", "loaders", "pickers") for name in preset_names(folder)
     ]
 
 
-def named(name: str, known: Sequence[str], what: str = "preset") -> str:
-    """The one of the known presets (as `backends/<name>`) that is meant by its name, with its folder or without.
-
-    Raises Refused.
-    """
+def find_preset(name: str, known: Sequence[str], what: str = "preset") -> str:
+    """The known preset (`backends/<name>`) with this name, given with or without its folder. Raises PresetRefused."""
     matches = [preset_name for preset_name in known if name in (preset_name, preset_name.partition("/")[2])]
     if not matches:
-        own = name.rpartition("/")[2]
-        elsewhere = [preset_name for preset_name in known if own == preset_name.partition("/")[2]]
+        base_name = name.rpartition("/")[2]
+        same_name = [preset_name for preset_name in known if base_name == preset_name.partition("/")[2]]
         names = [preset_name.partition("/")[2] for preset_name in known]
-        hint = f"did you mean '{elsewhere[0]}'?" if elsewhere else suggestion(own, names)
+        hint = f"did you mean '{same_name[0]}'?" if same_name else suggestion(base_name, names)
         raise PresetRefused(f"no {what} is named '{name}'; {hint}")
     if len(matches) > 1:
         raise PresetRefused(f"'{name}' is ambiguous: it may be {' or '.join(matches)}")
     return matches[0]
 
 
-class PresetShelf(Mapping[str, T], Generic[T]):
-    """The user's own by name, then presets, each parsed when first asked for."""
+class PresetMapping(Mapping[str, T], Generic[T]):
+    """The user's values by name, then presets, each parsed on first access."""
 
-    def __init__(self, own: dict[str, T], folder: str, make: Callable[[Document], T]) -> None:
-        self._own, self._folder, self._make = own, folder, make
-        self._made: dict[str, T] = dict(own)
+    def __init__(self, user_values: dict[str, T], folder: str, make: Callable[[Document], T]) -> None:
+        self._user_values, self._folder, self._make = user_values, folder, make
+        self._values: dict[str, T] = dict(user_values)
         self._names: list[str] | None = None
         self._all: list[str] | None = None
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._made:
+        if name not in self._values:
             if name not in self._presets():
                 raise KeyError(name)
-            self._made[name] = self._make(preset(f"{self._folder}/{name}"))
-        return self._made[name]
+            self._values[name] = self._make(preset(f"{self._folder}/{name}"))
+        return self._values[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._made or name in self._presets()
+        return name in self._values or name in self._presets()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sorted())
@@ -87,7 +82,7 @@ class PresetShelf(Mapping[str, T], Generic[T]):
 
     def _sorted(self) -> list[str]:
         if self._all is None:
-            self._all = sorted({*self._own, *self._presets()})
+            self._all = sorted({*self._user_values, *self._presets()})
         return self._all
 
     def _presets(self) -> list[str]:

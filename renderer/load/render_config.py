@@ -1,4 +1,4 @@
-"""RenderConfig: what its file says, under `--set`."""
+"""RenderConfig: its file, overridden by `--set`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from renderer import component_versions, schema, yamlio
 from renderer.api import RenderConfig, minor
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from renderer.load.environments import configured, missing, names
+from renderer.load.environments import apply_environment, environment_names, unknown_environment
 from renderer.load.validation import KINDS, check, kind_of
 from renderer.source.paths import tree_root
 from renderer.source.tree import DISK, FileSystem
@@ -30,8 +30,8 @@ class ConfigOverride(Struct, frozen=True):
     text: str
 
 
-def override(text: str) -> ConfigOverride:
-    """One `--set`. Raises RenderError when it is no KEY=VALUE, or the value is no YAML."""
+def parse_override(text: str) -> ConfigOverride:
+    """The parsed argument of one `--set`. Raises RenderError when it is no KEY=VALUE, or the value is no YAML."""
     source = _flag(text)
     key, equals, value = text.partition("=")
     path = tuple(key.removeprefix("spec.").split("."))
@@ -40,20 +40,20 @@ def override(text: str) -> ConfigOverride:
     documents, problems = yamlio.parse(source.name, value.encode())
     if problems:
         raise RenderError([make_diagnostic("E131", Origin(source), what=problems[0].message)])
-    read = documents[0].value if documents else ""
-    return ConfigOverride(path, value if read is False and value.lower() == "off" else read, text)
+    parsed = documents[0].value if documents else ""
+    return ConfigOverride(path, value if parsed is False and value.lower() == "off" else parsed, text)
 
 
 def render_config(
     path: str | None,
     name: str,
     overrides: Sequence[ConfigOverride] = (),
-    ground: FileSystem = DISK,
-    beside: Sequence[str] = (),
+    file_system: FileSystem = DISK,
+    skipped_keys: Sequence[str] = (),
     env: str = "",
 ) -> tuple[RenderConfig, list[Diagnostic]]:
-    """RenderConfig of the file at `path` (None: there is none), under the overrides; and what is wrong with the file,
-    the Config then being what is well. `beside`: keys that the caller reads itself; `env`: the environment.
+    """RenderConfig of the file at `path` (None: no file) with the overrides applied, and the file's problems; invalid
+    keys are left out. `skipped_keys`: keys that the caller reads itself; `env`: the environment.
 
     Raises RenderError for a file that is no YAML, for bad overrides, and for an environment that is not there.
     """
@@ -62,85 +62,89 @@ def render_config(
     problems: list[Diagnostic] = []
     if path:
         try:
-            data = ground.read(path, tree_root(os.path.dirname(path)) or os.path.dirname(path))
+            data = file_system.read(path, tree_root(os.path.dirname(path)) or os.path.dirname(path))
         except OSError as error:
             raise RenderError(
                 [make_diagnostic("E120", Origin(NamedSource(name)), what=error.strerror or error)]
             ) from None
         documents, problems = yamlio.parse(name, data)
-        broken = bool(problems)
-        named = [d for d in documents if isinstance(d.value, dict) and d.value.get("kind") == "RenderConfig"]
-        ours = [found_document for found_document in named if kind_of(found_document, problems)]
-        for i, found_document in enumerate(ours):
-            for key in beside if isinstance(found_document.value.get("spec"), dict) else ():
-                found_document.value["spec"].pop(key, None)
-            ours[i], wrongly = configured(found_document, "" if i else env)
-            problems += [*check(ours[i], "RenderConfig"), *wrongly]
-        if ours:
-            document = ours[0]
-            wrongs = [problem.field.removeprefix("spec.") for problem in problems if not problem.warning]
-            wrong = {field.partition(".")[0].partition("[")[0] for field in wrongs}
-            if "environments" in wrong and env:
-                wrong = {*(document.value.get("spec") or ())}  # whatever the environment has set
-            wrong.add("environments")
-            read = document.value.get("spec")
-            spec = {key: read[key] for key in read if key not in wrong} if isinstance(read, dict) else {}
+        has_syntax_errors = bool(problems)
+        config_documents = [e for e in documents if isinstance(e.value, dict) and e.value.get("kind") == "RenderConfig"]
+        valid = [config_document for config_document in config_documents if kind_of(config_document, problems)]
+        for i, config_document in enumerate(valid):
+            for key in skipped_keys if isinstance(config_document.value.get("spec"), dict) else ():
+                config_document.value["spec"].pop(key, None)
+            valid[i], environment_problems = apply_environment(config_document, "" if i else env)
+            problems += [*check(valid[i], "RenderConfig"), *environment_problems]
+        if valid:
+            document = valid[0]
+            wrong_fields = [problem.field.removeprefix("spec.") for problem in problems if not problem.warning]
+            wrong_keys = {field.partition(".")[0].partition("[")[0] for field in wrong_fields}
+            if "environments" in wrong_keys and env:
+                wrong_keys = {*(document.value.get("spec") or ())}  # whatever the environment has set
+            wrong_keys.add("environments")
+            document_spec = document.value.get("spec")
+            spec = (
+                {key: document_spec[key] for key in document_spec if key not in wrong_keys}
+                if isinstance(document_spec, dict)
+                else {}
+            )
             problems += [
                 make_diagnostic("E204", second.origin("kind"), name=f"{name}:{document.locate(('kind',))[0]}")
-                for second in ours[1:]
+                for second in valid[1:]
             ]
-        if broken:
+        if has_syntax_errors:
             raise RenderError(problems)
     if document is None and env:
-        raise missing(env)
+        raise unknown_environment(env)
     sources: dict[Path, Source] = {}
     for override in overrides:
         if override.path[0] == "environments":
             raise RenderError([make_diagnostic("E758", Origin(_flag(override.text)))])
         sources[override.path] = _flag(override.text)
-        spec = _with(spec, override, override.value)
+        spec = _set_path(spec, override, override.value)
         if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
             # Where a text belongs, the shell's 1.35 is that text.
-            spec = _with(spec, override, override.text.partition("=")[2])
-    config = RenderConfig(cast("RenderConfigSpec", spec), document or NamedSource("llmaz.yaml"), sources)
+            spec = _set_path(spec, override, override.text.partition("=")[2])
+    config = RenderConfig(spec, document or NamedSource("llmaz.yaml"), sources)
     if (folder := config.get("output", "dir")) and not _is_inside(str(folder)):
         problems.append(make_diagnostic("E145", config.origin("output", "dir"), value=folder))
         kept = {key: value for key, value in spec["output"].items() if key != "dir"}
-        config = RenderConfig(cast("RenderConfigSpec", {**spec, "output": kept}), config.document, sources)
-    if overrides and (env or not names(config.document)) and (findings := _config_findings(spec)):
+        config = RenderConfig({**spec, "output": kept}, config.document, sources)
+    if overrides and (env or not environment_names(config.document)) and (findings := _config_findings(spec)):
         raise RenderError(
             make_diagnostic(finding.code, config.origin(*finding.path[1:], key=finding.key), **finding.words)
             for finding in findings
         )
-    aims = {key: value for key, value in (config.get("targets") or {}).items() if value}
-    unknown = [wrong for key, value in aims.items() for wrong in _aimed(config.origin("targets", key), key, value)]
-    problems += unknown or _unsupported(config, aims)
+    targets = {key: value for key, value in (config.get("targets") or {}).items() if value}
+    unknown = [e for key, value in targets.items() for e in _target_problems(config.origin("targets", key), key, value)]
+    problems += unknown or _unsupported_targets(config, targets)
     return config, problems
 
 
 def _is_inside(folder: str) -> bool:
-    """Whether a path leads to a folder below the one that it is seen from, and not into git's own."""
-    names = folder.split("/")
-    return folder.isprintable() and not folder.startswith("/") and not {"..", ".git"} & {name.lower() for name in names}
+    """Whether a relative path leads to a folder below its start, and not into `.git`."""
+    parts = folder.split("/")
+    return folder.isprintable() and not folder.startswith("/") and not {"..", ".git"} & {name.lower() for name in parts}
 
 
-def _aimed(at: Origin, key: str, value: str) -> Iterator[Diagnostic]:
-    """What is wrong with a target: a version of which nobody knows what it has."""
+def _target_problems(origin: Origin, key: str, value: str) -> Iterator[Diagnostic]:
+    """An error for a target version outside the known range."""
     component = component_versions.components()[key]
     have = component_versions.numbers(value)
     if key == "kubernetes" and minor(value) < 30:
-        yield make_diagnostic("E133", at, value=value)
+        yield make_diagnostic("E133", origin, value=value)
     elif have < component_versions.numbers(component.oldest):
-        yield make_diagnostic("E701", at, name=component.title, value=value, oldest=component.oldest)
+        yield make_diagnostic("E701", origin, name=component.title, value=value, oldest=component.oldest)
     elif have > component_versions.numbers(component.newest):
-        yield make_diagnostic("E702", at, name=component.title, value=value, newest=component.newest)
+        yield make_diagnostic("E702", origin, name=component.title, value=value, newest=component.newest)
 
 
-def _unsupported(config: RenderConfig, aims: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """Warnings of targets that RenderConfig names and that do not work with others, named or by default."""
+def _unsupported_targets(config: RenderConfig, targets: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """Warnings for targets of RenderConfig that do not work with the other targets, set or default."""
     components = component_versions.components()
-    versions = component_versions.target_versions(aims).versions
-    for key, value in aims.items():
+    versions = component_versions.target_versions(targets).versions
+    for key, value in targets.items():
         for other, needed in component_versions.unsupported(key, versions):
             words = {"name": components[key].title, "value": value, "other": components[other].title, "target": other}
             other_version = versions[other]
@@ -150,27 +154,32 @@ def _unsupported(config: RenderConfig, aims: Mapping[str, str]) -> Iterator[Diag
 
 
 def _flag(text: str) -> NamedSource:
-    """`--set KEY=VALUE` as one types it."""
+    """`--set KEY=VALUE` as typed in a shell."""
     import shlex
 
     return NamedSource(f"--set {shlex.quote(text)}")
 
 
 def _config_findings(spec: Mapping[str, Any]) -> list[schema.SchemaFinding]:
-    whole = {"apiVersion": KINDS["RenderConfig"], "kind": "RenderConfig", "metadata": {"name": "config"}, "spec": spec}
-    return [] if schema.valid("input/renderconfig", whole) else schema.findings("input/renderconfig", whole)
+    document = {
+        "apiVersion": KINDS["RenderConfig"],
+        "kind": "RenderConfig",
+        "metadata": {"name": "config"},
+        "spec": spec,
+    }
+    return [] if schema.valid("input/renderconfig", document) else schema.findings("input/renderconfig", document)
 
 
 def _override_findings(spec: Mapping[str, Any], override: ConfigOverride) -> list[schema.SchemaFinding]:
     return [finding for finding in _config_findings(spec) if finding.path[1:] == override.path]
 
 
-def _with(spec: Any, override: ConfigOverride, value: Any, depth: int = 0) -> dict[str, Any]:
+def _set_path(spec: Any, override: ConfigOverride, value: Any, depth: int = 0) -> dict[str, Any]:
     """The spec with the value at the override's path. Raises RenderError where that leads through a single value."""
     if not isinstance(spec, dict):
         parent, key = ".".join(override.path[:depth]), ".".join(override.path)
         raise RenderError([make_diagnostic("E132", Origin(_flag(override.text)), parent=parent, key=key)])
     part = override.path[depth]
     if depth + 1 < len(override.path):
-        value = _with(spec.get(part) or {}, override, value, depth + 1)
+        value = _set_path(spec.get(part) or {}, override, value, depth + 1)
     return {**spec, part: value}

@@ -1,4 +1,4 @@
-"""Which documents are ours, and what the schema of their kind says of them."""
+"""Recognizes the documents of our kinds, and validates them against the schema of their kind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from renderer import schema
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
-from renderer.load.deprecated_names import OLDER
+from renderer.load.deprecated_names import DEPRECATED_FIELDS
 from renderer.yamlio import Document
 
 GROUPS = ("llmaz.io", "inference.llmaz.io", "renderer.llmaz.io")
@@ -19,10 +19,10 @@ KINDS = {
     "ModelRoute": "renderer.llmaz.io/v1alpha1",
     "InferenceModel": "inference.networking.x-k8s.io/v1alpha2",
 }
-_ALSO = ("InferenceModel", "inference.networking.x-k8s.io/v1alpha1")
-_ELSEWHERE = "inference.networking.x-k8s.io"  # the group of InferenceModel, whose other kinds are others' business
+_OLD_INFERENCE_MODEL = ("InferenceModel", "inference.networking.x-k8s.io/v1alpha1")
+_INFERENCE_GROUP = "inference.networking.x-k8s.io"  # the group of InferenceModel; its other kinds are foreign
 # Where a plain `off` is that word, not false (docs/design/contract.md#the-word-off); `*` stands for every key.
-_WORDS: dict[str, tuple[Path, ...]] = {
+_OFF_FIELDS: dict[str, tuple[Path, ...]] = {
     "Playground": (("spec", "hardening"), ("spec", "gateway", "mode")),
     "Service": (("spec", "hardening"), ("spec", "gateway", "mode")),
     "RenderConfig": (
@@ -34,23 +34,27 @@ _WORDS: dict[str, tuple[Path, ...]] = {
 
 
 def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
-    """Which kind of ours it is; '' when it is ours and wrong (a problem says so); None when it is none of our
-    business.
+    """The document's kind; '' for a document of ours with a wrong kind or version (a problem is added); None for a
+    foreign one.
     """
     value = document.value
     if not isinstance(value, dict):
-        return _listed(document, value, (), problems)
+        return _list_kind(document, value, (), problems)
     kind, version = value.get("kind"), value.get("apiVersion")
-    if isinstance(kind, str) and version is not None and (KINDS.get(kind) == version or (kind, version) == _ALSO):
+    if (
+        isinstance(kind, str)
+        and version is not None
+        and (KINDS.get(kind) == version or (kind, version) == _OLD_INFERENCE_MODEL)
+    ):
         return kind
     group = version.partition("/")[0] if isinstance(version, str) else None
-    if group in GROUPS or (group == _ELSEWHERE and _meant(kind)):
+    if group in GROUPS or (group == _INFERENCE_GROUP and _is_inference_model(kind)):
         if kind is None:
-            usual = "InferenceModel" if group == _ELSEWHERE else "Playground"
-            hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or usual}"
+            default_kind = "InferenceModel" if group == _INFERENCE_GROUP else "Playground"
+            hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or default_kind}"
             problems.append(make_diagnostic("E302", document.origin(), word="kind", hint=hint))
         elif not isinstance(kind, str):
-            problems.append(_no_string(document, "kind"))
+            problems.append(_type_error(document, "kind"))
         elif kind in KINDS:
             problems.append(
                 make_diagnostic("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
@@ -64,49 +68,51 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
             hint = f"write apiVersion: {KINDS[kind]}"
             problems.append(make_diagnostic("E302", document.origin(), word="apiVersion", hint=hint))
         elif not isinstance(version, str):
-            problems.append(_no_string(document, "apiVersion"))
+            problems.append(_type_error(document, "apiVersion"))
         else:
             origin = document.origin("apiVersion")
             problems.append(make_diagnostic("E212", origin, version=version, kind=kind, right=KINDS[kind]))
         return ""
-    return _listed(document, value.get("items"), ("items",), problems) if kind == "List" else None
+    return _list_kind(document, value.get("items"), ("items",), problems) if kind == "List" else None
 
 
-def _meant(kind: Any) -> bool:
-    """Whether an object of the group of InferenceModel is meant for one."""
+def _is_inference_model(kind: Any) -> bool:
+    """Whether an object of InferenceModel's group is, or seems meant to be, an InferenceModel."""
     return not isinstance(kind, str) or kind.lower() in ("inferencemodel", "inferencemodels")
 
 
-def _no_string(document: Document, field: str) -> Diagnostic:
+def _type_error(document: Document, field: str) -> Diagnostic:
     finding = schema.type_finding((field,), document.value[field], "string")
     return make_diagnostic(finding.code, document.origin(field), **schema.words(finding, document.raw((field,))))
 
 
-def _listed(document: Document, items: Any, path: Path, problems: list[Diagnostic]) -> str | None:
-    """'' when objects of ours stand in a list (a problem says so), else None."""
+def _list_kind(document: Document, items: Any, path: Path, problems: list[Diagnostic]) -> str | None:
+    """'' for a list that holds objects of ours (a problem is added), else None."""
     for item in items if isinstance(items, list) else ():
         version = item.get("apiVersion") if isinstance(item, dict) else None
         group = version.partition("/")[0] if isinstance(version, str) else ""
-        if group in GROUPS or (group == _ELSEWHERE and _meant(item.get("kind"))):
+        if group in GROUPS or (group == _INFERENCE_GROUP and _is_inference_model(item.get("kind"))):
             problems.append(make_diagnostic("E218", document.origin(*path, key=True)))
             return ""
     return None
 
 
 def check(document: Document, kind: str) -> list[Diagnostic]:
-    """What the schema of its kind says."""
+    """The violations of the schema of its kind. Removes null keys, and restores a plain `off` where it is a word."""
     value = document.value
-    for path in _WORDS.get(kind, ()):
+    for path in _OFF_FIELDS.get(kind, ()):
         _restore_word(document, value, path)
     name = f"input/{kind.lower()}"
     if schema.valid(name, value) or (_drop_nulls(value) and schema.valid(name, value)):
         return []
     problems = []
-    for finding in schema.findings(name, value, OLDER.get(kind, {})):
+    for finding in schema.findings(name, value, DEPRECATED_FIELDS.get(kind, {})):
         origin = document.origin(*finding.path, key=finding.key)
         raw = document.raw(finding.path) if finding.code not in ("E301", "E302") else None
-        bare = kind == "BackendRuntime" and raw and raw.startswith("{{") and raw.endswith("}}") and _has_engine(value)
-        if bare and finding.words.get("wanted") not in ("a map", "a list"):
+        is_template = (
+            kind == "BackendRuntime" and raw and raw.startswith("{{") and raw.endswith("}}") and _has_engine(value)
+        )
+        if is_template and finding.words.get("wanted") not in ("a map", "a list"):
             continue  # a bare word may stand for a number
         code = finding.code
         if code == "E302" and finding.words["word"] == "maxReplicas":
@@ -123,7 +129,7 @@ def _has_engine(value: Any) -> bool:
 
 
 def _drop_nulls(value: Any) -> bool:
-    """Takes keys without a value out, as the API server does; whether there were any."""
+    """Removes keys with null values, as the API server does. Returns whether there were any."""
     if isinstance(value, list):
         return bool([item for item in value if _drop_nulls(item)])
     if not isinstance(value, dict):
@@ -134,13 +140,13 @@ def _drop_nulls(value: Any) -> bool:
     return any([bool(empty), *map(_drop_nulls, value.values())])
 
 
-def _restore_word(document: Document, value: Any, path: Path, done: Path = ()) -> None:
+def _restore_word(document: Document, value: Any, path: Path, prefix: Path = ()) -> None:
     for i, part in enumerate(path[:-1]):
         if part == "*":
             for key in value if isinstance(value, dict) else ():
-                _restore_word(document, value[key], path[i + 1 :], (*done, *path[:i], key))
+                _restore_word(document, value[key], path[i + 1 :], (*prefix, *path[:i], key))
             return
         value = value.get(part) if isinstance(value, dict) else None
-    off = isinstance(value, dict) and value.get(path[-1]) is False
-    if off and (document.raw((*done, *path)) or "").lower() == "off":
+    is_off = isinstance(value, dict) and value.get(path[-1]) is False
+    if is_off and (document.raw((*prefix, *path)) or "").lower() == "off":
         value[path[-1]] = "off"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -18,14 +18,14 @@ _WEIGHTS = "model-volume"  # an emptyDir of that name holds them (docs/design/co
 
 
 class PodGroup(Struct, frozen=True):
-    """Equal pods of a workload. `most`: their greatest number; `asks`: accelerators of one pod, by resource; `selects`:
-    its node selector; `tolerates`: its tolerations; `stores`: bytes that it requests of its node's disk.
+    """Equal pods of a workload. `most`: their greatest number; `accelerators`: of one pod, by resource; `stores`: bytes
+    that it requests of its node's disk.
     """
 
     most: int
-    asks: Mapping[str, int]
-    selects: Mapping[str, str]
-    tolerates: Sequence[Mapping[str, Any]]
+    accelerators: Mapping[str, int]
+    node_selector: Mapping[str, str]
+    tolerations: Sequence[Mapping[str, Any]]
     stores: int = 0
 
 
@@ -48,42 +48,46 @@ class FleetDemand(Struct, frozen=True):
 
     scope: Scope
     context: resolve.RunContext
-    needs: tuple[NodeDemand, ...]
+    demands: tuple[NodeDemand, ...]
 
 
 def fleet_demand(options: RenderOptions) -> tuple[FleetDemand, list[Diagnostic]]:
     """The demand of the input below PATHS, and diagnostics of the input. No objects are built, so errors that only the
     checks of objects find are missing. Raises RenderError.
     """
-    done, problems = plan_tree(options, _requested_nodes)
-    demands = [_node_demand(*demand) for answer in done.answers for demand in answer]
+    planned, problems = plan_tree(options, _item_demands)
+    demands: list[NodeDemand] = [demand for answer in planned.answers for demand in answer]
     demands.sort(key=lambda demand: (demand.namespace, demand.app, demand.name))
-    return FleetDemand(done.scope, done.context, tuple(demands)), problems
+    return FleetDemand(planned.scope, planned.context, tuple(demands)), problems
 
 
-def _node_demand(pods: Sequence[Any], *fields: Any) -> NodeDemand:
-    return NodeDemand(*(*fields, tuple([PodGroup(*pod) for pod in pods])))
-
-
-def _requested_nodes(
+def _item_demands(
     context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
-) -> list[Any]:
-    """The demand of an item as plain values, which pass between processes."""
-    return list(_needs(context, item, plans)) if isinstance(item, App) else []
-
-
-def _needs(context: resolve.RunContext, app: App, plans: Sequence[Plan | TrafficPlan]) -> Iterator[Any]:
+) -> list[NodeDemand]:
+    if not isinstance(item, App):
+        return []
     workloads = {plan.name: plan for plan in plans if isinstance(plan, Plan)}
-    for place in resolve.app_placements(context, app):
+    demands = []
+    for place in resolve.app_placements(context, item):
         plan = workloads[place.name]
-        flavors = [(flavor.name, dict(flavor.node)) for flavor in place.flavors]
         weights = context.inputs.models[plan.model].spec.get("facts", {}).get("weightsGiB", 0)
         loads = any(volume["name"] == _WEIGHTS and "emptyDir" in volume for volume in plan.worker.volumes)
         groups, leader = _max_groups(plan), plan.leader or plan.worker
-        pod_groups = [_pod_group(context.inputs, groups, leader)]
+        pods = [_pod_group(context.inputs, groups, leader)]
         if plan.size > 1:
-            pod_groups.append(_pod_group(context.inputs, (plan.size - 1) * groups, plan.worker))
-        yield pod_groups, app.namespace, app.name, plan.name, flavors, place.handed, weights if loads else 0
+            pods.append(_pod_group(context.inputs, (plan.size - 1) * groups, plan.worker))
+        demands.append(
+            NodeDemand(
+                namespace=item.namespace,
+                app=item.name,
+                name=plan.name,
+                flavors=[(flavor.name, dict(flavor.node)) for flavor in place.flavors],
+                handed=place.handed,
+                weights=weights if loads else 0,
+                pods=tuple(pods),
+            )
+        )
+    return demands
 
 
 def _max_groups(plan: Plan) -> int:
@@ -94,17 +98,18 @@ def _max_groups(plan: Plan) -> int:
     return most + (more if most else 0)
 
 
-def _pod_group(inputs: Inputs, most: int, pod: Pod) -> tuple[Any, ...]:
-    asks: dict[str, int] = {}
+def _pod_group(inputs: Inputs, most: int, pod: Pod) -> PodGroup:
+    accelerators: dict[str, int] = {}
     for container in pod.containers:
         resources = container.resources
         for name, value in {**(resources.get("requests") or {}), **(resources.get("limits") or {})}.items():
             if resolve.accelerates(inputs, name):
-                asks[name] = asks.get(name, 0) + quantity.nanos(value) // 10**9
-    asks = {name: count for name, count in sorted(asks.items()) if count}
+                accelerators[name] = accelerators.get(name, 0) + quantity.nanos(value) // 10**9
+    accelerators = {name: count for name, count in sorted(accelerators.items()) if count}
     tolerations = [*pod.tolerations, *(pod.rest.get("tolerations") or ())]  # tolerations of a podTemplate are in `rest`
     stores = max([sum(map(_disk_bytes, pod.containers)), *map(_disk_bytes, pod.init_containers)])
-    return most, asks, dict(pod.node_selector), [dict(toleration) for toleration in tolerations], stores
+    selector = dict(pod.node_selector)
+    return PodGroup(most, accelerators, selector, [dict(toleration) for toleration in tolerations], stores)
 
 
 def _disk_bytes(container: Container) -> int:

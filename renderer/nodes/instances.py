@@ -70,20 +70,24 @@ def _parse_table(families: Iterable[Mapping[str, Any]]) -> Iterable[Instance]:
 
 def choose_instances(requirements: Sequence[Requirement]) -> InstanceChoice:
     """The instances that meet all requirements."""
-    about = [requirement for requirement in requirements if requirement["key"] in HARDWARE]
-    left = tuple(instance for instance in instances() if all(meets_requirement(one, instance.labels) for one in about))
+    hardware = [requirement for requirement in requirements if requirement["key"] in HARDWARE]
+    matching = tuple(
+        instance
+        for instance in instances()
+        if all(meets_requirement(requirement, instance.labels) for requirement in hardware)
+    )
     types = [
         set(requirement["values"])
-        for requirement in about
+        for requirement in hardware
         if requirement["key"] == TYPE and requirement["operator"] == "In"
     ]
     sure = all(
         requirement["key"] in _values()
         and (requirement["operator"] != "In" or set(requirement["values"]) <= _values()[requirement["key"]])
-        for requirement in about
+        for requirement in hardware
     )
     named = tuple(sorted(set.intersection(*types))) if types and sure else ()
-    return InstanceChoice(left, named, all(requirement["key"] == ARCH for requirement in about), sure)
+    return InstanceChoice(matching, named, all(requirement["key"] == ARCH for requirement in hardware), sure)
 
 
 @cache
@@ -129,11 +133,11 @@ def accelerators_needed(pods: Mapping[int, int], counts: Iterable[int]) -> int |
 
 def _accelerators_by_kind(pods: Mapping[int, int], kinds: Sequence[int]) -> int:
     """The accelerators of nodes for the pods, each pod on the smallest node size that can hold it."""
-    placed: dict[int, dict[int, int]] = {}
+    pods_by_size: dict[int, dict[int, int]] = {}
     for request, number in pods.items():
         if kind := next((size for size in kinds if size >= request), 0):
-            placed.setdefault(kind, {})[request] = number
-    return sum(kind * _nodes(kind, held) for kind, held in placed.items())
+            pods_by_size.setdefault(kind, {})[request] = number
+    return sum(kind * _nodes(kind, size_pods) for kind, size_pods in pods_by_size.items())
 
 
 def _nodes(size: int, pods: Mapping[int, int]) -> int:

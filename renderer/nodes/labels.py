@@ -39,7 +39,7 @@ HARDWARE = frozenset(
         ),
     }
 )
-_PLACE = frozenset(
+_PLACEMENT = frozenset(
     {
         CAPACITY,
         "kubernetes.io/os",
@@ -61,7 +61,7 @@ _PLACE = frozenset(
     }
 )
 # Deprecated names, which Karpenter treats as the current ones.
-_NEWER = {
+_CURRENT_NAMES = {
     "beta.kubernetes.io/arch": ARCH,
     "beta.kubernetes.io/instance-type": TYPE,
     "beta.kubernetes.io/os": "kubernetes.io/os",
@@ -72,12 +72,12 @@ _NEWER = {
 
 def current_name(key: str) -> str:
     """The current name of a label, for a deprecated one."""
-    return _NEWER.get(key, key)
+    return _CURRENT_NAMES.get(key, key)
 
 
 def is_requirement_label(key: str) -> bool:
     """Whether the label can be a requirement: Karpenter knows its values before it makes a node."""
-    return current_name(key) in HARDWARE or current_name(key) in _PLACE
+    return current_name(key) in HARDWARE or current_name(key) in _PLACEMENT
 
 
 def is_restricted(key: str) -> bool:

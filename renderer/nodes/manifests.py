@@ -29,15 +29,15 @@ class NodePoolManifests(Struct, frozen=True):
     text: str
     pools: int
     workloads: int
-    apart: int
+    without_flavor: int
     fleet: FleetDemand
 
 
 def nodepools(options: RenderOptions) -> tuple[NodePoolManifests, list[Diagnostic]]:
     """The node pools for the input below PATHS, and all diagnostics. Raises RenderError."""
-    read, problems = fleet_demand(options)
+    fleet, problems = fleet_demand(options)
     diagnostics = Collector()
-    node_pools = [] if has_errors(problems) else pools(read, diagnostics)
+    node_pools = [] if has_errors(problems) else pools(fleet, diagnostics)
     manifests = (
         []
         if has_errors(diagnostics.problems)
@@ -45,8 +45,8 @@ def nodepools(options: RenderOptions) -> tuple[NodePoolManifests, list[Diagnosti
     )
     problems = [*problems, *diagnostics.problems, *check.manifests(manifests)]
     text = manifest_files.header(CONFIG) + yamlio.dump(*(manifest.body for manifest in manifests))
-    placed = sum(1 for need in read.needs if need.flavors)
-    return NodePoolManifests(text, len(node_pools), placed, len(read.needs) - placed, read), problems
+    with_flavor = sum(1 for demand in fleet.demands if demand.flavors)
+    return NodePoolManifests(text, len(node_pools), with_flavor, len(fleet.demands) - with_flavor, fleet), problems
 
 
 def _pool_manifest(pool: NodePool) -> Manifest:

@@ -24,8 +24,8 @@ from renderer.nodes.labels import ARCH, CAPACITY, current_name, is_requirement_l
 from renderer.nodes.settings import KarpenterSettings, settings
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
-_LONGEST = 63  # a node's label holds the name of its pool
-_FULL = 0.9  # kubelet evicts pods when less than a tenth of the disk is free
+_MAX_NAME = 63  # a node's label holds the name of its pool
+_MAX_DISK_SHARE = 0.9  # kubelet evicts pods when less than a tenth of the disk is free
 DISK = "200Gi"
 
 
@@ -54,9 +54,9 @@ def pools(fleet: FleetDemand, diagnostics: Collector) -> list[NodePool]:
         diagnostics.add("E790", config.origin("karpenter") if config.spec else Origin(config.document))
         return []
     users: dict[str, list[NodeDemand]] = {}
-    for need in fleet.needs:
-        for name, _ in need.flavors:
-            users.setdefault(name, []).append(need)
+    for demand in fleet.demands:
+        for name, _ in demand.flavors:
+            users.setdefault(name, []).append(demand)
     for name in config.get("karpenter", "perFlavor") or ():
         if name not in users:
             hint = suggestion(name, sorted(users)) or "no workload has a flavor"
@@ -66,9 +66,9 @@ def pools(fleet: FleetDemand, diagnostics: Collector) -> list[NodePool]:
         return []
     node_pools = _apply_taints(node_pools, users, diagnostics)
     _check_selectors(fleet, node_pools, diagnostics)
-    for need in fleet.needs:
-        if need.handed:
-            app = fleet.context.apps[need.namespace, need.app]
+    for demand in fleet.demands:
+        if demand.handed:
+            app = fleet.context.apps[demand.namespace, demand.app]
             from_app = "flavorPolicy" in app.spec
             diagnostics.add("W794", app.origin("spec", "flavorPolicy") if from_app else config.origin("flavorPolicy"))
     return node_pools
@@ -84,11 +84,11 @@ def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnost
     for words in karpenter.missing():
         diagnostics.add("E791", config.origin("karpenter"), what=words)
     name = f"{config.get('karpenter', 'namePrefix', default='llmaz-')}{flavor}"
-    if not _NAME.fullmatch(name) or len(name) > _LONGEST:
+    if not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         diagnostics.add("E795", origin, name=name)
     _check_labels(fleet, flavor, users, diagnostics)
-    pods = [pod for need in users for pod in need.pods]
-    resources = sorted({resource for pod in pods for resource in pod.asks})
+    pods = [pod for demand in users for pod in demand.pods]
+    resources = sorted({resource for pod in pods for resource in pod.accelerators})
     requirements = tuple(_requirements(fleet, users[0], karpenter, node))
     required = {requirement["key"] for _, requirement in requirements}
     node_pool = NodePool(
@@ -123,20 +123,20 @@ def _check_labels(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], 
     for label in node:
         if is_restricted(current_name(label)):
             diagnostics.add("E793", _flavor_origin(fleet, first, flavor, label), name=label)
-    if other := next((need for need in users if dict(need.flavors)[flavor] != node), None):
+    if other := next((demand for demand in users if dict(demand.flavors)[flavor] != node), None):
         words = {"first": f"{first.namespace}/{first.app}", "other": f"{other.namespace}/{other.app}"}
         diagnostics.add("E794", _flavor_origin(fleet, other, flavor), name=flavor, **words)
 
 
-def _flavor_origin(fleet: FleetDemand, need: NodeDemand, flavor: str, label: str = "") -> Origin:
+def _flavor_origin(fleet: FleetDemand, demand: NodeDemand, flavor: str, label: str = "") -> Origin:
     """The origin of a workload's flavor, or of a node label of that flavor."""
-    places = resolve.app_placements(fleet.context, fleet.context.apps[need.namespace, need.app])
-    place = next(placement for placement in places if placement.name == need.name)
+    places = resolve.app_placements(fleet.context, fleet.context.apps[demand.namespace, demand.app])
+    place = next(placement for placement in places if placement.name == demand.name)
     return resolve.flavor_origin(fleet.context, place, flavor, label)
 
 
 def _requirements(
-    fleet: FleetDemand, need: NodeDemand, karpenter: KarpenterSettings, node: Mapping[str, str]
+    fleet: FleetDemand, demand: NodeDemand, karpenter: KarpenterSettings, node: Mapping[str, str]
 ) -> Iterator[tuple[Origin, Requirement]]:
     """Requirements for capacity type and architecture, of the flavor, and of RenderConfig. For a key that several of
     them have, the last one wins.
@@ -146,14 +146,14 @@ def _requirements(
         (karpenter.at("architectures"), _one_of(ARCH, *karpenter.get("architectures", ("amd64",)))),
     ]
     flavor = [
-        (_flavor_origin(fleet, need, karpenter.flavor, label), _one_of(current_name(label), value))
+        (_flavor_origin(fleet, demand, karpenter.flavor, label), _one_of(current_name(label), value))
         for label, value in node.items()
         if is_requirement_label(label)
     ]
-    listed = list(karpenter.requirements())
-    for layer, above in (purchase, [*flavor, *listed]), (flavor, listed), (listed, []):
-        over = {requirement["key"] for _, requirement in above}
-        yield from (pair for pair in layer if pair[1]["key"] not in over)
+    configured = list(karpenter.requirements())
+    for layer, stronger in (purchase, [*flavor, *configured]), (flavor, configured), (configured, []):
+        overridden = {requirement["key"] for _, requirement in stronger}
+        yield from (pair for pair in layer if pair[1]["key"] not in overridden)
 
 
 def _one_of(key: str, *values: str) -> Requirement:
@@ -164,8 +164,8 @@ def _check_instances(
     pool: NodePool, candidates: InstanceChoice, resources: Sequence[str], diagnostics: Collector
 ) -> None:
     """A warning if Karpenter makes no nodes for a resource, or if no requirement restricts the instances."""
-    if strange := [resource for resource in resources if not is_countable(resource)]:
-        what = f"no instance that Karpenter knows has {quoted(strange)}, so it makes no nodes for these pods"
+    if uncountable := [resource for resource in resources if not is_countable(resource)]:
+        what = f"no instance that Karpenter knows has {quoted(uncountable)}, so it makes no nodes for these pods"
         diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint="make these nodes by other means")
     elif resources and candidates.open:
         label, value = next(iter(pool.labels.items()), ("", ""))
@@ -194,20 +194,20 @@ def _check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collec
     size = str(pool.settings.get("volumeSize", DISK))
     if pool.settings.get("instanceStorePolicy"):
         return
-    for need in users:
+    for demand in users:
         taken = {
-            "the weights": need.weights,
-            "requests of ephemeral-storage": max(pod.stores for pod in need.pods) / 2**30,
+            "the weights": demand.weights,
+            "requests of ephemeral-storage": max(pod.stores for pod in demand.pods) / 2**30,
         }
         for what, gib in taken.items():
-            if gib > _FULL * int(size.removesuffix("Gi")):
+            if gib > _MAX_DISK_SHARE * int(size.removesuffix("Gi")):
                 diagnostics.add(
                     "E799",
                     pool.settings.at("volumeSize"),
                     what=what,
                     size=size,
                     flavor=pool.flavor,
-                    app=f"{need.namespace}/{need.name}",
+                    app=f"{demand.namespace}/{demand.name}",
                     weights=math.ceil(gib),
                 )
 
@@ -218,42 +218,44 @@ def _apply_taints(
     """The pools with only those taints that all of their pods tolerate. Warnings for taints that only some pods
     tolerate, and for taints of RenderConfig that none does.
     """
-    nobody: dict[Path, tuple[Origin, str, list[str]]] = {}
-    somebody: set[Path] = set()
+    untolerated: dict[Path, tuple[Origin, str, list[str]]] = {}
+    tolerated: set[Path] = set()
     tainted_pools = []
     for pool in node_pools:
         kept = []
         for i, taint in enumerate(pool.taints):
-            given = "taints" in pool.settings.values
-            origin = pool.settings.at("taints").at(i) if given else pool.origin
-            against = [need for need in users[pool.flavor] if not all(_is_tolerated(taint, pod) for pod in need.pods)]
-            if not against:
+            configured = "taints" in pool.settings.values
+            origin = pool.settings.at("taints").at(i) if configured else pool.origin
+            intolerant = [
+                demand for demand in users[pool.flavor] if not all(_is_tolerated(taint, pod) for pod in demand.pods)
+            ]
+            if not intolerant:
                 kept.append(taint)
-            if len(against) < len(users[pool.flavor]):
-                somebody.add(origin.path)
-            elif given:
-                nobody.setdefault(origin.path, (origin, taint["key"], []))[2].append(pool.flavor)
-            if 0 < len(against) < len(users[pool.flavor]):
-                names = quoted(dict.fromkeys(f"{need.namespace}/{need.app}" for need in against))
+            if len(intolerant) < len(users[pool.flavor]):
+                tolerated.add(origin.path)
+            elif configured:
+                untolerated.setdefault(origin.path, (origin, taint["key"], []))[2].append(pool.flavor)
+            if 0 < len(intolerant) < len(users[pool.flavor]):
+                names = quoted(dict.fromkeys(f"{demand.namespace}/{demand.app}" for demand in intolerant))
                 diagnostics.add("W791", origin, taint=taint["key"], flavors=f"'{pool.flavor}'", pods=f"pods of {names}")
         tainted_pools.append(replace(pool, taints=tuple(kept)))
-    for path, (origin, key, flavors) in nobody.items():
-        if path not in somebody:
+    for path, (origin, key, flavors) in untolerated.items():
+        if path not in tolerated:
             diagnostics.add("W791", origin, taint=key, flavors=quoted(flavors), pods="their pods")
     return tainted_pools
 
 
 def _is_tolerated(taint: Mapping[str, str], pods: PodGroup) -> bool:
     return any(
-        tolerate.get("effect", taint["effect"]) in ("", taint["effect"])
+        toleration.get("effect", taint["effect"]) in ("", taint["effect"])
         and (
-            (tolerate.get("operator") == "Exists" and tolerate.get("key", "") in ("", taint["key"]))
+            (toleration.get("operator") == "Exists" and toleration.get("key", "") in ("", taint["key"]))
             or (
-                tolerate.get("operator", "Equal") in ("", "Equal")
-                and (tolerate.get("key"), tolerate.get("value", "")) == (taint["key"], taint.get("value", ""))
+                toleration.get("operator", "Equal") in ("", "Equal")
+                and (toleration.get("key"), toleration.get("value", "")) == (taint["key"], taint.get("value", ""))
             )
         )
-        for tolerate in pods.tolerates
+        for toleration in pods.tolerations
     )
 
 
@@ -294,12 +296,12 @@ def _limits(
     in nodes, one for each pod.
     """
     nodes = {"nodes": str(sum(pod.most for pod in pods))}
-    if len(resources) != 1 or not all(pod.asks for pod in pods) or not is_countable(resources[0]):
+    if len(resources) != 1 or not all(pod.accelerators for pod in pods) or not is_countable(resources[0]):
         return nodes
     [resource] = resources
     pods_by_count: dict[int, int] = {}
     for pod in pods:
-        pods_by_count[pod.asks[resource]] = pods_by_count.get(pod.asks[resource], 0) + pod.most
+        pods_by_count[pod.accelerators[resource]] = pods_by_count.get(pod.accelerators[resource], 0) + pod.most
     counts = [instance.holds for instance in candidates.instances if instance.resource == resource]
     if candidates.open or not candidates.sure:
         return nodes
@@ -324,21 +326,21 @@ def _limits(
 
 def _check_selectors(fleet: FleetDemand, node_pools: Sequence[NodePool], diagnostics: Collector) -> None:
     """A warning for pods that select a label that no node of their flavors has."""
-    by_name = {pool.flavor: pool for pool in node_pools}
-    for need in fleet.needs:
-        mine = [by_name[name] for name, _ in need.flavors]
-        for pods in need.pods if mine else ():
-            for label, value in pods.selects.items():
-                if not any(_may_have_label(pool, label, value) for pool in mine):
-                    app = fleet.context.apps[need.namespace, need.app]
-                    names = quoted(pool.flavor for pool in mine)
+    pools_by_flavor = {pool.flavor: pool for pool in node_pools}
+    for demand in fleet.demands:
+        demand_pools = [pools_by_flavor[name] for name, _ in demand.flavors]
+        for pods in demand.pods if demand_pools else ():
+            for label, value in pods.node_selector.items():
+                if not any(_may_have_label(pool, label, value) for pool in demand_pools):
+                    app = fleet.context.apps[demand.namespace, demand.app]
+                    names = quoted(pool.flavor for pool in demand_pools)
                     diagnostics.add("W792", app.origin("spec"), label=f"{label}={value}", names=names)
 
 
 def _may_have_label(pool: NodePool, label: str, value: str) -> bool:
     """Whether nodes of the pool may have the label with this value."""
     key = current_name(label)
-    about = [requirement for requirement in pool.required if requirement["key"] == key]
-    if not is_requirement_label(label) and not about:
+    requirements = [requirement for requirement in pool.required if requirement["key"] == key]
+    if not is_requirement_label(label) and not requirements:
         return pool.labels.get(label) == value
-    return all(meets_requirement(requirement, {key: value}) for requirement in about)
+    return all(meets_requirement(requirement, {key: value}) for requirement in requirements)

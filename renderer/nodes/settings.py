@@ -11,8 +11,8 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Origin
 from renderer.nodes.labels import current_name
 
-_WHO = ("role", "instanceProfile")  # either one replaces the other
-NEEDED = {
+_IDENTITY_KEYS = ("role", "instanceProfile")  # either one replaces the other
+REQUIRED_KEYS = {
     ("role", "instanceProfile"): "one of role and instanceProfile",
     ("amiAlias",): "amiAlias",
     ("subnetSelectorTerms",): "subnetSelectorTerms",
@@ -39,7 +39,7 @@ class KarpenterSettings(Struct, frozen=True):
 
     def missing(self) -> Iterator[str]:
         """Names of required settings that are missing."""
-        for keys, words in NEEDED.items():
+        for keys, words in REQUIRED_KEYS.items():
             if len([key for key in keys if key in self.values]) != 1:
                 yield words
 
@@ -61,8 +61,8 @@ def settings(config: RenderConfig, flavor: str) -> KarpenterSettings:
     """The merged settings of the flavor."""
     general = {key: value for key, value in (config.get("karpenter") or {}).items() if key != "perFlavor"}
     specific = config.get("karpenter", "perFlavor", flavor) or {}
-    if any(key in specific for key in _WHO):
-        general = {key: value for key, value in general.items() if key not in _WHO}
+    if any(key in specific for key in _IDENTITY_KEYS):
+        general = {key: value for key, value in general.items() if key not in _IDENTITY_KEYS}
     values = {**general, **specific}
     for key in ("limits", "consolidation", "tags"):  # maps are merged key by key
         if key in general and key in specific:

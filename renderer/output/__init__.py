@@ -1,1 +1,1 @@
-"""Manifests as files: their texts, and the folder that holds them."""
+"""Manifests as files: their texts, and the output folder."""

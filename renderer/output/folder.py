@@ -1,7 +1,7 @@
-"""The one way in which files are written and deleted: below a folder that is opened once, following no link.
+"""Writes and deletes files below a folder without following links; nothing else in the program does.
 
-Every folder on the way is opened by its own name in the one above it (openat with O_NOFOLLOW), so nothing in a hostile
-repository leads out of the folder: no link, no `..`, no temporary file whose name somebody guessed.
+Each folder on the way is opened by name relative to its parent (openat with O_NOFOLLOW), so nothing in a hostile
+repository can lead out of the output folder: no link, no `..`, no guessed name of a temporary file.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import errno
 import os
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
-_OPEN = 32  # folders at most that are kept open, the last ones used
+_MAX_OPEN = 32  # the most folders that are kept open, least recently used are closed
 
 
 class OutputFolder:
-    """The folder `path`, and files below it. Their paths have `/` between names, and no `.` or `..`.
+    """The folder `path`, created by the first write. Paths below it have `/` between names, and no `.` or `..`.
 
-    Whatever stands in the way, a link too, is an OSError. It is made when something is written.
+    A link or another obstacle on the way is an OSError.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._descriptors: dict[str, int] = {}  # of folders by their paths, the last used last
+        self._descriptors: dict[str, int] = {}  # of open folders by path, the most recently used last
         self._empty: dict[str, bool] = {}
 
-    def begin(self, path: str, size: int) -> bytes:
+    def read_start(self, path: str, size: int) -> bytes:
         """The first bytes of a file, `size` at most. Raises OSError."""
         parent, _, name = path.rpartition("/")
         # Without O_NONBLOCK, opening a pipe waits for a writer.
@@ -36,7 +36,7 @@ class OutputFolder:
             os.close(descriptor)
 
     def is_empty(self, path: str) -> bool:
-        """Whether nothing lay in a folder, or it was not there, when first asked; not where something else stands."""
+        """Whether a folder was empty or missing at the first call; False where it cannot be opened."""
         if path not in self._empty:
             try:
                 with os.scandir(self._folder(path)) as entries:
@@ -48,8 +48,8 @@ class OutputFolder:
         return self._empty[path]
 
     def write(self, path: str, text: str) -> None:
-        """Writes a file whole, by a temporary file beside it and a rename, so that none is ever half written; folders
-        are made. Raises OSError that names the file.
+        """Writes a file atomically, by a temporary file beside it and a rename; creates folders. Raises OSError that
+        names the file.
         """
         parent, _, name = path.rpartition("/")
         folder = self._folder(parent, create=True)
@@ -76,7 +76,7 @@ class OutputFolder:
             raise
 
     def delete(self, path: str) -> None:
-        """Deletes a file, and the folders above it that get empty. Raises OSError that names the file."""
+        """Deletes a file, and parent folders that become empty. Raises OSError that names the file."""
         parent, _, name = path.rpartition("/")
         folder = self._folder(parent)
         try:
@@ -95,7 +95,7 @@ class OutputFolder:
             parent = above
 
     def close(self) -> None:
-        """Closes the folders that are open; it may be used again."""
+        """Closes all open folders; the object can still be used."""
         while self._descriptors:
             os.close(self._descriptors.popitem()[1])
 
@@ -103,10 +103,10 @@ class OutputFolder:
         self.close()
 
     def _folder(self, path: str, *, create: bool = False) -> int:
-        """The descriptor of a folder below, '' for the folder itself. Raises OSError."""
+        """The descriptor of a folder below; '' is the folder itself. Raises OSError."""
         descriptor = self._descriptors.pop(path, None)
         if descriptor is None:
-            if len(self._descriptors) >= _OPEN:
+            if len(self._descriptors) >= _MAX_OPEN:
                 os.close(self._descriptors.pop(next(iter(self._descriptors))))
             descriptor = self._open(path, create=create)
         self._descriptors[path] = descriptor
@@ -117,33 +117,33 @@ class OutputFolder:
             os.makedirs(self.path or os.curdir, exist_ok=True)
         if not path:
             return os.open(self.path or os.curdir, _FOLDER)
-        above = self._folder("", create=create)
-        opened: int | None = None  # the last one on the way
+        parent_descriptor = self._folder("", create=create)
+        last_opened: int | None = None  # the last one on the way
         try:
             for name in path.split("/"):
                 if name in ("", os.curdir, os.pardir):
                     raise OSError(errno.EINVAL, f"'{name}' is no name of a folder")
                 try:
-                    below = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
+                    descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent_descriptor)
                 except FileNotFoundError:
                     if not create:
                         raise
                     with contextlib.suppress(FileExistsError):  # another process was quicker
-                        os.mkdir(name, dir_fd=above)
-                    below = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
-                if opened is not None:
-                    os.close(opened)
-                opened = above = below
+                        os.mkdir(name, dir_fd=parent_descriptor)
+                    descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent_descriptor)
+                if last_opened is not None:
+                    os.close(last_opened)
+                last_opened = parent_descriptor = descriptor
         except OSError as error:
-            if opened is not None:
-                os.close(opened)
+            if last_opened is not None:
+                os.close(last_opened)
             error.filename = os.path.join(self.path, path)
             raise
-        return above
+        return parent_descriptor
 
 
 def write_file(path: str, text: str) -> None:
-    """Writes one file whole, as `OutputFolder.write` does, below the folder that it lies in. Raises OSError."""
+    """Writes a file atomically, as `OutputFolder.write`, relative to its own folder. Raises OSError."""
     folder, name = os.path.split(path)
     output = OutputFolder(folder or os.curdir)
     try:

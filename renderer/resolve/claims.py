@@ -91,5 +91,7 @@ def find_model(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector
         return inputs.models[name]
     if not inputs.unreadable and ("OpenModel", name) not in inputs.broken:
         known = [*inputs.models, *(other for kind, other in inputs.broken if kind == "OpenModel")]
-        diagnostics.add("E203", origin, name=name, hint=suggestion(name, known, (own.name for own in inputs.own)))
+        diagnostics.add(
+            "E203", origin, name=name, hint=suggestion(name, known, (own.name for own in inputs.definitions))
+        )
     return None

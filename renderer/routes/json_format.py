@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from renderer import escapes
 from renderer.routes.rows import ProviderBehind, RouteLeg, RouteRow, RouteTable
 
@@ -13,7 +15,7 @@ def to_json(table: RouteTable) -> str:
     document = {
         "routes": [_route(row) for row in table.rows if row.route],
         "reserved": [_name_fields(row) for row in table.rows if not row.route],
-        "withoutRoute": [dict(zip(("kind", "namespace", "name", "why"), app, strict=True)) for app in table.unrouted],
+        "withoutRoute": [asdict(app) for app in table.unrouted],
     }
     return escapes.json_text(document, indent=2) + "\n"
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from renderer import resolve
 from renderer.api import App, RenderOptions, TrafficInput
@@ -74,7 +74,7 @@ class RouteRow(Struct, frozen=True):
     `auth_methods`: how the Gateway authenticates callers, in the words of `gateway.auth`; `kind`, `owner`: the object
     that has the name; `route`: the name of the route, '' for a name that is only reserved; `allowed`: who may call, ()
     for all whom the Gateway lets in; `request`, `idle`: timeouts of a request, and of a silent stream; `limits`:
-    header, tokens, interval and kind of tokens; `objective_priority`: the priority that a picker gets.
+    token limits; `objective_priority`: the priority that a picker gets.
     """
 
     gateway: tuple[str, str]
@@ -94,13 +94,20 @@ class RouteRow(Struct, frozen=True):
     legs: tuple[RouteLeg, ...] = ()
 
 
+class UnroutedApp(Struct, frozen=True, order=True):
+    """An app without a route, and the reason."""
+
+    kind: str
+    namespace: str
+    name: str
+    why: str
+
+
 class RouteTable(Struct, frozen=True):
-    """The rows, sorted by Gateway, host names and public name. `unrouted`: kind, namespace and name of apps without a
-    route, each with the reason.
-    """
+    """The rows, sorted by Gateway, host names and public name; and the apps without a route."""
 
     rows: tuple[RouteRow, ...]
-    unrouted: tuple[tuple[str, str, str, str], ...]
+    unrouted: tuple[UnroutedApp, ...]
 
     def by_gateway(self) -> Iterator[tuple[RouteRow, list[RouteRow]]]:
         """The rows grouped by Gateway, host names and authentication: the first row of each group, and all its rows."""
@@ -112,40 +119,54 @@ class RouteTable(Struct, frozen=True):
 Workloads = Mapping[tuple[str, str], WorkloadBehind]  # by namespace and name
 
 
+class _ItemRoutes(Struct, frozen=True):
+    """The routes of an item. The legs of `rows` have no workloads yet, since these may be of other items."""
+
+    rows: list[RouteRow]
+    workloads: Workloads
+    unrouted: list[UnroutedApp]
+
+
 def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     """All routes of the input below PATHS, and diagnostics of the input. No objects are built, so errors that only the
     checks of objects find are missing. Raises RenderError.
     """
-    planned, problems = plan_tree(options, _flat_routes)
-    context = planned.context
-    workloads = {
-        (space, name): WorkloadBehind(*fields) for answer in planned.answers for space, name, *fields in answer[1]
-    }
-    flat = [flat_row for answer in planned.answers for flat_row in answer[0]]
-    workloads |= _workloads_outside(
-        context, {(row[4], target[0]) for row in flat for target in row[-1] if not target[-1]} - set(workloads)
-    )
-    rows = [_row(flat_row, workloads) for flat_row in sorted(flat, key=lambda flat_row: flat_row[:7])]
+    planned, problems = plan_tree(options, _item_routes)
+    answers: list[_ItemRoutes] = planned.answers
+    workloads = {key: workload for answer in answers for key, workload in answer.workloads.items()}
+    rows = sorted((row for answer in answers for row in answer.rows), key=_order)
+    targets = {(row.namespace, leg.to) for row in rows for leg in row.legs if not leg.provider}
+    workloads |= _workloads_outside(planned.context, targets - set(workloads))
+    rows = [_with_workloads(row, workloads) for row in rows]
     linked = {(row.namespace, leg.workload.app) for row in rows for leg in row.legs if leg.workload}
-    apart = [app for answer in planned.answers for app in answer[2] if app[1:3] not in linked]
-    return RouteTable(tuple(rows), tuple(sorted(apart))), problems
+    unrouted = [app for answer in answers for app in answer.unrouted if (app.namespace, app.name) not in linked]
+    return RouteTable(tuple(rows), tuple(sorted(unrouted))), problems
 
 
-def _flat_routes(context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]) -> Any:
-    """The rows, the workloads, and the apps without a route of an item, as plain values to pass between processes."""
-    rows: list[Any] = [_flat_row(item, plan.route, plan) for plan in plans if plan.route]
-    workloads: list[Any] = []
-    apart: list[tuple[str, str, str, str]] = []
+def _order(row: RouteRow) -> tuple[Any, ...]:
+    return row.gateway, row.hostnames, row.auth_methods, row.name, row.namespace, row.kind, row.owner
+
+
+def _with_workloads(row: RouteRow, workloads: Workloads) -> RouteRow:
+    legs = [leg if leg.provider else replace(leg, workload=workloads.get((row.namespace, leg.to))) for leg in row.legs]
+    return replace(row, legs=tuple(legs))
+
+
+def _item_routes(
+    context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
+) -> _ItemRoutes:
+    rows = [_row(item, plan.route, plan) for plan in plans if plan.route]
+    workloads: dict[tuple[str, str], WorkloadBehind] = {}
+    unrouted: list[UnroutedApp] = []
     if isinstance(item, App):
-        workloads = [
-            (item.namespace, plan.name, *astuple(_workload(item, plan))) for plan in plans if isinstance(plan, Plan)
-        ]
+        workloads = {(item.namespace, plan.name): _workload(item, plan) for plan in plans if isinstance(plan, Plan)}
         if not plans[-1].route and not _has_route_from_outside(context, item, plans[-1]):
-            apart.append((item.kind, item.namespace, item.name, KEPT if _reachable(plans[-1]) else OFF))
+            why = KEPT if _reachable(plans[-1]) else OFF
+            unrouted.append(UnroutedApp(item.kind, item.namespace, item.name, why))
     # Without a route, but with shared objects: the item reserves its name.
     elif not plans[0].route and plans[0].shared:
         rows.append(_reserved_row(context, item))
-    return rows, workloads, apart
+    return _ItemRoutes(rows, workloads, unrouted)
 
 
 def _workload(app: App, plan: Plan) -> WorkloadBehind:
@@ -173,44 +194,56 @@ def _only_reserves(item: TrafficInput) -> bool:
     return bool(targets) and all(target.get("weight") == 0 for target in targets)
 
 
-def _flat_row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -> tuple[Any, ...]:
-    """A row as plain tuples, to pass between processes; workloads are added later, since other apps know them."""
+def _row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -> RouteRow:
     steering = plan.steering if isinstance(plan, TrafficPlan) else None
-    providers = (
-        {provider.name: _flat_provider(provider) for provider in plan.providers}
-        if isinstance(plan, TrafficPlan)
-        else {}
+    providers = {provider.name: provider for provider in plan.providers} if isinstance(plan, TrafficPlan) else {}
+    return RouteRow(
+        gateway=route.gateway,
+        hostnames=route.hostnames,
+        auth_methods=tuple([method for key, method in _AUTH_METHODS.items() if key in route.authentication]),
+        name=route.model,
+        namespace=route.namespace,
+        kind=item.kind,
+        owner=item.name,
+        route=route.packed or route.name,
+        allowed=route.allowed,
+        request=route.request,
+        idle=route.stream_idle,
+        retries=route.retries,
+        limits=route.limits,
+        objective_priority=steering.priority if steering else None,
+        legs=tuple(
+            RouteLeg(
+                to=target.name,
+                weight=target.weight,
+                priority=target.priority,
+                override="" if target.pool or target.model == route.model else target.model,
+                pool=target.pool,
+                names=steering.names if steering and target.pool else (),
+                workload=None,
+                provider=_provider(providers[target.name]) if target.name in providers else None,
+            )
+            for target in sorted(route.targets, key=lambda target: target.priority)
+        ),
     )
-    names = steering.names if steering else ()
-    targets = [
-        (
-            target.name,
-            target.weight,
-            target.priority,
-            "" if target.pool or target.model == route.model else target.model,
-            target.pool,
-            names if target.pool else (),
-            providers.get(target.name),
-        )
-        for target in sorted(route.targets, key=lambda target: target.priority)
-    ]
-    methods = tuple([method for key, method in _AUTH_METHODS.items() if key in route.authentication])
-    head = (route.gateway, route.hostnames, methods, route.model, route.namespace, item.kind, item.name)
-    limits = tuple([astuple(limit) for limit in route.limits])
-    policy = (route.allowed, route.request, route.stream_idle, route.retries, limits)
-    return (*head, route.packed or route.name, *policy, steering.priority if steering else None, tuple(targets))
 
 
-def _flat_provider(provider: ProviderPlan) -> tuple[Any, ...]:
-    return (provider.hostname, provider.port, tuple(provider.speaks.items()), *provider.auth)
+def _provider(provider: ProviderPlan) -> ProviderBehind:
+    return ProviderBehind(provider.hostname, provider.port, tuple(provider.speaks.items()), *provider.auth)
 
 
-def _reserved_row(context: resolve.RunContext, item: TrafficInput) -> tuple[Any, ...]:
+def _reserved_row(context: resolve.RunContext, item: TrafficInput) -> RouteRow:
     """The row of a name that is only reserved."""
     settings = gateway_settings(context, item.namespace)
-    methods = tuple([method for method in _AUTH_METHODS.values() if method in settings.auth])
-    head = (settings.gateway, settings.hostnames, methods, item.spec["modelName"], item.namespace)
-    return astuple(RouteRow(*head, item.kind, item.name))
+    return RouteRow(
+        gateway=settings.gateway,
+        hostnames=settings.hostnames,
+        auth_methods=tuple([method for method in _AUTH_METHODS.values() if method in settings.auth]),
+        name=item.spec["modelName"],
+        namespace=item.namespace,
+        kind=item.kind,
+        owner=item.name,
+    )
 
 
 def _workloads_outside(
@@ -218,21 +251,10 @@ def _workloads_outside(
 ) -> dict[tuple[str, str], WorkloadBehind]:
     """Those of the `missing` workloads that apps outside of PATHS make, by namespace and name."""
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
-    for app in context.inputs.beyond:
+    for app in context.inputs.outside_apps:
         # A workload is called like its app, or like its app and a flavor.
         if any(space == app.namespace and f"{name}-".startswith(f"{app.name}-") for space, name in missing):
             with naming_file(app.document.name):
                 plans, _ = resolve.plan(context, app)
             workloads |= {(app.namespace, plan.name): _workload(app, plan) for plan in plans if isinstance(plan, Plan)}
     return workloads
-
-
-def _row(flat: tuple[Any, ...], workloads: Workloads) -> RouteRow:
-    *fields, limits, priority, targets = flat
-    row = RouteRow(*[*fields, tuple([TokenLimit(*limit) for limit in limits]), priority])
-    return replace(row, legs=tuple([_leg(target, workloads.get((row.namespace, target[0]))) for target in targets]))
-
-
-def _leg(target: tuple[Any, ...], workload: WorkloadBehind | None) -> RouteLeg:
-    *fields, provider = target
-    return RouteLeg(*fields, *(None, ProviderBehind(*provider)) if provider else (workload, None))

@@ -64,7 +64,7 @@ def summary(routes: RouteTable) -> str:
     reserved = sum(not row.route for row in routes.rows)
     summary_line = f"{_count(names, 'public name')} on {_count(gateways, 'Gateway')}"
     summary_line += f", {reserved:,} only reserved" if reserved else ""
-    why = ", ".join(sorted({app[3] for app in routes.unrouted}))
+    why = ", ".join(sorted({app.why for app in routes.unrouted}))
     return summary_line + (
         f"; {_count(len(routes.unrouted), 'app')} without a route ({why})" if routes.unrouted else ""
     )

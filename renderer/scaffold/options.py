@@ -127,8 +127,8 @@ def _validate(options: ScaffoldOptions) -> list[Diagnostic]:
         diagnostics += check_address(options.repository)
     if options.repository.startswith("oci://") and not diagnostics:
         diagnostics.append(make_diagnostic("E762", Origin(NamedSource("--repo-url")), value=options.repository))
-    names = {"--namespace": options.namespace, "--engine-namespace": options.tools, "--project": options.project}
-    for flag, value in {**names, **({"--secret": options.secret} if options.secret else {})}.items():
+    named_flags = {"--namespace": options.namespace, "--engine-namespace": options.tools, "--project": options.project}
+    for flag, value in {**named_flags, **({"--secret": options.secret} if options.secret else {})}.items():
         try:
             validate_name(flag, value)
         except RenderError as error:

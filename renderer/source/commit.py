@@ -1,4 +1,4 @@
-"""A commit as a tree that can be rendered: straight from git's objects, without a checkout."""
+"""The tree of a commit, read from git's objects without a checkout."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ class CommitTree(MemoryTree):
 
     def __init__(self, top: str, commit: str) -> None:
         self._entries: Callable[[], list[git.GitEntry]] = partial(git.files, top, commit)
-        self._ahead = partial(git.listing, top, commit)
-        super().__init__(top, self._listed, self.contents)
+        self._listing = partial(git.listing, top, commit)
+        super().__init__(top, self._list_paths, self.contents)
 
     @contextmanager
-    def ahead(self) -> Iterator[None]:
-        """Within, git lists the files while the caller does other work. Raises RenderError."""
-        with self._ahead() as entries:
-            self._entries, later = entries, self._entries
+    def read_ahead(self) -> Iterator[None]:
+        """A context in which git lists the files in the background. Raises RenderError."""
+        with self._listing() as entries:
+            self._entries, original = entries, self._entries
             try:
                 yield
             finally:
-                self._entries = later
+                self._entries = original
 
     @cached_property
     def entries(self) -> dict[str, git.GitEntry]:
         """All files, by their paths. Raises RenderError."""
         return {entry.path: entry for entry in self._entries()}
 
-    def look(self) -> None:
+    def list_files(self) -> None:
         """Lists the files now. Raises RenderError when git cannot."""
-        self._listed()
+        self._list_paths()
 
-    def _listed(self) -> tuple[Iterable[str], Iterable[str]]:
+    def _list_paths(self) -> tuple[Iterable[str], Iterable[str]]:
         links = [path for path, entry in self.entries.items() if entry.mode == "120000"]
         return self.entries.keys() - set(links), links
 
     def below(self, folder: str) -> dict[str, git.GitEntry]:
-        """Files and links below a folder of the disk's, by their paths in it. Raises RenderError."""
+        """Files and links below a folder, by their paths relative to it. Raises RenderError."""
         within = self._below(folder)
         begin = f"{within}/" if within else ""
         return {path[len(begin) :]: entry for path, entry in self.entries.items() if path.startswith(begin)}
@@ -52,11 +52,11 @@ class CommitTree(MemoryTree):
         """The bytes of these files or links; of one above MAX_BYTES only zeros. Raises RenderError."""
         return git.contents(self.top, [self.entries[path].blob for path in paths], MAX_BYTES)
 
-    def expect(self, datas: Iterable[bytes]) -> None:
-        """Keeps the files of the commit with this data, so that git is not asked for them."""
+    def keep_known(self, contents: Iterable[bytes]) -> None:
+        """Keeps those of the contents that files of the commit have, so that git need not read them."""
         digits = len(next(iter(self.entries.values())).blob) if self.entries else 0
-        data_by_blob = git.data_by_blob(datas, digits) if digits else {}
-        self._held |= {
+        data_by_blob = git.data_by_blob(contents, digits) if digits else {}
+        self._contents |= {
             path: data_by_blob[entry.blob] for path, entry in self.entries.items() if entry.blob in data_by_blob
         }
 

@@ -1,4 +1,4 @@
-"""What git knows: commits, the files in them, the remote. Plain `git` is asked, in one call for many files.
+"""Reads commits, their files, and the remote, by calling `git` once for many files.
 
 A tree that somebody proposes may hold a folder that git takes for a repository (`HEAD`, `objects`, `refs` and a
 `config` are files like others), and that config may name programs to run. So git never looks for a repository itself:
@@ -20,9 +20,9 @@ from msgspec.structs import replace
 
 from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
 
-MOST_LISTED = 32 * 1024 * 1024  # bytes of the list of a commit's files: some 300,000 of them
-MOST_HELD = 512 * 1024 * 1024  # bytes of the files that are read of a commit at once
-_LINE = 64 * 1024  # bytes of other answers, and of git's messages
+MAX_LIST_BYTES = 32 * 1024 * 1024  # bytes of the list of a commit's files: some 300,000 of them
+MAX_CONTENT_BYTES = 512 * 1024 * 1024  # bytes of the files that are read of a commit at once
+_MAX_ANSWER_BYTES = 64 * 1024  # bytes of other answers, and of git's messages
 _NEVER_CHECKED_OUT = {"", ".", "..", ".git"}
 
 # Each option comes before all that a repository's own configuration says.
@@ -41,7 +41,7 @@ _VARIABLES = {
 }
 # Of git's own variables those that say where it is installed, and what it trusts. The others, such as GIT_DIR in a
 # hook, GIT_EXTERNAL_DIFF or GIT_SSH_COMMAND, name other repositories and programs.
-_KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH")
+_KEPT_VARIABLES = ("GIT_CONFIG", "GIT_EXEC_PATH")
 
 
 class GitEntry(Struct, frozen=True):
@@ -55,10 +55,10 @@ class GitEntry(Struct, frozen=True):
 
 
 class GitError(RenderError):
-    """Git cannot hand over what is asked for; the contents of the repository are not at fault."""
+    """Git could not read something, whatever the repository contains."""
 
 
-class _Word(Struct, frozen=True):
+class _RevisionName(Struct, frozen=True):
     """A source without places: the name of a revision or program."""
 
     name: str
@@ -84,29 +84,31 @@ def top(folder: str = ".") -> str:
         parent = os.path.dirname(path)
         if parent == path:
             what = "not a git repository (or any of the parent directories): .git"
-            raise RenderError([make_diagnostic("E781", Origin(_Word(folder)), what=what)])
+            raise RenderError([make_diagnostic("E781", Origin(_RevisionName(folder)), what=what)])
         path = parent
     return path
 
 
 def commit(top: str, name: str) -> str:
     """The commit of that name. Raises RenderError when there is none, or git does not trust the repository."""
-    answer = _ask(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    answer = _run(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if answer.status:
-        common = _ask(top, "rev-parse", "--git-common-dir")
+        common = _run(top, "rev-parse", "--git-common-dir")
         if common.status:
-            raise _refused(top, common)
+            raise _git_error(top, common)
         shallow = os.path.exists(os.path.join(top, os.fsdecode(common.out).strip(), "shallow"))
         hint = "this clone is shallow: fetch more, as with fetch-depth: 0" if shallow else "git log shows what there is"
-        raise RenderError([make_diagnostic("E782", Origin(_Word(name)), name=name, hint=hint)])
+        raise RenderError([make_diagnostic("E782", Origin(_RevisionName(name)), name=name, hint=hint)])
     return answer.out.decode().strip()
 
 
 def merge_base(top: str, first: str, second: str) -> str:
     """The best common ancestor of two commits. Raises RenderError when they have none."""
-    answer = _ask(top, "merge-base", commit(top, first), commit(top, second))
+    answer = _run(top, "merge-base", commit(top, first), commit(top, second))
     if answer.status:
-        raise RenderError([make_diagnostic("E783", Origin(_Word(f"{first}...{second}")), one=first, other=second)])
+        raise RenderError(
+            [make_diagnostic("E783", Origin(_RevisionName(f"{first}...{second}")), one=first, other=second)]
+        )
     return answer.out.decode().strip()
 
 
@@ -118,21 +120,21 @@ def files(top: str, commit: str) -> list[GitEntry]:
 
 @contextmanager
 def listing(top: str, commit: str) -> Iterator[Callable[[], list[GitEntry]]]:
-    """A function that returns the `files`, while git lists them in the background. Raises RenderError."""
+    """A context with a function that returns the `files`; git lists them in the background. Raises RenderError."""
     with _start(top, "ls-tree", "-r", "-z", "--full-tree", commit) as process:
-        answer = cache(partial(_finish, process, MOST_LISTED))
+        answer = cache(partial(_finish, process, MAX_LIST_BYTES))
         try:
             yield lambda: _entries(commit, answer())
         finally:
-            process.kill()  # where nobody wanted to know
+            process.kill()  # if the list was not used
 
 
 def _entries(commit: str, answer: _Answer) -> list[GitEntry]:
-    if len(answer.out) > MOST_LISTED:
-        what = f"the list of its files has more than {MOST_LISTED:,} bytes"
-        raise GitError([make_diagnostic("E785", Origin(_Word(commit)), what=what)])
+    if len(answer.out) > MAX_LIST_BYTES:
+        what = f"the list of its files has more than {MAX_LIST_BYTES:,} bytes"
+        raise GitError([make_diagnostic("E785", Origin(_RevisionName(commit)), what=what)])
     if answer.status:
-        raise _refused(commit, answer)
+        raise _git_error(commit, answer)
     entries = []
     for line in answer.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         head, _, path = line.partition("\t")
@@ -150,47 +152,47 @@ def data_by_blob(files: Iterable[bytes], digits: int) -> dict[str, bytes]:
     return {digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest(): data for data in files}
 
 
-def contents(top: str, blobs: Sequence[str], largest: int = MOST_HELD) -> list[bytes]:
-    """The bytes of these blobs, in one call; of one above `largest` bytes only `largest` + 1 zeros.
+def contents(top: str, blobs: Sequence[str], limit: int = MAX_CONTENT_BYTES) -> list[bytes]:
+    """The bytes of these blobs, in one call; of one above `limit` bytes only `limit` + 1 zeros.
     Raises RenderError.
     """
     distinct = list(dict.fromkeys(blobs))
-    data_by_blob = _read(top, distinct, largest)
+    data_by_blob = _read(top, distinct, limit)
     if data_by_blob is None:
         sizes = _sizes(top, distinct)
-        data_by_blob = _read(top, [blob for blob in distinct if sizes[blob] <= largest], largest) or {}
-    large = bytes(largest + 1) if len(data_by_blob) < len(distinct) else b""
+        data_by_blob = _read(top, [blob for blob in distinct if sizes[blob] <= limit], limit) or {}
+    large = bytes(limit + 1) if len(data_by_blob) < len(distinct) else b""
     return [data_by_blob.get(blob, large) for blob in blobs]
 
 
-def _read(top: str, blobs: Sequence[str], largest: int) -> dict[str, bytes] | None:
-    """The bytes of each blob; None where one has more than `largest` bytes."""
+def _read(top: str, blobs: Sequence[str], limit: int) -> dict[str, bytes] | None:
+    """The bytes of each blob; None where one has more than `limit` bytes."""
     data_by_blob: dict[str, bytes] = {}
     if not blobs:
         return data_by_blob
-    room = MOST_HELD
-    with _start(top, "cat-file", "--batch", asks=True) as process:
+    room = MAX_CONTENT_BYTES
+    with _start(top, "cat-file", "--batch", has_input=True) as process:
         output = _Output(process, _lines(blobs))
         for blob in blobs:
             size = _size(blob, output.line())
             if size is None:
                 answer = output.end()
-                raise _refused(top, replace(answer, message=answer.message or f"{blob} is missing"))
-            if size > largest:
+                raise _git_error(top, replace(answer, message=answer.message or f"{blob} is missing"))
+            if size > limit:
                 process.kill()
                 return None
             room -= size
             if room < 0:
                 process.kill()
-                what = f"its files have more than {MOST_HELD:,} bytes"
-                raise GitError([make_diagnostic("E785", Origin(_Word(top)), what=what)])
+                what = f"its files have more than {MAX_CONTENT_BYTES:,} bytes"
+                raise GitError([make_diagnostic("E785", Origin(_RevisionName(top)), what=what)])
             data_by_blob[blob] = output.take(size + 1)[:-1]
     return data_by_blob
 
 
 def _sizes(top: str, blobs: Sequence[str]) -> Mapping[str, int]:
     """How many bytes each blob has, in one call."""
-    with _start(top, "cat-file", "--batch-check", asks=True) as process:
+    with _start(top, "cat-file", "--batch-check", has_input=True) as process:
         output = _Output(process, _lines(blobs))
         return {blob: _size(blob, output.line()) or 0 for blob in blobs}
 
@@ -221,52 +223,52 @@ def branch(top: str) -> str:
 
 
 def _setting(top: str, *words: str) -> str:
-    answer = _ask(top, *words)
+    answer = _run(top, *words)
     if answer.status == 128:  # 1 and 2: there is no such thing
-        raise _refused(top, answer)
+        raise _git_error(top, answer)
     return answer.out.decode("utf-8", "replace").strip() if not answer.status else ""
 
 
-def _refused(name: str, answer: _Answer) -> GitError:
-    """The error for a question about `name` that git did not answer."""
+def _git_error(name: str, answer: _Answer) -> GitError:
+    """The error for a failed command about `name`."""
     message = answer.message or f"git ended with {answer.status}"
     code = "E784" if "promisor remote" in message else "E787" if "dubious ownership" in message else "E781"
-    return GitError([make_diagnostic(code, Origin(_Word(name)), what=message)])
+    return GitError([make_diagnostic(code, Origin(_RevisionName(name)), what=message)])
 
 
 # --- Running it
 
 
-def _ask(top: str, *words: str) -> _Answer:
+def _run(top: str, *words: str) -> _Answer:
     """The answer to a command with a few lines of output. Raises RenderError without git."""
     with _start(top, *words) as process:
-        return _finish(process, _LINE)
+        return _finish(process, _MAX_ANSWER_BYTES)
 
 
-def _start(top: str, *words: str, asks: bool = False) -> subprocess.Popen[bytes]:
-    """A running git in the repository at `top`; `asks`: with a pipe to its standard input. Raises RenderError without
-    git.
+def _start(top: str, *words: str, has_input: bool = False) -> subprocess.Popen[bytes]:
+    """A running git in the repository at `top`. `has_input`: with a pipe to its standard input. Raises RenderError if
+    git is not installed.
 
     `--git-dir` is not given, since git then trusts a repository of whatever owner.
     """
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    variables |= {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
+    variables |= {name: value for name, value in os.environ.items() if name.startswith(_KEPT_VARIABLES)}
     variables |= {**_VARIABLES, "GIT_CEILING_DIRECTORIES": os.path.dirname(top)}
     command, pipe = ["git", "-C", top, *_OPTIONS, *words], subprocess.PIPE
-    stdin = pipe if asks else subprocess.DEVNULL
+    stdin = pipe if has_input else subprocess.DEVNULL
     try:
         return subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, env=variables)  # noqa: S603 - git alone
     except OSError as error:
-        raise GitError([make_diagnostic("E780", Origin(_Word("git")), what=error.strerror or error)]) from None
+        raise GitError([make_diagnostic("E780", Origin(_RevisionName("git")), what=error.strerror or error)]) from None
     except ValueError as error:  # a zero byte, or half of a character
-        raise GitError([make_diagnostic("E780", Origin(_Word("git")), what=error)]) from None
+        raise GitError([make_diagnostic("E780", Origin(_RevisionName("git")), what=error)]) from None
 
 
-def _finish(process: subprocess.Popen[bytes], most: int) -> _Answer:
-    """All output of the process, or its first `most` + 1 bytes."""
+def _finish(process: subprocess.Popen[bytes], limit: int) -> _Answer:
+    """All output of the process, or its first `limit` + 1 bytes."""
     output = _Output(process)
-    out = output.take(most + 1)
-    if len(out) > most:
+    out = output.take(limit + 1)
+    if len(out) > limit:
         process.kill()
     return replace(output.end(), out=out)
 
@@ -276,14 +278,14 @@ class _Output:
     thread is needed, and no descriptor beyond the pipes.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], given: bytes = b"") -> None:
-        self._process, self._given = process, given
+    def __init__(self, process: subprocess.Popen[bytes], data: bytes = b"") -> None:
+        self._process, self._input = process, data
         self._messages, self._buffer = bytearray(), bytearray()
         self._parts = self._read()
 
     def line(self) -> bytes:
         """The next line, without its end; the rest where git ends before."""
-        while (end := self._buffer.find(b"\n")) < 0 and len(self._buffer) < _LINE and self._more():
+        while (end := self._buffer.find(b"\n")) < 0 and len(self._buffer) < _MAX_ANSWER_BYTES and self._more():
             pass
         return self.take(end + 1).rstrip(b"\n") if end >= 0 else self.take(len(self._buffer))
 
@@ -310,7 +312,7 @@ class _Output:
 
     def _read(self) -> Iterator[bytes]:
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        left = memoryview(self._given)
+        left = memoryview(self._input)
         with PollSelector() as selector:
             for pipe in filter(None, (stdout, stderr)):
                 selector.register(pipe, EVENT_READ)
@@ -327,9 +329,9 @@ class _Output:
                         if not left:
                             selector.unregister(stdin)
                             stdin.close()
-                    elif not (part := os.read(key.fd, _LINE)):
+                    elif not (part := os.read(key.fd, _MAX_ANSWER_BYTES)):
                         selector.unregister(key.fileobj)
                     elif key.fileobj is stdout:
                         yield part
                     else:
-                        self._messages += part[: _LINE - len(self._messages)]
+                        self._messages += part[: _MAX_ANSWER_BYTES - len(self._messages)]

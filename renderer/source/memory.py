@@ -1,4 +1,4 @@
-"""Files that lie in no folder: those of a git commit, or documents that somebody hands over."""
+"""Trees that are not on disk: of a git commit, or of documents in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from renderer.source.paths import FileTooLargeError
 from renderer.source.tree import CONFIG, MAX_BYTES, SUFFIXES, InputTree, ReadableFile, glob
 
 
-class HeldFile(Struct, frozen=True):
+class MemoryFile(Struct, frozen=True):
     """A file in memory: as `tree.InputFile`, with its contents."""
 
     name: str
@@ -42,17 +42,17 @@ class MemoryTree:
     def __init__(
         self,
         top: str,
-        listed: Callable[[], tuple[Iterable[str], Iterable[str]]],
+        list_paths: Callable[[], tuple[Iterable[str], Iterable[str]]],
         fetch: Callable[[Sequence[str]], Sequence[bytes]],
     ) -> None:
         self.top = os.path.realpath(top)
-        self._listed, self._fetch = listed, fetch
-        self._held: dict[str, bytes] = {}
+        self._list_paths, self._fetch = list_paths, fetch
+        self._contents: dict[str, bytes] = {}
 
     @cached_property
     def _all(self) -> tuple[frozenset[str], frozenset[str]]:
         """Files, and links."""
-        files, links = self._listed()
+        files, links = self._list_paths()
         return frozenset(files), frozenset(links)
 
     @property
@@ -68,11 +68,11 @@ class MemoryTree:
         parents = {path.rpartition("/")[0] for files in self._all for path in files}
         return frozenset(path[:end] for path in parents for end in range(1, len(path) + 1) if f"{path}/"[end] == "/")
 
-    def _hold(self, paths: Sequence[str]) -> list[bytes]:
+    def _fetch_once(self, paths: Sequence[str]) -> list[bytes]:
         """The contents of these files, each fetched once."""
-        missing = [path for path in paths if path not in self._held]
-        self._held.update(zip(missing, self._fetch(missing) if missing else (), strict=True))
-        return [self._held[path] for path in paths]
+        missing = [path for path in paths if path not in self._contents]
+        self._contents.update(zip(missing, self._fetch(missing) if missing else (), strict=True))
+        return [self._contents[path] for path in paths]
 
     def _below(self, path: str) -> str:
         """A path relative to the top, '' for the top itself."""
@@ -97,12 +97,12 @@ class MemoryTree:
         below = self._below(path)
         if below not in self._files:
             raise FileNotFoundError(2, "No such file or directory", path)
-        return self._hold([below])[0]
+        return self._fetch_once([below])[0]
 
     def names(self, path: str, root: str) -> list[str]:
         """The names of the files in a folder."""
-        begin = f"{below}/" if (below := self._below(path)) else ""
-        return [rest for file in self._files if file.startswith(begin) and "/" not in (rest := file[len(begin) :])]
+        prefix = f"{below}/" if (below := self._below(path)) else ""
+        return [rest for file in self._files if file.startswith(prefix) and "/" not in (rest := file[len(prefix) :])]
 
     def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]:
         """As `tree.base_of`: the top stands for the git root."""
@@ -119,10 +119,10 @@ class MemoryTree:
     def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree:
         """As `tree.folder`."""
         patterns = [glob(pattern) for pattern in ignore]
-        skipped = f"{self._below(output)}/" if output is not None else None
+        output_prefix = f"{self._below(output)}/" if output is not None else None
         charts = tuple(f"{os.path.dirname(path)}/" for path in self._files if os.path.basename(path) == "Chart.yaml")
         chosen: dict[str, tuple[str, str]] = {}  # by key, the name and the path from the top
-        odd: list[str] = []
+        unprintable_names: list[str] = []
         root = self._below(base)
         for path in paths:
             below, shown_path = self._below(path), os.path.relpath(path)
@@ -130,36 +130,36 @@ class MemoryTree:
                 if below.isprintable():
                     chosen.setdefault(_relative(below, root), (shown_path, below))
                 else:
-                    odd.append(ascii(shown_path))
+                    unprintable_names.append(ascii(shown_path))
                 continue
-            begin = "" if shown_path == "." else shown_path + os.sep
+            prefix = "" if shown_path == "." else shown_path + os.sep
             if not self.isdir(path):
                 raise FileNotFoundError(path)
-            for file_path in self._walk(below, skipped, charts):
+            for file_path in self._walk(below, output_prefix, charts):
                 key, name = (
                     _relative(file_path, root),
-                    begin + file_path[len(below) + bool(below) :].replace("/", os.sep),
+                    prefix + file_path[len(below) + bool(below) :].replace("/", os.sep),
                 )
                 if any(pattern.fullmatch(key) for pattern in patterns) or file_path in self._links:
-                    continue  # where a link leads nobody can say of what is held
+                    continue  # links cannot be resolved in memory
                 if not key.isprintable():
-                    odd.append(ascii(name))
+                    unprintable_names.append(ascii(name))
                     continue
                 chosen.setdefault(key, (name, file_path))
         keys = sorted(chosen)
-        held = self._hold([chosen[key][1] for key in keys])
+        contents = self._fetch_once([chosen[key][1] for key in keys])
         files = tuple(
             [
-                HeldFile(chosen[key][0], key, f"{self.top}{os.sep}{chosen[key][1].replace('/', os.sep)}", data)
-                for key, data in zip(keys, held, strict=True)
+                MemoryFile(chosen[key][0], key, f"{self.top}{os.sep}{chosen[key][1].replace('/', os.sep)}", data)
+                for key, data in zip(keys, contents, strict=True)
             ]
         )
-        return InputTree(base, files, odd=tuple(odd))
+        return InputTree(base, files, unprintable_names=tuple(unprintable_names))
 
-    def around(
+    def other_files(
         self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
     ) -> tuple[ReadableFile, ...]:
-        """As `tree.around`."""
+        """As `tree.other_files`."""
         roots = [self._below(path) for path in paths]
         return tuple(
             file
@@ -169,17 +169,17 @@ class MemoryTree:
             )
         )
 
-    def _walk(self, below: str, skipped: str | None, charts: Sequence[str]) -> Iterator[str]:
+    def _walk(self, below: str, output_prefix: str | None, charts: Sequence[str]) -> Iterator[str]:
         """The files below a folder that may be input, in no particular order."""
-        begin = f"{below}/" if below else ""
-        charts = tuple(chart for chart in charts if chart.startswith(begin) or begin.startswith(chart))
+        prefix = f"{below}/" if below else ""
+        charts = tuple(chart for chart in charts if chart.startswith(prefix) or prefix.startswith(chart))
         for file in self._files | self._links:
-            if not file.startswith(begin) or not file.endswith(SUFFIXES):
+            if not file.startswith(prefix) or not file.endswith(SUFFIXES):
                 continue
-            *folders, name = file[len(begin) :].split("/")
+            *folders, name = file[len(prefix) :].split("/")
             if name == "kustomization.yaml" or any(folder[:1] == "." or folder == "node_modules" for folder in folders):
                 continue
-            if (skipped and file.startswith(skipped)) or file.startswith(charts or ("\0",)):
+            if (output_prefix and file.startswith(output_prefix)) or file.startswith(charts or ("\0",)):
                 continue
             yield file
 

@@ -1,7 +1,7 @@
-"""Paths that input or a command line names: where they really lead, and the one way in which files are read.
+"""Resolves paths from input and the command line, and reads files; nothing else in the program opens input.
 
-A hostile repository chooses every file name, link and path in it. So a path is judged by what is on the disk after
-links, files are opened only when they are regular, and only as much is read as a limit allows.
+A hostile repository chooses every file name, link and path in it. So paths are checked after resolving links, only
+regular files are opened, and no more is read than a limit allows.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class OutsideError(OSError):
 
 
 def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
-    """The bytes of a regular file. Raises OSError: for a pipe, socket or device too, which nothing is read of, and
-    FileTooLargeError above `limit` bytes.
+    """The bytes of a regular file. Raises OSError, also for pipes, sockets and devices, and FileTooLargeError above
+    `limit` bytes.
     """
     try:
         # Without O_NONBLOCK, opening a pipe waits for a writer.
@@ -55,9 +55,9 @@ def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
         if status.st_size > limit:
             raise FileTooLargeError(path, status.st_size, limit)
         data = os.read(descriptor, status.st_size + 1)
-        if len(data) == status.st_size:  # one byte more was asked for, so this is the end
+        if len(data) == status.st_size:  # one byte more was requested, so this is the end
             return data
-        parts = [data]  # it grows or shrinks meanwhile, or has no size, as under /proc
+        parts = [data]  # the file grows or shrinks, or has no size, as under /proc
         while data and (room := limit + 1 - sum(map(len, parts))) > 0:
             parts.append(data := os.read(descriptor, min(room, 1 << 20)))
         if (size := sum(map(len, parts))) > limit:

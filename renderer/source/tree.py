@@ -1,4 +1,4 @@
-"""The files that may be input: folders on disk (git commits and files in memory: memory.py, commit.py)."""
+"""Finds the input files below folders on disk (of git commits and in memory: commit.py, memory.py)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from renderer.source.paths import MAX_BYTES as MAX_BYTES
 from renderer.source.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
 
 SUFFIXES = (".yaml", ".yml", ".json")
-MARK = "# Rendered by llmaz from "  # so begins every file that we write: it is output, and never input
+MARK = "# Rendered by llmaz from "  # the beginning of every rendered file, which is never read as input
 
 
 class InputFile(Struct, frozen=True):
@@ -28,7 +28,7 @@ class InputFile(Struct, frozen=True):
     path: str
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """No place: a file is a diagnostics source for what concerns all of it."""
+        """No place: the file is a Source for problems of the whole file."""
         return 0, 0
 
     def read(self) -> bytes:
@@ -64,17 +64,15 @@ class UnreadableFolder(Struct, frozen=True):
 
 
 class InputTree(Struct, frozen=True):
-    """The files below `paths`, in order of their names; links that lead out of it; names that no header can hold;
-    folders that cannot be read.
-
-    `around`: the files of the rest of the tree, of which only definitions count.
+    """The files below `paths`, sorted. `outside_links`: links that lead out of the tree; `unprintable_names`: of files
+    that no header can name; `other_files`: those of the rest of the tree, where only definitions count.
     """
 
     base: str
     files: tuple[ReadableFile, ...]
-    strayed: tuple[LinkOutside, ...] = ()
-    odd: tuple[str, ...] = ()
-    around: tuple[ReadableFile, ...] = ()
+    outside_links: tuple[LinkOutside, ...] = ()
+    unprintable_names: tuple[str, ...] = ()
+    other_files: tuple[ReadableFile, ...] = ()
     unreadable: tuple[UnreadableFolder, ...] = ()
 
 
@@ -100,20 +98,18 @@ def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
 
 
 def refuse_links_out(paths: Iterable[str]) -> None:
-    """Raises RenderError for each path that a link leads out of the tree that holds it: who names `models` on a command
-    line does not expect somebody else's folder that a commit may have put there.
+    """Raises RenderError for each path on the command line that a link leads out of its tree, since a commit may have
+    put the link there.
     """
-    strays = [(path, stray) for path in paths if (stray := link_out(path))]
-    if strays:
+    outside = [(path, link) for path in paths if (link := link_out(path))]
+    if outside:
         raise RenderError(
-            make_diagnostic("E121", Origin(InputFile(path, "", "")), target=target) for path, (_, target) in strays
+            make_diagnostic("E121", Origin(InputFile(path, "", "")), target=target) for path, (_, target) in outside
         )
 
 
 def refuse_links(path: str) -> None:
-    """Raises RenderError where the way to a path that will be written has a link that lies in a tree, wherever it
-    leads.
-    """
+    """Raises RenderError for each link within a tree on the way to a path that will be written, wherever it leads."""
     diagnostics = [make_diagnostic("E144", Origin(InputFile(os.path.relpath(link), "", ""))) for link, _ in links(path)]
     if diagnostics:
         raise RenderError(diagnostics)
@@ -129,10 +125,10 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
     patterns = [glob(pattern) for pattern in ignore]
     current, real_base = os.getcwd(), os.path.realpath(base)
     files: dict[str, InputFile] = {}
-    strayed: list[LinkOutside] = []
-    odd: list[str] = []
+    outside_links: list[LinkOutside] = []
+    unprintable_names: list[str] = []
     unreadable: list[UnreadableFolder] = []
-    skipped = os.path.realpath(output) if output else None
+    real_output = os.path.realpath(output) if output else None
     for path in paths:
         absolute = os.path.abspath(path)
         if not os.path.exists(absolute):
@@ -143,30 +139,30 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
         if not os.path.isdir(absolute):
             if key.isprintable():
                 files.setdefault(key, InputFile(name, key, absolute))
-            else:  # a header of what is rendered says it
-                odd.append(ascii(name))
+            else:  # headers name it
+                unprintable_names.append(ascii(name))
             continue
-        inner = os.path.relpath(skipped, real).replace(os.sep, "/") + "/" if skipped else None
+        relative_output = os.path.relpath(real_output, real).replace(os.sep, "/") + "/" if real_output else None
         for file, link in _walk(
-            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", inner, unreadable
+            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", relative_output, unreadable
         ):
             if patterns and any(pattern.fullmatch(file.key) for pattern in patterns):
                 continue
             if link:
                 target = os.path.realpath(file.path)
                 if not is_inside(target, real_base) and not is_inside(target, real):
-                    strayed.append(LinkOutside(file.name, target))
-                continue  # what a link inside the tree points at is read where it lies
+                    outside_links.append(LinkOutside(file.name, target))
+                continue  # the target of a link inside the tree is read at its own path
             if not file.key.isprintable():
-                odd.append(ascii(file.name))
+                unprintable_names.append(ascii(file.name))
                 continue
             files.setdefault(file.key, file)
-    listed = tuple(files[key] for key in sorted(files))
-    return InputTree(base, listed, tuple(strayed), tuple(odd), unreadable=tuple(unreadable))
+    ordered = tuple(files[key] for key in sorted(files))
+    return InputTree(base, ordered, tuple(outside_links), tuple(unprintable_names), unreadable=tuple(unreadable))
 
 
-def around(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[ReadableFile, ...]:
-    """Every file of the tree that may be input and lies below none of the paths, whether links are followed or not."""
+def other_files(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[ReadableFile, ...]:
+    """The input files of the tree that lie below none of the paths, with or without resolving links."""
     roots = {os.path.realpath(path) for path in paths}
     below, real_base = tuple(root.rstrip(os.sep) + os.sep for root in roots), os.path.realpath(base) + os.sep
     return tuple(
@@ -188,7 +184,7 @@ class FileSystem(Protocol):
     def names(self, path: str, root: str) -> list[str]: ...
     def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]: ...
     def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree: ...
-    def around(
+    def other_files(
         self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
     ) -> tuple[ReadableFile, ...]: ...
 
@@ -202,7 +198,7 @@ class DiskFiles:
     read = staticmethod(lambda path, root: read_file_inside(root, path))
     base_of = staticmethod(base_of)
     folder = staticmethod(folder)
-    around = staticmethod(around)
+    other_files = staticmethod(other_files)
 
     def names(self, path: str, root: str) -> list[str]:
         """The names in a folder; none where it does not exist, or lies outside of `root`."""

@@ -1,9 +1,8 @@
-"""YAML in, with the place of every key and value; YAML out that Go and Python read alike.
+"""Reads YAML, with the place of every key and value; writes YAML that Go and Python read alike.
 
-A file is read in one of three ways, and each leaves to the next what it cannot vouch for: line by line, for plain block
-style, which is nearly every file and takes a sixth of the time; from libyaml's events, for all of YAML but tags and
-anchors; carefully, with the place of every key and value and words for every problem. The careful way also answers
-where a field stands: nearly every file is fine, and nobody asks.
+There are three readers, each of which leaves files that it does not support to the next: line by line, for plain block
+style (nearly every file, in a sixth of the time); by libyaml's events, for YAML without tags and anchors; and
+LocatedReader, which supports all of YAML and reports every problem. LocatedReader also locates fields, on demand.
 
 Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does: `y` and `off` are booleans, `010` is 8,
 `1e3` is 1000, `1:30` and dates are strings.
@@ -36,7 +35,7 @@ __all__ = [
 
 
 class Document:
-    """One YAML document: `value` in JSON terms, `index` its position in the file, from 0. It is a problems.Source."""
+    """One YAML document: `value` in JSON terms, `index` its position in the file, from 0. It is a Source."""
 
     __slots__ = ("_file", "index", "value")
 
@@ -50,7 +49,7 @@ class Document:
 
     @property
     def name(self) -> str:
-        """The file as users know it."""
+        """The file's name in messages."""
         return self._file.name
 
     @property
@@ -61,61 +60,59 @@ class Document:
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column in the file, from 1, of the value (or key) at `path`, else of its nearest parent.
 
-        What an alias or a merge key brought stands where its anchor is; the value that is an alias stands at the `*`.
+        Fields below an alias or merge key are located at its anchor, the alias itself at the `*`.
         """
         node = self._file.nodes()[self.index]
         if node is None:
-            return (0, 0)  # cannot be: a Document has content
+            return (0, 0)  # unreachable: a Document has content
         key_place = node.place
         for part in path:
-            below = node.below(part)
-            if below is None:
+            child = node.child_at(part)
+            if child is None:
                 break
-            key_place, node = below
+            key_place, node = child
         return key_place if key else node.place
 
     def raw(self, path: Path) -> str | None:
-        """The scalar at `path` as the user wrote it, without quotes (`0.10`, not 0.1); None when no scalar is there."""
+        """The text of the scalar at `path`, without quotes (`0.10`, not 0.1); None where there is no scalar."""
         node = self._file.nodes()[self.index]
         for part in path:
-            below = node.below(part) if node else None
-            if below is None:
+            child = node.child_at(part) if node else None
+            if child is None:
                 return None
-            node = below[1]
+            node = child[1]
         return node.raw if node else None
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
-        """The field at `path` as an Origin."""
+        """The Origin of the field at `path`."""
         return Origin(self, path, key)
 
     def parts(self, *path: str | int) -> list[Document]:
-        """The items of the list at `path`, each as a document of its own."""
+        """The items of the list at `path` as documents."""
         items = self.value
         for part in path:
             items = items[part]
-        return [_Part(self, (*path, i), value) for i, value in enumerate(items)]
+        return [_ListItem(self, (*path, i), value) for i, value in enumerate(items)]
 
 
-class _Part(Document):
-    """What stands at a place in a document, as a document of its own."""
+class _ListItem(Document):
+    """An item of a list in a document, as a document."""
 
-    __slots__ = ("_at",)
+    __slots__ = ("_path",)
 
-    def __init__(self, whole: Document, at: Path, value: Any) -> None:
-        super().__init__(whole._file, whole.index, value)
-        self._at: Final = at
+    def __init__(self, document: Document, path: Path, value: Any) -> None:
+        super().__init__(document._file, document.index, value)
+        self._path: Final = path
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        return super().locate((*self._at, *path), key=key)
+        return super().locate((*self._path, *path), key=key)
 
     def raw(self, path: Path) -> str | None:
-        return super().raw((*self._at, *path))
+        return super().raw((*self._path, *path))
 
 
 class ChangedDocument(Document):
-    """A document with another value in its place; `moved`: paths in that value, and where in the document such a field
-    stands. It is a problems.Merged.
-    """
+    """A document `whole` with a changed value; `moved`: path in that value → path in the document. A MergedSource."""
 
     __slots__ = ("_moved", "whole")
 
@@ -125,7 +122,7 @@ class ChangedDocument(Document):
         self._moved: Final = moved
 
     def behind(self, path: Path) -> tuple[Source, Path]:
-        """Who set the field, and where it stands there: others may have set some of the document too."""
+        """The source that set the field, and its path there; the document may be a MergedSource itself."""
         return Origin(self.whole, self._place(path)).behind
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
@@ -142,7 +139,7 @@ class ChangedDocument(Document):
 
 
 class _File:
-    """What the documents of one file share: its bytes and, once asked for, the place of everything in it."""
+    """The file of its documents: its bytes, and its located nodes, read on demand."""
 
     __slots__ = ("_nodes", "data", "name")
 
@@ -153,35 +150,35 @@ class _File:
 
     def nodes(self) -> list[LocatedNode | None]:
         if self._nodes is None:
-            self._nodes = _careful(self.name, self.data).read()
+            self._nodes = _located_reader(self.name, self.data).read()
         return self._nodes
 
 
 def parse(name: str, data: bytes) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of a file that is called `name` in messages, and what is wrong with its YAML. Never raises.
+    """The documents of a file, called `name` in messages, and the problems of its YAML. Never raises.
 
-    Documents without content are left out, but count in `index`. With problems, the documents are those that are whole
-    before the first syntax error, so that more can be said about them.
+    Documents without content are left out, but count in `index`. After a syntax error the documents before it are
+    returned.
     """
     file = _File(name, data)
     try:
         values = fast_reader.read_fast(data)
         problems: list[Diagnostic] = []
-    except Exception:  # noqa: BLE001 - whatever it was, the careful way has words for it
-        careful = _careful(name, data)
-        values = [node and node.value for node in careful.read()]
-        problems = careful.problems
+    except Exception:  # noqa: BLE001 - LocatedReader reports whatever it was
+        reader = _located_reader(name, data)
+        values = [node and node.value for node in reader.read()]
+        problems = reader.problems
     return [Document(file, index, value) for index, value in enumerate(values) if value is not None], problems
 
 
-def _careful(name: str, data: bytes) -> LocatedReader:
-    """The careful way, imported when first needed: nearly every run does without it."""
+def _located_reader(name: str, data: bytes) -> LocatedReader:
+    """A LocatedReader of the file; imported here, since few runs need it."""
     from renderer.yamlio.located_reader import LocatedReader
 
     return LocatedReader(name, data)
 
 
 def documents(name: str, data: bytes, values: Iterable[tuple[int, Any]]) -> list[Document]:
-    """Documents whose values (with their index) another process parsed out of `data`."""
+    """Documents of a file whose values, with their indices, another process parsed."""
     file = _File(name, data)
     return [Document(file, index, value) for index, value in values]

@@ -1,4 +1,4 @@
-"""The values of a file by libyaml's events; Odd for what these cannot vouch for."""
+"""Reads the values of a file from libyaml's events; UncertainError for what is not supported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAG_OR_ANCHOR = re.compile(rb"(?<![0-9A-Za-z])[!&]")
 
 
 def read(data: bytes) -> list[Any]:
-    """The values of all documents of any file without tags and anchors; Odd otherwise."""
+    """The values of all documents of a file without tags and anchors; UncertainError otherwise."""
     try:
         return _documents(data)
     except YAMLError as wrong:
@@ -36,54 +36,54 @@ def _documents(data: bytes) -> list[Any]:
         raise UncertainError
     if event_parser.Parser is event_parser.PureParser and b"\\" in data:  # it makes half surrogates of escapes
         raise UncertainError
-    event_of: Callable[[], Any] = event_parser.Parser(data).get_event
+    next_event: Callable[[], Any] = event_parser.Parser(data).get_event
     keys, plain = KEYS, VALUES
     documents: list[Any] = []
-    event_of()  # the start of the stream
-    while event_of().__class__ is DocumentStartEvent:
-        # Below, `within` is the mapping or list that is being filled, and `above` are those around it. The document
-        # itself is the only item of a list that no event opened, so that the first container is nothing special.
+    next_event()  # the start of the stream
+    while next_event().__class__ is DocumentStartEvent:
+        # `container` is the mapping or list that is being filled, `parents` are those around it. The document
+        # itself is the only item of a list `root` without events of its own.
         root: list[Any] = []
-        within: Any = root
-        above: list[Any] = []
+        container: Any = root
+        parents: list[Any] = []
         while True:
-            event = event_of()
+            event = next_event()
             kind = event.__class__
-            if within.__class__ is dict:
+            if container.__class__ is dict:
                 if kind is ScalarEvent:
                     key = event.value if event.style else keys[event.value]
-                    if key in within or (event.style and len(key) > MAX_KEY):
+                    if key in container or (event.style and len(key) > MAX_KEY):
                         raise UncertainError(key)
-                    event = event_of()
+                    event = next_event()
                     kind = event.__class__
                     if kind is ScalarEvent:
-                        within[key] = event.value if event.style else plain[event.value]
+                        container[key] = event.value if event.style else plain[event.value]
                         continue
-                    above.append(within)
+                    parents.append(container)
                     if kind is MappingStartEvent:
-                        within[key] = within = {}
+                        container[key] = container = {}
                     elif kind is SequenceStartEvent:
-                        within[key] = within = []
+                        container[key] = container = []
                     else:
                         raise UncertainError
-                    if len(above) > MAX_DEPTH:
+                    if len(parents) > MAX_DEPTH:
                         raise UncertainError
                     continue
                 if kind is not MappingEndEvent:
                     raise UncertainError
-                within = above.pop()
+                container = parents.pop()
             elif kind is ScalarEvent:
-                within.append(event.value if event.style else plain[event.value])
+                container.append(event.value if event.style else plain[event.value])
             elif kind is SequenceEndEvent:
-                within = above.pop()
+                container = parents.pop()
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                above.append(within)
-                inner: Any = {} if kind is MappingStartEvent else []
-                within.append(inner)
-                within = inner
-                if len(above) > MAX_DEPTH:
+                parents.append(container)
+                child: Any = {} if kind is MappingStartEvent else []
+                container.append(child)
+                container = child
+                if len(parents) > MAX_DEPTH:
                     raise UncertainError
-            elif not above and root:
+            elif not parents and root:
                 break  # the end of the document
             else:
                 raise UncertainError

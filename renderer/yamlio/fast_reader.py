@@ -1,4 +1,4 @@
-"""The values of a file that is simply fine: line by line, else from libyaml's events; Odd for every other file."""
+"""Reads the values of a valid file: line by line, else from libyaml's events; UncertainError for every other file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from renderer.yamlio import inline_values
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_LINE, MAX_VALUES, long_line
-from renderer.yamlio.scalars import KEYS, ScalarCache, UncertainError, resolved
+from renderer.yamlio.scalars import KEYS, ScalarCache, UncertainError, resolve_scalar
 
 
 def read_fast(data: bytes) -> list[Any]:
-    """The values of all documents. Raises whatever it likes on a file that is not simply fine."""
-    if len(data) > MAX_LINE and _excessive(data):  # every limit is above this one, in bytes
+    """The values of all documents. Raises some exception for a file with problems, tags or anchors."""
+    if len(data) > MAX_LINE and _may_exceed_limits(data):  # MAX_LINE is the smallest limit, in bytes
         raise UncertainError
     try:
         values = from_lines(data.decode("utf-8"))
@@ -25,34 +25,33 @@ def read_fast(data: bytes) -> list[Any]:
     return values
 
 
-_MANY: Final = 4 * MAX_VALUES  # signs with which values begin; a text may hold as many
-_LONG: Final = 2_000  # characters of a line: from here on the expressions below take much memory
+_MAX_SIGNS: Final = 4 * MAX_VALUES  # indicators (colons, dashes …) of a file; texts may hold some too
+_MAX_LINE_LENGTH: Final = 2_000  # characters of a line: above, the expressions below take much memory
 
 
-def _excessive(data: bytes) -> bool:
-    """Whether the file has to be read carefully, since it may be beyond a limit."""
+def _may_exceed_limits(data: bytes) -> bool:
+    """Whether the file may exceed a limit, so that LocatedReader has to count."""
     signs = sum(map(data.count, (b":", b":", b",", b"-", b"[", b"{", b"?")))
-    return len(data) > MAX_BYTES or signs > _MANY or long_line(data) >= 0
+    return len(data) > MAX_BYTES or signs > _MAX_SIGNS or long_line(data) >= 0
 
 
 def _count(value: Any) -> int:
-    """How many values this is."""
+    """The number of keys, scalars, lists and maps in the value."""
     if value.__class__ is dict:
         return 1 + len(value) + sum(map(_count, value.values()))
     return 1 + sum(map(_count, value)) if value.__class__ is list else 1
 
 
 def from_events(data: bytes) -> list[Any]:
-    """The same from events: imported when first needed, since PyYAML's import takes longer than a small run reads."""
+    """The values of all documents, from events. Imported here, since PyYAML's import takes longer than a small run."""
     from renderer.yamlio import event_reader
 
     return event_reader.read(data)
 
 
-# Most files are block style, line by line `key: value`, `key:`, `- value` or `- key: value`, and across ten thousand of
-# them the same lines come again and again. So a line is understood once and remembered, and what remains to be done is
-# to follow the indentation. Everything else, down to a tab, a `|` or a text that goes on in the next line, is Odd and
-# left to libyaml.
+# Most files are block style, line by line `key: value`, `key:`, `- value` or `- key: value`, and most lines occur in
+# many files. So each distinct line is parsed once and cached, and only the indentation is followed for each file.
+# Everything else, such as a tab, a `|` or a text over several lines, is an UncertainError and left to libyaml.
 _LINE = re.compile(
     r"""
     (\ *) (-(?:\ +|$))?
@@ -68,20 +67,20 @@ _SIMPLE = re.compile(r"( *)(- )?([A-Za-z][A-Za-z0-9]{0,60}): ([A-Za-z][A-Za-z0-9
 _START = re.compile(r"--- *(?: #[ -~]*)?")
 _FLOW_DEPTH: Final = 5
 
-# Where the dash stands (-1: no dash), where the key or value stands, the key, the value, what copies the value where
-# that is a flow collection, of which each document gets its own, and whether there is a value at all.
+# Column of the dash (-1: no dash), column of the key or value, key, value, the function that copies the value if it is
+# a flow collection (each document gets its own), and whether there is a value. A tuple, since it is unpacked per line.
 _Line = tuple[int, int, str | None, Any, Callable[[Any], Any] | None, bool]
 _DOCUMENT: Final[_Line] = (-2, 0, None, None, None, False)
 
 
-def _understood(line: str) -> _Line | None:
-    """What a line says, None when nothing. Odd: other lines are needed to understand it."""
-    if len(line) > _LONG:
+def _parse_line(line: str) -> _Line | None:
+    """The parsed line, None for a blank or comment. UncertainError for one that depends on other lines."""
+    if len(line) > _MAX_LINE_LENGTH:
         raise UncertainError(line)
     if match := _SIMPLE.fullmatch(line):
         indent, dash, key, plain = match.groups()
         column = len(indent)
-        return (column if dash else -1, column + 2 if dash else column, KEYS[key], resolved(plain), None, True)
+        return (column if dash else -1, column + 2 if dash else column, KEYS[key], resolve_scalar(plain), None, True)
     if line.startswith("---") and _START.fullmatch(line):
         return _DOCUMENT
     match = _LINE.fullmatch(line)
@@ -90,22 +89,22 @@ def _understood(line: str) -> _Line | None:
     indent, dash, key, flow, plain = match.groups()
     value: Any = None
     if flow:
-        value = _of_flow(flow)
+        value = _parse_flow(flow)
     elif plain:
-        value = resolved(plain)  # lines are remembered, so values need not be
+        value = resolve_scalar(plain)  # without VALUES' cache, since lines are cached
     if dash is None and key is None:
         if flow or plain:
             raise UncertainError(line)
         return None
     if key is not None:
         key = key[1:-1] if key[0] == '"' else KEYS[key]
-    there = bool(flow or plain)
-    at = len(indent) + len(dash or "")
-    return (len(indent) if dash else -1, at, key, value, _copier(value), there)
+    has_value = bool(flow or plain)
+    indentation = len(indent) + len(dash or "")
+    return (len(indent) if dash else -1, indentation, key, value, _copy_function(value), has_value)
 
 
-def _of_flow(text: str) -> Any:
-    """What brackets or quotes hold."""
+def _parse_flow(text: str) -> Any:
+    """The value of a flow collection or a quoted scalar."""
     try:
         return inline_values.read(text, _FLOW_DEPTH)
     except UncertainError:
@@ -121,24 +120,24 @@ def _depth(value: Any) -> int:
     return 1 + max(map(_depth, value), default=0) if value.__class__ is list else 0
 
 
-def _copier(value: Any) -> Callable[[Any], Any] | None:
-    """What copies this value down to the leaves; None for a leaf."""
+def _copy_function(value: Any) -> Callable[[Any], Any] | None:
+    """The function that makes a deep copy of this value; None for a scalar."""
     depth = _depth(value)
-    return None if not depth else _deep if depth > 1 else dict.copy if value.__class__ is dict else list.copy
+    return None if not depth else _deep_copy if depth > 1 else dict.copy if value.__class__ is dict else list.copy
 
 
-def _deep(value: Any) -> Any:
+def _deep_copy(value: Any) -> Any:
     if value.__class__ is dict:
-        return {key: _deep(inner) for key, inner in value.items()}
-    return [_deep(inner) for inner in value] if value.__class__ is list else value
+        return {key: _deep_copy(inner) for key, inner in value.items()}
+    return [_deep_copy(inner) for inner in value] if value.__class__ is list else value
 
 
-LINES = ScalarCache(_understood)
-_CHUNK: Final = 1024 * 1024  # characters that are taken apart into lines at a time
+LINES = ScalarCache(_parse_line)
+_CHUNK: Final = 1024 * 1024  # characters that are split into lines at a time
 
 
 def _chunks(text: str) -> Iterator[list[str]]:
-    """The lines of a text, those of some part of it at a time."""
+    """The lines of a text, in chunks."""
     start = 0
     while (end := text.find("\n", start + _CHUNK)) >= 0:
         yield text[start:end].split("\n")
@@ -147,75 +146,75 @@ def _chunks(text: str) -> Iterator[list[str]]:
 
 
 def from_lines(text: str) -> list[Any]:
-    """The values of all documents of a file in plain block style, else Odd."""
+    """The values of all documents of a file in plain block style; UncertainError for others."""
     lines = LINES.known
     documents: list[Any] = []
-    # `within` is the mapping or list that is being filled, its entries begin in `column`, `above` are those around it.
-    # `root` stands for the document: a list around the only item. `pending`: the value at `slot` is not there yet, and
-    # is None unless a deeper line follows. `begun`: a line `---` did, so it is a document though nothing may follow.
+    # `container` is the mapping or list that is being filled, its entries begin in `column`, `parents` are those around
+    # it. `root` is a list whose only item is the document. `pending`: the value at `slot` has not come yet, and is None
+    # unless a deeper line follows. `started`: a line `---` began the document, so it counts even when empty.
     root: list[Any] = [None]
-    within: Any = root
+    container: Any = root
     column = -1
-    above: list[tuple[int, Any]] = []
+    parents: list[tuple[int, Any]] = []
     slot: Any = 0
     pending = True
-    begun = False
+    started = False
     for line in text.split("\n") if len(text) <= _CHUNK else chain.from_iterable(_chunks(text)):
         try:
             entry = lines[line]
         except KeyError:
-            entry = LINES.new(line)
+            entry = LINES.compute(line)
         if entry is None:
             continue
-        dash, at, key, value, copy, there = entry
+        dash, indentation, key, value, copy, has_value = entry
         if dash == -1:
-            if at > column:
+            if indentation > column:
                 if not pending:
                     raise UncertainError(line)
-                above.append((column, within))
-                within[slot] = within = {}
-                column = at
-                if len(above) >= MAX_DEPTH - _FLOW_DEPTH:
+                parents.append((column, container))
+                container[slot] = container = {}
+                column = indentation
+                if len(parents) >= MAX_DEPTH - _FLOW_DEPTH:
                     raise UncertainError(line)
             else:
-                while at < column or within.__class__ is list:
-                    column, within = above.pop()
-                if at != column or key in within:
+                while indentation < column or container.__class__ is list:
+                    column, container = parents.pop()
+                if indentation != column or key in container:
                     raise UncertainError(line)
         elif dash >= 0:
-            if dash > column or (pending and dash == column and within.__class__ is dict):
+            if dash > column or (pending and dash == column and container.__class__ is dict):
                 if not pending:
                     raise UncertainError(line)
-                above.append((column, within))
-                within[slot] = within = []
+                parents.append((column, container))
+                container[slot] = container = []
                 column = dash
-                if len(above) >= MAX_DEPTH - _FLOW_DEPTH:
+                if len(parents) >= MAX_DEPTH - _FLOW_DEPTH:
                     raise UncertainError(line)
             else:
                 while dash < column:
-                    column, within = above.pop()
-                if dash != column or within.__class__ is not list:
+                    column, container = parents.pop()
+                if dash != column or container.__class__ is not list:
                     raise UncertainError(line)
             if key is None:
-                within.append(copy(value) if copy else value)
+                container.append(copy(value) if copy else value)
                 slot = -1
-                pending = not there
+                pending = not has_value
                 continue
-            above.append((column, within))
+            parents.append((column, container))
             inner: dict[str, Any] = {}
-            within.append(inner)
-            within = inner
-            column = at
+            container.append(inner)
+            container = inner
+            column = indentation
         else:
-            if begun or root[0] is not None:
+            if started or root[0] is not None:
                 documents.append(root[0])
             root = [None]
-            within, column, slot, pending, begun = root, -1, 0, True, True
-            above.clear()
+            container, column, slot, pending, started = root, -1, 0, True, True
+            parents.clear()
             continue
-        within[key] = copy(value) if copy else value
+        container[key] = copy(value) if copy else value
         slot = key
-        pending = not there
-    if begun or root[0] is not None:
+        pending = not has_value
+    if started or root[0] is not None:
         documents.append(root[0])
     return documents

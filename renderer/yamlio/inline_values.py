@@ -1,4 +1,4 @@
-"""What brackets and quotes within a line hold, where that is plain to see."""
+"""Parses flow collections and quoted scalars within a line, in their simple forms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from renderer.yamlio.scalars import KEYS, VALUES, UncertainError
 
-# An opening bracket, or a scalar in which nothing is escaped and everything is plain to see.
+# An opening bracket, or a scalar of plain ASCII without escapes.
 _PART = re.compile(
     r"""
     ([\[{]) \ * | "([ !#-[\]-~]{0,200})" | '([ -&(-~]{0,200})'
@@ -22,46 +22,46 @@ _COMMENT = re.compile(r" *(?: #[ -~]*)?")
 
 
 def read(text: str, depth: int) -> Any:
-    """The collection, at most so deep, or quoted scalar, with nothing but a comment after it; else Odd."""
+    """The collection of at most `depth` levels or quoted scalar, before at most a comment; else UncertainError."""
     value, end = _value(text, 0, depth)
     if not _COMMENT.fullmatch(text, end):
         raise UncertainError(text)
     return value
 
 
-def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
-    """What begins at `at`, and where it ends."""
-    opening, double, single, plain, at = _part(text, at)
+def _value(text: str, position: int, depth: int) -> tuple[Any, int]:
+    """The value that begins at `position`, and its end."""
+    opening, double, single, plain, position = _part(text, position)
     if not opening:
-        return VALUES[plain] if plain else double or single or "", at
+        return VALUES[plain] if plain else double or single or "", position
     if not depth:
         raise UncertainError(text)
     closing = "}" if opening == "{" else "]"
     collection: Any = {} if opening == "{" else []
-    if text.startswith(closing, at):
-        return collection, at + 1
+    if text.startswith(closing, position):
+        return collection, position + 1
     mark: str | None = ","
     while mark:
         if opening == "{":
-            bracket, double, single, plain, at = _part(text, at)
+            bracket, double, single, plain, position = _part(text, position)
             key = KEYS[plain] if plain else double or single or ""
-            colon = _COLON.match(text, at)
+            colon = _COLON.match(text, position)
             if bracket or not colon or key in collection:
                 raise UncertainError(text)
-            collection[key], at = _value(text, colon.end(), depth - 1)
+            collection[key], position = _value(text, colon.end(), depth - 1)
         else:
-            item, at = _value(text, at, depth - 1)
+            item, position = _value(text, position, depth - 1)
             collection.append(item)
-        match = _MARK.match(text, at)
+        match = _MARK.match(text, position)
         if not match or match[2] not in (None, closing):
             raise UncertainError(text)
-        mark, at = match[1], match.end()
-    return collection, at
+        mark, position = match[1], match.end()
+    return collection, position
 
 
-def _part(text: str, at: int) -> tuple[str | None, str | None, str | None, str | None, int]:
-    """A bracket, the text in double or in single quotes, or a plain scalar; and where it ends."""
-    match = _PART.match(text, at)
+def _part(text: str, position: int) -> tuple[str | None, str | None, str | None, str | None, int]:
+    """An opening bracket, the text in double or single quotes, or a plain scalar; and its end."""
+    match = _PART.match(text, position)
     if not match:
         raise UncertainError(text)
     opening, double, single, plain = match.groups()

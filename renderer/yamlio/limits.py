@@ -1,4 +1,4 @@
-"""How much of a file is read: what takes no more than seconds and 300 MB, and is far above what real files have.
+"""Limits of input files: what takes no more than seconds and 300 MB, and is far above real files.
 
 The manifests of 1,000 models in one file are 7 MB with 510,000 values; an object of Kubernetes has at most 1.5 MiB, and
 a bundle of certificates in one line 300 kB.
@@ -14,13 +14,13 @@ MAX_DEPTH: Final = 100  # levels of nesting
 MAX_VALUES: Final = 600_000  # keys, scalars, lists, maps and documents of a file
 MAX_EXPANDED: Final = 100_000  # values that the aliases of a file stand for
 MAX_EXPANDED_TEXT: Final = 4 * 1024 * 1024  # characters in them
-MAX_PROBLEMS: Final = 200  # that are told of one file
+MAX_PROBLEMS: Final = 200  # reported for one file
 
 
 def long_line(data: bytes) -> int:
-    """Where the first line above MAX_LINE begins, -1 where there is none."""
+    """The start of the first line longer than MAX_LINE, -1 without one."""
     start = 0
-    while len(data) - start > MAX_LINE:  # behind the last line break that is near enough
+    while len(data) - start > MAX_LINE:  # go on after the last line break within MAX_LINE
         end = data.rfind(b"\n", start, start + MAX_LINE + 1)
         if end < 0:
             return start

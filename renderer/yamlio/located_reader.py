@@ -1,4 +1,4 @@
-"""A file read slowly: the place of every key and value, and words for every problem."""
+"""Reads any file, slowly: with the place of every key and value, and a message for every problem."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ from renderer.yamlio.scalars import VALUES, UncertainError
 
 
 class LocatedNode:
-    """A value with its place. `raw`: a scalar's text. `inner`: a list's nodes, or by key the key's place and node."""
+    """A value with its place. `raw`: a scalar's text; `children`: a list's nodes, or by key the key's place and node"""
 
-    __slots__ = ("height", "inner", "length", "merges", "open", "place", "raw", "size", "value")
+    __slots__ = ("children", "height", "is_merge_key", "length", "open", "place", "raw", "size", "value")
 
     def __init__(self, mark: Any, value: Any, raw: str | None = None) -> None:
         self.place: tuple[int, int] = (mark.line + 1, mark.column + 1)
         self.value = value
         self.raw = raw
-        self.inner: Any = {} if value.__class__ is dict else []
+        self.children: Any = {} if value.__class__ is dict else []
         self.size = 1  # values in here with all aliases written out
         self.length = 0 if raw is None else len(raw)  # characters in these
         self.height = 0 if raw is not None else 1  # levels of nesting in here, likewise
         self.open = False  # its end has not been read
-        self.merges = False  # a plain `<<`
+        self.is_merge_key = False  # a plain `<<`
 
-    def below(self, part: str | int) -> tuple[tuple[int, int], LocatedNode] | None:
+    def child_at(self, part: str | int) -> tuple[tuple[int, int], LocatedNode] | None:
         """The place of the key (a list has none: of the item) and the node at `part`."""
-        if isinstance(self.inner, dict):
-            entry: tuple[tuple[int, int], LocatedNode] | None = self.inner.get(part)
+        if isinstance(self.children, dict):
+            entry: tuple[tuple[int, int], LocatedNode] | None = self.children.get(part)
             return entry
-        if isinstance(part, int) and 0 <= part < len(self.inner):
-            item: LocatedNode = self.inner[part]
+        if isinstance(part, int) and 0 <= part < len(self.children):
+            item: LocatedNode = self.children[part]
             return item.place, item
         return None
 
@@ -72,12 +72,12 @@ class _Frame:
         self.merged: list[LocatedNode] = []
 
 
-class _Stop(Exception):
-    """Nothing after this can be understood."""
+class _StopReading(Exception):
+    """The rest of the file cannot be read."""
 
 
-class _Spot:
-    """A place in a file, as a problems.Source."""
+class _FilePlace:
+    """A place in a file, as a Source."""
 
     def __init__(self, name: str, place: tuple[int, int]) -> None:
         self.name = name
@@ -87,14 +87,14 @@ class _Spot:
         return self.place
 
 
-_SHOWN: Final = 200  # characters of a name in a message
+_MAX_SHOWN: Final = 200  # characters of a name in a message
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts
+_YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # line breaks as libyaml counts them
 
 
 class LocatedReader:
-    """Reads a file again, slowly: `read()` gives its documents as nodes, then `problems` is what is wrong with it."""
+    """Reads a file: `read()` returns its documents as nodes; after it, `problems` are those of the YAML."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
@@ -107,14 +107,14 @@ class LocatedReader:
         self.values = 0
 
     def read(self) -> list[LocatedNode | None]:
-        """One node a document; None for a document without content. Ends before the first syntax error."""
+        """A node for each document before the first syntax error; None for a document without content."""
         documents: list[LocatedNode | None] = []
-        with suppress(_Stop):
+        with suppress(_StopReading):
             try:
                 self.check_bytes()
-                for node in self.documents():
+                for node in self.read_documents():
                     documents.append(node)
-            except _Stop:
+            except _StopReading:
                 raise
             except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
                 if isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
@@ -124,14 +124,14 @@ class LocatedReader:
         return documents
 
     def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> None:
-        self.problems.append(make_diagnostic(code, Origin(_Spot(self.name, place), path), **words))
+        self.problems.append(make_diagnostic(code, Origin(_FilePlace(self.name, place), path), **words))
         if len(self.problems) == MAX_PROBLEMS:
-            self.problems.append(make_diagnostic("E115", Origin(_Spot(self.name, place)), limit=MAX_PROBLEMS))
-            raise _Stop
+            self.problems.append(make_diagnostic("E115", Origin(_FilePlace(self.name, place)), limit=MAX_PROBLEMS))
+            raise _StopReading
 
     def stop(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> NoReturn:
         self.report(code, place, path, **words)
-        raise _Stop
+        raise _StopReading
 
     def check_bytes(self) -> None:
         if len(self.data) > MAX_BYTES:
@@ -148,28 +148,28 @@ class LocatedReader:
         if match := _FORBIDDEN.search(text):
             self.stop("E109", _place_after(text[: match.start()]), char=f"U+{ord(match[0]):04X}")
 
-    def documents(self) -> Iterator[LocatedNode | None]:
-        event_of = event_parser.Parser(self.data).get_event
-        while not isinstance(event := event_of(), StreamEndEvent):
+    def read_documents(self) -> Iterator[LocatedNode | None]:
+        next_event = event_parser.Parser(self.data).get_event
+        while not isinstance(event := next_event(), StreamEndEvent):
             if isinstance(event, DocumentStartEvent):
                 self.anchors.clear()
-                root = self.root(event_of)
-                event_of()  # the end of the document, or of all understanding
+                root = self.read_root(next_event)
+                next_event()  # the end of the document, or a syntax error
                 yield None if root.value is None else root
 
-    def root(self, event_of: Callable[[], Any]) -> LocatedNode:
+    def read_root(self, next_event: Callable[[], Any]) -> LocatedNode:
         while True:
-            event = event_of()
+            event = next_event()
             kind = event.__class__
             if kind is ScalarEvent:
-                node = self.scalar(event)
+                node = self.read_scalar(event)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                self.begin(event)
+                self.begin_collection(event)
                 continue
             elif kind is AliasEvent:
-                node = self.alias(event)
+                node = self.read_alias(event)
             else:
-                node = self.end()
+                node = self.end_collection()
             if not self.frames:
                 return node
             self.add(node)
@@ -178,8 +178,8 @@ class LocatedReader:
         """The path of the value that is being read."""
         parts: list[str | int] = []
         for frame in self.frames:
-            if isinstance(frame.node.inner, list):
-                parts.append(len(frame.node.inner))
+            if isinstance(frame.node.children, list):
+                parts.append(len(frame.node.children))
             elif frame.key is not None:
                 parts.append(str(frame.key.raw))
         return tuple(parts)
@@ -189,49 +189,49 @@ class LocatedReader:
         if self.values > MAX_VALUES:
             self.stop("E112", node.place, limit=MAX_VALUES)
 
-    def started(self, event: Any, node: LocatedNode) -> LocatedNode:
+    def check_properties(self, event: Any, node: LocatedNode) -> LocatedNode:
         if event.tag is not None:
-            tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:_SHOWN]
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:_MAX_SHOWN]
             self.report("E107", node.place, self.path(), tag=tag)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         return node
 
-    def begin(self, event: Any) -> None:
+    def begin_collection(self, event: Any) -> None:
         node = LocatedNode(event.start_mark, {} if event.__class__ is MappingStartEvent else [])
         node.open = True
         self.count(node)
-        self.frames.append(_Frame(self.started(event, node)))
+        self.frames.append(_Frame(self.check_properties(event, node)))
         if len(self.frames) > MAX_DEPTH:
             self.stop("E105", node.place, limit=MAX_DEPTH)
 
-    def end(self) -> LocatedNode:
+    def end_collection(self) -> LocatedNode:
         frame = self.frames.pop()
         node = frame.node
         node.open = False
-        for other in frame.merged:
-            for name, below in other.inner.items():
-                if name not in node.inner:
-                    node.inner[name] = below
-                    node.value[name] = below[1].value
-                    self.grow(node, below[1])
+        for merged in frame.merged:
+            for name, entry in merged.children.items():
+                if name not in node.children:
+                    node.children[name] = entry
+                    node.value[name] = entry[1].value
+                    self.add_size(node, entry[1])
         return node
 
-    def scalar(self, event: Any) -> LocatedNode:
+    def read_scalar(self, event: Any) -> LocatedNode:
         text = event.value
         node = LocatedNode(event.start_mark, text, text)
         self.count(node)
         if _SURROGATE.search(text):
             self.stop("E101", node.place, what=_NO_CHARACTER[2], fix=_NO_CHARACTER[3])  # PyYAML lets it pass
         if not event.style:
-            node.merges = text == "<<"
+            node.is_merge_key = text == "<<"
             try:
                 node.value = VALUES[text]
             except UncertainError:
                 self.report("E110", node.place, self.path(), value=text)
-        return self.started(event, node)
+        return self.check_properties(event, node)
 
-    def alias(self, event: Any) -> LocatedNode:
+    def read_alias(self, event: Any) -> LocatedNode:
         place = (event.start_mark.line + 1, event.start_mark.column + 1)
         target = self.anchors.get(event.anchor)
         if target is None:
@@ -239,7 +239,7 @@ class LocatedReader:
                 "E101",
                 place,
                 self.path(),
-                what=f"no anchor '&{event.anchor[:_SHOWN]}' stands above this alias",
+                what=f"no anchor '&{event.anchor[:_MAX_SHOWN]}' stands above this alias",
                 fix="put a text that begins with '*' in quotes",
             )
         if target.open:
@@ -247,7 +247,7 @@ class LocatedReader:
                 "E101",
                 place,
                 self.path(),
-                what=f"the alias '*{event.anchor[:_SHOWN]}' stands inside its own anchor",
+                what=f"the alias '*{event.anchor[:_MAX_SHOWN]}' stands inside its own anchor",
                 fix="write the value out",
             )
         node = LocatedNode(event.start_mark, target.value, target.raw)
@@ -260,10 +260,10 @@ class LocatedReader:
             self.stop("E114", place, self.path(), limit=MAX_EXPANDED_TEXT)
         if len(self.frames) + target.height > MAX_DEPTH:
             self.stop("E105", place, self.path(), limit=MAX_DEPTH)
-        node.inner, node.size, node.height, node.length = target.inner, target.size, target.height, target.length
+        node.children, node.size, node.height, node.length = target.children, target.size, target.height, target.length
         return node
 
-    def grow(self, node: LocatedNode, child: LocatedNode) -> None:
+    def add_size(self, node: LocatedNode, child: LocatedNode) -> None:
         node.size += child.size
         node.length += child.length
         if child.height >= node.height:
@@ -272,42 +272,42 @@ class LocatedReader:
     def add(self, child: LocatedNode) -> None:
         frame = self.frames[-1]
         node = frame.node
-        if node.inner.__class__ is list:
-            node.inner.append(child)
+        if node.children.__class__ is list:
+            node.children.append(child)
             node.value.append(child.value)
-            self.grow(node, child)
+            self.add_size(node, child)
         elif frame.key is None:
             if child.raw is not None and len(child.raw) > MAX_KEY:
                 self.stop("E113", child.place, self.path(), length=len(child.raw), limit=MAX_KEY)
             frame.key = child
-        elif frame.key.merges:
+        elif frame.key.is_merge_key:
             self.merge(frame, child)
             frame.key = None
         else:
-            self.pair(node, frame.key, child)
+            self.add_pair(node, frame.key, child)
             frame.key = None
 
-    def pair(self, node: LocatedNode, key: LocatedNode, child: LocatedNode) -> None:
+    def add_pair(self, node: LocatedNode, key: LocatedNode, child: LocatedNode) -> None:
         name = key.value
         if not isinstance(name, str):
             self.report("E103", key.place, self.path()[:-1], **_key_words(key))
-        elif first := node.inner.get(name):
+        elif first := node.children.get(name):
             self.report("E102", key.place, self.path(), key=name, line=first[0][0])
         else:
-            node.inner[name] = (key.place, child)
+            node.children[name] = (key.place, child)
             node.value[name] = child.value
-            self.grow(node, child)
+            self.add_size(node, child)
 
     def merge(self, frame: _Frame, child: LocatedNode) -> None:
-        others = child.inner if isinstance(child.value, list) else [child]
-        for other in others:
-            if not isinstance(other.value, dict):
+        mappings = child.children if isinstance(child.value, list) else [child]
+        for mapping in mappings:
+            if not isinstance(mapping.value, dict):
                 what = "'<<' merges a mapping or a list of mappings, nothing else"
-                self.stop("E101", other.place, self.path()[:-1], what=what, fix="")
-        frame.merged += others
+                self.stop("E101", mapping.place, self.path()[:-1], what=what, fix="")
+        frame.merged += mappings
 
     def line(self, index: int) -> str:
-        """The line of that index, from 0, as libyaml counts them."""
+        """The line with that index, from 0, as libyaml counts lines."""
         text = self.data.decode("utf-8").removeprefix("\ufeff")
         starts = chain((0,), (match.end() for match in _YAML_BREAK.finditer(text)))
         start = next(islice(starts, index, None), len(text))
@@ -315,7 +315,7 @@ class LocatedReader:
         return text[start : end.start() if end else len(text)]
 
     def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
-        """Says in our words what PyYAML or libyaml stumbled over, where a person would look for it."""
+        """Reports a syntax error of PyYAML or libyaml, in our words and at the place where a person would look."""
         message = f"{error.problem or ''}; {error.context or ''}"
         words = next((words for words in _SYNTAX if re.search(words[0], message)), None)
         _, at_begin, what, fix = words or ("", False, message.strip("; ").replace("{", "{{").replace("}", "}}"), "")
@@ -326,7 +326,7 @@ class LocatedReader:
         rest = self.line(mark.line)[mark.column :]
         place = (mark.line + 1, mark.column + 1)
         if is_tag:
-            self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0][:_SHOWN])
+            self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0][:_MAX_SHOWN])
         elif rest[:1] == "\t" and "cannot start" in message:
             self.report("E101", place, what=_TAB[2], fix=_TAB[3])
         else:
@@ -334,7 +334,7 @@ class LocatedReader:
 
 
 def _place_after(text: str) -> tuple[int, int]:
-    """The line and column of the character behind `text`, with which the file begins."""
+    """The line and column of the character after `text`, a prefix of the file."""
     text = text.removeprefix("\ufeff")
     breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
     return breaks + 1, len(text) - max(text.rfind("\n"), text.rfind("\r"))
@@ -354,8 +354,8 @@ _INDENT = "check the indentation of this line and of the one above"
 _QUOTE = "put the text in quotes"
 _NO_CHARACTER = ("hex|Unicode character escape", False, "this escape names no character", "double the backslash")
 _TAB = ("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
-# What libyaml or PyYAML's own parser says (problem; context), whether its beginning is the better place, what we say,
-# what helps.
+# A pattern of libyaml's or PyYAML's message (problem; context), whether to point at the beginning of the context, our
+# message, and the fix.
 _SYNTAX: Final = (
     _TAB,
     ("cannot start any token", False, "a value cannot begin with '{char}'", _QUOTE),

@@ -1,4 +1,4 @@
-"""What a plain scalar means to Kubernetes' Go tools, remembered."""
+"""Resolves plain scalars as Kubernetes' Go tools do, with a cache."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _WORDS: Final[dict[str, bool | None]] = {
 }
 _NO_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _INT = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))")
-_SIGNED_BINARY = re.compile(r"0b([-+][01]*1[01]*|\+0+)")  # what Go makes of it, though no YAML says so
+_SIGNED_BINARY = re.compile(r"0b([-+][01]*1[01]*|\+0+)")  # as go-yaml reads it, though no YAML version has it
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-# As text: few runs need it, and re keeps what it has compiled.
+# As text: few runs need it, and `re` caches the compiled pattern.
 _GO_FLOAT = r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?"
-_SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so that it is no integer any more
+_SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so it is no integer
 
 
 class UncertainError(Exception):
-    """This way of reading cannot vouch for the file."""
+    """This reader does not support the file."""
 
 
-def resolved(text: str) -> str | int | float | bool | None:
-    """What a plain scalar means to go-yaml, in JSON terms. Odd for infinities and what is not a number."""
+def resolve_scalar(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar as go-yaml resolves it, in JSON terms. UncertainError for infinities and NaN."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "0123456789+-.":
@@ -58,9 +58,9 @@ def resolved(text: str) -> str | int | float | bool | None:
 
 
 class ScalarCache:
-    """What `make` makes of texts, remembered in `known` for short ones, up to a bound.
+    """A bounded cache of the function `make` over short texts.
 
-    `memo[text]` always has it; who asks often looks into `known` himself, a plain dict, and asks `new` for the rest.
+    `cache[text]` computes missing values; hot loops look into `known`, a plain dict, and call `compute` on a miss.
     """
 
     __slots__ = ("known", "make")
@@ -71,23 +71,23 @@ class ScalarCache:
 
     def __getitem__(self, text: Any) -> Any:
         known = self.known
-        return known[text] if text in known else self.new(text)
+        return known[text] if text in known else self.compute(text)
 
-    def new(self, text: Any) -> Any:
-        """What is made of a text that is not known."""
+    def compute(self, text: Any) -> Any:
+        """The value of a text that is not in `known`."""
         value = self.make(text)
         if text.__class__ is int or len(text) <= 200:
-            if len(self.known) >= 4_000:  # more does not fit into the processor's cache, and most texts come only once
+            if len(self.known) >= 4_000:  # more does not fit into the processor's cache, and most texts occur once
                 self.known.clear()
             self.known[text] = value
         return value
 
 
 def _plain_key(text: str) -> str:
-    if text == "<<" or len(text) > MAX_KEY or not isinstance(resolved(text), str):
+    if text == "<<" or len(text) > MAX_KEY or not isinstance(resolve_scalar(text), str):
         raise UncertainError(text)
     return text
 
 
-VALUES = ScalarCache(resolved)
+VALUES = ScalarCache(resolve_scalar)
 KEYS = ScalarCache(_plain_key)

@@ -1,4 +1,4 @@
-"""YAML that every reader reads alike; what many bodies share is put into words once."""
+"""Writes YAML that every reader reads alike; the text of shared maps is rendered once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from renderer.yamlio.scalars import ScalarCache
 
-# Strings that YAML 1.1, YAML 1.2, PyYAML, go-yaml or Psych reads, or once read, as something else. Three numbers with
+# Strings that YAML 1.1, YAML 1.2, PyYAML, go-yaml or Psych reads, or once read, as another type. Three numbers with
 # dots are a string to all of them; they are quoted so that the versions 0.9 and 0.9.1 look alike.
 _NO_STRING = re.compile(
     r"""
@@ -32,7 +32,7 @@ _PLAIN_BUT = r"""(?! --- | \.\.\. )
     (?: [^\s\-?:,\[\]{{}}\#&*!|>'"%@`{0}] | [-?:] (?=[^\s]) )
     (?: [^\s:\#{0}] | : (?=[^\s]) | \# (?<=[^\s]\#) | \x20 (?=[^\s\#]|\x20) )*"""
 _PLAIN = re.compile(_PLAIN_BUT.format(""), re.VERBOSE)  # of ASCII that can be seen
-# The next three as text: few runs need them, and re keeps what it has compiled.
+# The next three as text: few runs need them, and `re` caches the compiled patterns.
 _PLAIN_OTHER = rf"(?x){_PLAIN_BUT.format(_INVISIBLE)}"
 _ESCAPED = rf"""[\\"\t\n{_INVISIBLE}]"""
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -46,8 +46,8 @@ def _escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(char) or (f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}")
 
 
-# Every text below begins with the character that parts it from what stands before (an end of line, or the blank behind
-# a key or dash), and ends with its last visible character.
+# Every text below begins with its separator from the text before (a line break, or the blank after a key or dash), and
+# ends with its last visible character.
 
 
 def _string_text(text: str) -> str:
@@ -80,8 +80,8 @@ def _block_text(text: str, pad: str) -> str:
     return f" |{indent}{('-', '', '+')[min(ends, 2)]}{lines}" + "\n" * (ends - 1)
 
 
-def _other_text(value: object) -> str:
-    """What is neither a string nor a map or list with something in it."""
+def _leaf_text(value: object) -> str:
+    """The text of null, a boolean, a number, or an empty map or list."""
     if value is None:
         return " null"
     if isinstance(value, bool):
@@ -99,7 +99,7 @@ def _other_text(value: object) -> str:
 
 
 class _Level:
-    """How the lines of one level begin: `heads` of its keys; `items`: what one of these becomes behind a dash."""
+    """A level of indentation. `heads`: key → the beginning of its line; `items`: such a beginning → with a dash."""
 
     __slots__ = ("below", "dash", "heads", "items", "pad")
 
@@ -110,19 +110,19 @@ class _Level:
         self.items = ScalarCache(lambda text: f"\n{pad[2:]}- {text[len(pad) + 1 :]}")
         self.below: _Level | None = None
 
-    def deeper(self) -> _Level:
+    def add_below(self) -> _Level:
         self.below = _Level(f"{self.pad}  ")
         return self.below
 
 
 class SharedMap(dict[str, Any]):
-    """A mapping that many bodies hold and nobody changes any more: `dump` keeps its text. A copy is a plain dict."""
+    """An immutable mapping that many bodies share: `dump` caches its text. A copy is a plain dict."""
 
     __slots__ = ("texts",)
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__(body)
-        self.texts: dict[str, str] = {}  # by what the lines begin with; of list items: by that and the dash
+        self.texts: dict[str, str] = {}  # by indentation; for list items by indentation and dash
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self),)
@@ -133,8 +133,7 @@ STRINGS = ScalarCache(_string_text)
 
 
 def dump(*bodies: object, head: str = "") -> str:
-    """YAML documents in block style, with two blanks a level and an end of line; with `---` between them only, and
-    `head` before the first.
+    """YAML documents in block style, indented by two blanks, with `---` between them, and `head` before the first.
 
     Takes dict, list, str, int, float, bool and None; another type is a TypeError, an infinity a ValueError.
     """
@@ -143,80 +142,80 @@ def dump(*bodies: object, head: str = "") -> str:
         if parts:
             parts.append("\n---")
         if isinstance(body, dict) and body:
-            _put_mapping(body, TOP, parts)
+            _write_mapping(body, TOP, parts)
         elif isinstance(body, list) and body:
-            _put_list(body, TOP, parts)
+            _write_list(body, TOP, parts)
         else:
-            text = _new_string(body, "  ") if isinstance(body, str) else _other_text(body)
+            text = _compute_string_text(body, "  ") if isinstance(body, str) else _leaf_text(body)
             parts.append(f"\n{text[1:]}")
     parts.append("\n")
     parts[0] = f"{head}{parts[0][1:]}"
     return "".join(parts)
 
 
-# Nearly all that a run writes goes through the next two, so they look into the memos themselves.
+# The next two functions write nearly all output, so they look into the caches' `known` themselves.
 
 
-def _put_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> None:
-    """Puts the lines of a mapping that is not empty."""
-    strings, heads, below = STRINGS.known, level.heads.known, level.below or level.deeper()
+def _write_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> None:
+    """Appends the lines of a non-empty mapping to `parts`."""
+    strings, heads, below = STRINGS.known, level.heads.known, level.below or level.add_below()
     for key, value in body.items():
         try:
             parts.append(heads[key])
         except KeyError:
-            parts.append(level.heads.new(key))
+            parts.append(level.heads.compute(key))
         kind = type(value)
         if kind is str:
-            parts.append(strings.get(value) or _new_string(value, below.pad))
+            parts.append(strings.get(value) or _compute_string_text(value, below.pad))
         elif kind is dict and value:
-            _put_mapping(value, below, parts)
+            _write_mapping(value, below, parts)
         elif kind is SharedMap and value:
             parts.append(value.texts.get(below.pad) or _shared_text(value, below, below.pad))
         elif kind is list and value:
-            _put_list(value, below, parts)
+            _write_list(value, below, parts)
         elif kind is int:
             parts.append(f" {value}")
         else:
-            parts.append(_other_text(value))
+            parts.append(_leaf_text(value))
 
 
-def _put_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
-    """Puts the lines of a list that is not empty."""
-    strings, dash, below = STRINGS.known, level.dash, level.below or level.deeper()
+def _write_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
+    """Appends the lines of a non-empty list to `parts`."""
+    strings, dash, below = STRINGS.known, level.dash, level.below or level.add_below()
     behind_dash = below.items.known
     for item in body:
         kind = type(item)
         if kind is str:
             parts.append(dash)
-            parts.append(strings.get(item) or _new_string(item, below.pad))
+            parts.append(strings.get(item) or _compute_string_text(item, below.pad))
         elif kind is SharedMap and item:
             parts.append(item.texts.get(dash) or _shared_text(item, below, dash))
         elif kind is dict and item:
             first = len(parts)
-            _put_mapping(item, below, parts)
+            _write_mapping(item, below, parts)
             head = parts[first]
-            parts[first] = behind_dash.get(head) or below.items.new(head)
+            parts[first] = behind_dash.get(head) or below.items.compute(head)
         elif kind is list and item:
             first = len(parts)
-            _put_list(item, below, parts)
+            _write_list(item, below, parts)
             parts[first] = below.items[parts[first]]
         else:
             parts.append(dash)
-            parts.append(_other_text(item))
+            parts.append(_leaf_text(item))
 
 
-def _new_string(text: str, pad: str) -> str:
-    """The text of a string that no memo has. `pad`: how the lines begin of one with several."""
+def _compute_string_text(text: str, pad: str) -> str:
+    """The text of a string that is not cached. `pad`: the indentation of further lines."""
     if "\n" in text and not re.search(_NO_BLOCK, text):
         return _block_text(text, pad)
-    written: str = STRINGS.new(text)
+    written: str = STRINGS.compute(text)
     return written
 
 
 def _shared_text(body: SharedMap, level: _Level, place: str) -> str:
-    """The text of what is shared, in a place where it stands for the first time: a level, or behind its dash."""
+    """The text of a shared map, cached under `place`: the indentation of the level, or that and a dash."""
     parts: list[str] = []
-    _put_mapping(body, level, parts)
+    _write_mapping(body, level, parts)
     if place != level.pad:
         parts[0] = level.items[parts[0]]
     text = body.texts[place] = "".join(parts)

@@ -296,8 +296,8 @@ def _environments(asked: Settings, commit: str) -> tuple[str, ...]:
     """The names in a commit, none where it cannot be told: `llmaz diff` has words for that."""
     try:
         with contextlib.chdir(asked.folder):
-            ground = commit_tree(git.top(), commit)
-            return load.environment_names(RenderOptions(paths=asked.paths, ground=ground))
+            file_system = commit_tree(git.top(), commit)
+            return load.rendered_environments(RenderOptions(paths=asked.paths, file_system=file_system))
     except (RenderError, OSError):
         return ()
 

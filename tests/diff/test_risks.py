@@ -311,7 +311,7 @@ def test_two_clusters_beside_each_other() -> None:
     """What a step from one to the other would do to pods is no risk; what one of them has is."""
     gone = workload("gone")
     now = workload(image="engine:latest", spec={"replicas": 1}, env=[{"name": "API_KEY", "value": "sk-1"}])
-    found = compare(texts(workload(), gone), texts(now), step=False)
+    found = compare(texts(workload(), gone), texts(now), replaces=False)
     assert [kind for kind, _ in risks(found)] == ["plaintext-secret", "floating-tag"]
 
 

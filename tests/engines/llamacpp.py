@@ -40,7 +40,7 @@ from tests.engines.trial import (
 INPUTS = "tests/engines/inputs/llamacpp"
 CHARTS = ROOT / "charts" / "llmaz" / "files"
 SERIES = re.compile(r"\bllamacpp:\w+")
-OLDER = ("b8929", "b4579")
+DEPRECATED_FIELDS = ("b8929", "b4579")
 SLOTS = 4  # without --parallel
 LONG = 1024  # tokens of a stream that takes a second
 LASTING = 3072  # of one that outlasts what is left of a hook's sleep
@@ -57,12 +57,12 @@ SMALL_CONTEXT = 4096  # MAX-MODEL-LEN of small.yaml
 
 def versions() -> Sequence[str]:
     """The builds whose trials there are, the preset's first."""
-    return [installation.preset_version("llamacpp"), *OLDER]
+    return [installation.preset_version("llamacpp"), *DEPRECATED_FIELDS]
 
 
 def trials(version: str) -> Mapping[str, Trial]:
     """The trials of a build."""
-    return {"older": older} if version in OLDER else TRIALS
+    return {"older": older} if version in DEPRECATED_FIELDS else TRIALS
 
 
 def bench(tools: Path, folder: Path, version: str) -> Bench:

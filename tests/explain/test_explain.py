@@ -103,7 +103,7 @@ def houses(case: str) -> Iterator[ExplainRun]:
     paths = tuple(word for i, word in enumerate(words) if word[0] != "-" and (i == 0 or words[i - 1][0] != "-"))
     overrides = tuple(words[i + 1] for i, word in enumerate(words) if word == "--set")
     options = RenderOptions(paths=paths, overrides=overrides)
-    for name in load.environment_names(options) or ("",):
+    for name in load.rendered_environments(options) or ("",):
         yield ExplainRun(replace(options, env=name))
 
 
@@ -228,7 +228,7 @@ def test_every_rule_is_met(monkeypatch: pytest.MonkeyPatch) -> None:
                     if rule := rules.rule(made.key[0], path, made.body):
                         met.add((made.key[0], rule.text))
     texts = {text for _, text in met}
-    assert sorted({text for _, text in rules.every()} - texts) == []
+    assert sorted({text for _, text in rules.all_rules()} - texts) == []
 
 
 def test_most_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,7 +149,7 @@ def test_folders_that_are_written_to_are_closed_again(tmp_path: Path) -> None:
     try:
         output = OutputFolder(str(tmp_path))
         manifest_files.write(output, [OutputFile(f"n{i}/app/x.yaml", "x\n") for i in range(300)])
-        assert output.begin("n7/app/x.yaml", 10) == b"x\n"
+        assert output.read_start("n7/app/x.yaml", 10) == b"x\n"
         for i in range(300):
             output.delete(f"n{i}/app/x.yaml")
     finally:

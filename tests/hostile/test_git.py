@@ -327,7 +327,9 @@ def test_a_tree_of_ten_thousand_million_files(repository: Repository) -> None:
     repository.git("update-ref", "HEAD", repository.commit_tree(tree))
     done = run(*LLMAZ, "diff", "HEAD..HEAD", at=repository.folder, megabytes=300, PYTHONPATH=str(ROOT))
     assert done.code == 2
-    assert f"this is too much to read: the list of its files has more than {git.MOST_LISTED:,} bytes [E785]" in done.err
+    assert (
+        f"this is too much to read: the list of its files has more than {git.MAX_LIST_BYTES:,} bytes [E785]" in done.err
+    )
     assert done.seconds < 60  # without the bound it never ends
 
 
@@ -342,7 +344,7 @@ def test_files_that_are_too_large_are_not_loaded(repository: Repository, monkeyp
 
 
 def test_files_that_are_too_much_together(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "MOST_HELD", 1000)
+    monkeypatch.setattr(git, "MAX_CONTENT_BYTES", 1000)
     blobs = [repository.blob(f"{i}" * 250) for i in range(5)]
     assert len(git.contents(git.top(), blobs[:4])) == 4
     with pytest.raises(RenderError, match=r"its files have more than 1,000 bytes \[E785\]"):
@@ -359,9 +361,12 @@ def test_names_that_git_would_never_check_out_are_left_alone(repository: Reposit
     tree = repository.tree(
         f"100644 blob {blob}\tchat.yaml", *(f"040000 tree {inner}\t{name}" for name in (*names, "ok"))
     )
-    ground = CommitTree(git.top(), repository.commit_tree(tree))
-    assert [*ground.entries] == ["chat.yaml", "ok/chat.yaml"]
-    assert [file.key for file in load.scope(RenderOptions(ground=ground)).tree.files] == ["chat.yaml", "ok/chat.yaml"]
+    file_system = CommitTree(git.top(), repository.commit_tree(tree))
+    assert [*file_system.entries] == ["chat.yaml", "ok/chat.yaml"]
+    assert [file.key for file in load.scope(RenderOptions(file_system=file_system)).tree.files] == [
+        "chat.yaml",
+        "ok/chat.yaml",
+    ]
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])

@@ -594,7 +594,7 @@ def test_what_the_system_refuses_is_no_fault_of_ours(
     def refuse(*_: object) -> None:
         raise OSError(24, "Too many open files", str(here / "a\nb.yaml"))
 
-    monkeypatch.setattr(load, "ahead", refuse)
+    monkeypatch.setattr(load, "read_ahead", refuse)
     done = llmaz("validate", "--format", form)
     assert done.code == 2
     if form == "json":

@@ -82,20 +82,20 @@ def replicas(env: str, app: str = "chat") -> Any:
 )  # fmt: skip
 def test_merge(base: Any, patch: Any, made: Any) -> None:
     before = copy.deepcopy((base, patch))
-    assert PatchMerge().merged(base, patch, (), ("at",)) == made
+    assert PatchMerge().merge(base, patch, (), ("at",)) == made
     assert (base, patch) == before
 
 
 def test_whose_a_field_is() -> None:
     merge = PatchMerge()
     base = {"kept": 1, "map": {"a": 1, "b": 2}, "list": [{"name": "x"}, {"name": "y", "v": 1}], "gone": 1, "args": [1]}
-    once = merge.merged(
+    once = merge.merge(
         base,
         {"map": {"b": 3}, "list": [{"name": "z"}, {"name": "y", "v": 2}], "gone": None, "args": [5, 6], "never": None},
         ("spec",),
         ("one",),
     )
-    assert merge.where == {
+    assert merge.sources == {
         ("spec", "map", "b"): ("one", "map", "b"),
         ("spec", "list", 2): ("one", "list", 0),
         ("spec", "list", 1, "name"): ("one", "list", 1, "name"),
@@ -104,9 +104,9 @@ def test_whose_a_field_is() -> None:
         ("spec", "args"): ("one", "args"),
         ("spec", "never"): ("one", "never"),
     }
-    assert merge.idle == [("one", "never")]
-    merge.merged(once, {"list": [1], "args": [7], "map": {"b": {"c": 1}}}, ("spec",), ("two",))
-    assert {there for path, there in merge.where.items() if path[1] in ("list", "args", "map")} == {
+    assert merge.unused_deletions == [("one", "never")]
+    merge.merge(once, {"list": [1], "args": [7], "map": {"b": {"c": 1}}}, ("spec",), ("two",))
+    assert {there for path, there in merge.sources.items() if path[1] in ("list", "args", "map")} == {
         ("two", "list"),
         ("two", "args"),
         ("two", "map", "b"),
@@ -449,12 +449,12 @@ def test_many_apps_in_many_processes(here: Path, llmaz: Llmaz, monkeypatch: pyte
 
 def test_texts_of_one_and_of_all(here: Path) -> None:
     shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
-    assert load.environment_names(RenderOptions()) == ("dev", "prod", "staging")
-    assert load.environment_names(RenderOptions(env="dev")) == ("dev",)
+    assert load.rendered_environments(RenderOptions()) == ("dev", "prod", "staging")
+    assert load.rendered_environments(RenderOptions(env="dev")) == ("dev",)
     every = render(RenderOptions(texts=True))
     apart = {
         f"{name}/{text.path}": text.text
-        for name in load.environment_names(RenderOptions())
+        for name in load.rendered_environments(RenderOptions())
         for text in render(RenderOptions(texts=True, env=name)).texts
     }
     assert {text.path: text.text for text in every.texts} == apart
@@ -470,6 +470,6 @@ def test_environments_of_a_commit(here: Path) -> None:
     commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     for path in here.glob("*.yaml"):
         path.unlink()
-    ground = commit_tree(str(here), commit)
-    assert load.environment_names(RenderOptions(ground=ground)) == ("dev", "prod", "staging")
-    assert render(RenderOptions(texts=True, ground=ground)).texts == there.texts
+    file_system = commit_tree(str(here), commit)
+    assert load.rendered_environments(RenderOptions(file_system=file_system)) == ("dev", "prod", "staging")
+    assert render(RenderOptions(texts=True, file_system=file_system)).texts == there.texts

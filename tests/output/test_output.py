@@ -310,7 +310,7 @@ def passing(folder: Path, text: str | bytes, name: str = "extra.yaml") -> tuple[
     """What `passThrough` makes of a file, and the codes."""
     put(folder, {name: text})
     files = (InputFile(name, name, str(folder / name)), InputFile("other.yaml", "other.yaml", "none"))
-    made, problems = manifest_files.common(scope(folder / "out", files=files, passThrough=["extra.*"]), {})
+    made, problems = manifest_files.common_files(scope(folder / "out", files=files, passThrough=["extra.*"]), {})
     return made, [each.code for each in problems]
 
 
@@ -339,7 +339,7 @@ def test_what_cannot_be_passed_through(name: str, data: bytes, tmp_path: Path) -
 def test_kustomization(wanted: bool, prunes: tuple[str, ...], there: bool, tmp_path: Path) -> None:
     """A run over a part of the tree does not know all resources, so it leaves the list alone."""
     states = {"b/x.yaml": "same", "a/y.yaml": "new"}
-    made, problems = manifest_files.common(scope(tmp_path, *prunes, output={"kustomization": wanted}), states)
+    made, problems = manifest_files.common_files(scope(tmp_path, *prunes, output={"kustomization": wanted}), states)
     assert problems == []
     if not there:
         assert made == []

@@ -28,7 +28,7 @@ def inputs(**config: Any) -> Inputs:
         runtimes={},
         loaders=LOADERS,
         accelerators=(),
-        own=(),
+        definitions=(),
         option_files=OptionListReader(),
         broken={},
         unreadable=False,

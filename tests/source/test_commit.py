@@ -74,7 +74,7 @@ def test_a_commit_is_rendered_as_its_folder(case: Path, repo: Path) -> None:
     on_disk = seen(RenderOptions())
     commit = committed(repo)
     emptied(repo)
-    assert seen(RenderOptions(ground=commit_tree(git.top(), commit))) == on_disk
+    assert seen(RenderOptions(file_system=commit_tree(git.top(), commit))) == on_disk
 
 
 def fill(repo: Path, *names: str) -> None:
@@ -117,11 +117,11 @@ def test_the_same_files_are_input(paths: tuple[str, ...], at: str, repo: Path, m
         tree = load.scope(options).tree
         return [
             [(os.path.realpath(file.path), file.name, file.key, file.read()) for file in files]
-            for files in (tree.files, tree.around)
+            for files in (tree.files, tree.other_files)
         ]
 
     on_disk = found(RenderOptions(paths=named))
-    assert found(RenderOptions(paths=named, ground=commit_tree(git.top(), commit))) == on_disk
+    assert found(RenderOptions(paths=named, file_system=commit_tree(git.top(), commit))) == on_disk
     assert on_disk[0]
 
 
@@ -129,7 +129,7 @@ def test_a_path_that_the_commit_has_not(repo: Path) -> None:
     fill(repo, "a.yaml")
     commit = committed(repo)
     fill(repo, "later/b.yaml")
-    (problem,) = seen(RenderOptions(paths=("later",), ground=commit_tree(git.top(), commit)))
+    (problem,) = seen(RenderOptions(paths=("later",), file_system=commit_tree(git.top(), commit)))
     assert problem.code == "E122"
 
 
@@ -137,8 +137,8 @@ def test_links_of_a_commit_are_left_aside(repo: Path) -> None:
     fill(repo, "a.yaml")
     (repo / "b.yaml").symlink_to("a.yaml")
     (repo / "out.yaml").symlink_to("/etc/hostname")
-    ground = commit_tree(git.top(), committed(repo))
-    assert [file.key for file in load.scope(RenderOptions(ground=ground)).tree.files] == ["a.yaml"]
+    file_system = commit_tree(git.top(), committed(repo))
+    assert [file.key for file in load.scope(RenderOptions(file_system=file_system)).tree.files] == ["a.yaml"]
 
 
 def test_lists_of_options_beside_a_backend_are_those_of_the_commit(repo: Path) -> None:
@@ -152,7 +152,7 @@ def test_lists_of_options_beside_a_backend_are_those_of_the_commit(repo: Path) -
     commit = committed(repo)
     (repo / "flags" / "vllm.txt").write_text("versions 0.33.0\n--nothing 0\n")
     assert seen(RenderOptions()) != on_disk
-    assert seen(RenderOptions(ground=commit_tree(git.top(), commit))) == on_disk
+    assert seen(RenderOptions(file_system=commit_tree(git.top(), commit))) == on_disk
 
 
 def test_files_that_somebody_hands_over(repo: Path) -> None:
@@ -160,7 +160,7 @@ def test_files_that_somebody_hands_over(repo: Path) -> None:
     on_disk = seen(RenderOptions())
     files = {path.relative_to(repo).as_posix(): path.read_bytes() for path in repo.rglob("*.yaml")}
     emptied(repo)
-    assert seen(RenderOptions(ground=memory_tree(str(repo), files))) == on_disk
+    assert seen(RenderOptions(file_system=memory_tree(str(repo), files))) == on_disk
 
 
 # --- git
@@ -236,8 +236,11 @@ def test_odd_names_of_files(repo: Path) -> None:
         (repo / each.path).read_text() for each in entries
     ]
     on_disk = load.scope(RenderOptions()).tree
-    held = load.scope(RenderOptions(ground=commit_tree(top, commit))).tree
-    assert (held.odd, [file.key for file in held.files]) == (on_disk.odd, [file.key for file in on_disk.files])
+    held = load.scope(RenderOptions(file_system=commit_tree(top, commit))).tree
+    assert (held.unprintable_names, [file.key for file in held.files]) == (
+        on_disk.unprintable_names,
+        [file.key for file in on_disk.files],
+    )
 
 
 @pytest.mark.parametrize("names", ["sha1", "sha256"])
@@ -247,7 +250,7 @@ def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkey
     texts = {"a": b"one\n", "b": b"", "c": b"two\r\n", "d": b"one\n"}
     for name, text in texts.items():
         (place / name).write_bytes(text)
-    ground = commit_tree(str(place), committed(place))
+    file_system = commit_tree(str(place), committed(place))
     asked: list[str] = []
     ask = git.contents
 
@@ -256,9 +259,9 @@ def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkey
         return ask(top, blobs, largest)
 
     monkeypatch.setattr(git, "contents", noted)
-    ground.expect([b"", b"two\n", b"one\n", b"else"])
-    assert [ground.read(str(place / name), str(place)) for name in texts] == [*texts.values()]
-    assert asked == [ground.entries["c"].blob]
+    file_system.keep_known([b"", b"two\n", b"one\n", b"else"])
+    assert [file_system.read(str(place / name), str(place)) for name in texts] == [*texts.values()]
+    assert asked == [file_system.entries["c"].blob]
 
 
 def test_a_blob_that_the_clone_has_not(repo: Path) -> None:
@@ -288,6 +291,6 @@ def test_dirty_work_trees_are_left_as_they_are(repo: Path) -> None:
     fill(repo, "a.yaml", "b.yaml")
     (repo / "a.yaml").write_text("broken: [")
     before = run("status", "--porcelain", at=repo)
-    problems, *_ = seen(RenderOptions(ground=commit_tree(git.top(), commit)))
+    problems, *_ = seen(RenderOptions(file_system=commit_tree(git.top(), commit)))
     assert problems == []
     assert run("status", "--porcelain", at=repo) == before

@@ -80,12 +80,12 @@ def test_links(here: Path, tmp_path: Path) -> None:
     Path("in/out.txt").symlink_to(outside / "o.yaml")
     found = tree.folder(str(here), ["in"], (), None)
     assert [file.key for file in found.files] == ["in/a.yaml"]
-    assert [(link.name, link.target) for link in sorted(found.strayed)] == [
+    assert [(link.name, link.target) for link in sorted(found.outside_links)] == [
         ("in/out", str(outside)),
         ("in/out.yaml", str(outside / "o.yaml")),
     ]
     # What the user names himself may lie anywhere.
-    assert tree.folder(str(here), [str(outside)], (), None).strayed == ()
+    assert tree.folder(str(here), [str(outside)], (), None).outside_links == ()
     assert keys("in/out", base=here) == ["in/out/o.yaml"]
 
 
@@ -99,13 +99,13 @@ def test_only_plain_files(here: Path) -> None:
 
 def test_names_that_no_header_can_hold(here: Path) -> None:
     made("a.yaml", "żółć 🦙.yaml", "new\nline.yaml", "tab\t.yaml")
-    odd = [r"'new\nline.yaml'", r"'tab\t.yaml'"]
+    unprintable_names = [r"'new\nline.yaml'", r"'tab\t.yaml'"]
     if sys.platform == "linux":  # elsewhere every name is UTF-8
         Path(os.fsdecode(b"\xff.yaml")).touch()
-        odd.insert(0, r"'\udcff.yaml'")
+        unprintable_names.insert(0, r"'\udcff.yaml'")
     found = tree.folder(str(here), ["."], (), None)
     assert [file.key for file in found.files] == ["a.yaml", "żółć 🦙.yaml"]
-    assert sorted(found.odd) == odd
+    assert sorted(found.unprintable_names) == unprintable_names
 
 
 def test_deep_folders(here: Path) -> None:
@@ -194,10 +194,10 @@ def test_what_lies_around_a_part(here: Path) -> None:
         (here / name).write_text("")
     (here / "link").symlink_to("a")
 
-    def around(*paths: str) -> list[str]:
-        return [file.key for file in tree.around(str(here), paths, ["docs/**"], "out")]
+    def other_files(*paths: str) -> list[str]:
+        return [file.key for file in tree.other_files(str(here), paths, ["docs/**"], "out")]
 
-    assert around("a") == ["ab/z.yaml", "w.yaml"]
-    assert around("link") == ["ab/z.yaml", "w.yaml"]  # what it leads to is no second definition
-    assert around("a/x.yaml", "w.yaml") == ["a/b/y.yaml", "ab/z.yaml"]
-    assert around(".") == []
+    assert other_files("a") == ["ab/z.yaml", "w.yaml"]
+    assert other_files("link") == ["ab/z.yaml", "w.yaml"]  # what it leads to is no second definition
+    assert other_files("a/x.yaml", "w.yaml") == ["a/b/y.yaml", "ab/z.yaml"]
+    assert other_files(".") == []

@@ -18,7 +18,7 @@ _SECRET = re.compile(r"\w+://[^/@]*:[^/]*@")
 _USER = re.compile(r"(?:https?|oci)://[^/?#]*@", re.IGNORECASE)
 _TOKEN = re.compile(r"\w+://[^?]*\?.*(?:token|passw|secret|key|auth|sig)[^&=]*=", re.IGNORECASE)
 _TAGGED = re.compile(r"oci://[^/]*/[^:@]*[:@](.+)")
-_HELD = {"password": _SECRET, "user, which may be a token": _USER, "token": _TOKEN}
+_CREDENTIAL_PATTERNS = {"password": _SECRET, "user, which may be a token": _USER, "token": _TOKEN}
 _CREDENTIALS = "leave it out: Argo CD and Flux keep credentials in Secrets of their own"
 _ADDRESS = "write --repo-url https://host/path, ssh://git@host/path or oci://host/path"
 
@@ -50,11 +50,11 @@ def parse_workload(flag: str, value: str) -> tuple[str, str]:
     return namespace, name
 
 
-def check_workloads(handed: Sequence[tuple[str, str]], environments: Iterable[str]) -> None:
+def check_workloads(workloads: Sequence[tuple[str, str]], environments: Iterable[str]) -> None:
     """Raises RenderError for a workload of no app. Its name must be an app's name, or begin with that and `-`."""
-    all_apps = apps(environments) if handed else []
+    all_apps = apps(environments) if workloads else []
     diagnostics = []
-    for namespace, name in handed if all_apps else ():
+    for namespace, name in workloads if all_apps else ():
         if not any(namespace == app[0] and f"{name}-".startswith(f"{app[1]}-") for app in all_apps):
             words = {"value": f"'{namespace}/{name}'", "what": "is made from nothing in the input"}
             hint = suggestion(f"{namespace}/{name}", ["/".join(app) for app in all_apps])
@@ -71,10 +71,10 @@ def default_revision(default: str, repository: str | None) -> str:
 def check_address(url: str) -> list[Diagnostic]:
     """Diagnostics of --repo-url; none for a URL that a cluster can read."""
     words: dict[str, str]
-    if held := next((what for what, secret in _HELD.items() if secret.match(url)), ""):
-        words = {"value": "the URL", "what": f"holds a {held}", "hint": _CREDENTIALS}
-    elif tagged := _TAGGED.fullmatch(url):
-        hint = f"write it as --revision {tagged[1]}"
+    if credential := next((what for what, secret in _CREDENTIAL_PATTERNS.items() if secret.match(url)), ""):
+        words = {"value": "the URL", "what": f"holds a {credential}", "hint": _CREDENTIALS}
+    elif match := _TAGGED.fullmatch(url):
+        hint = f"write it as --revision {match[1]}"
         words = {"value": f"'{url}'", "what": "names a version of the artifact", "hint": hint}
     elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
         what = "is no address of a repository that a cluster can reach"
@@ -90,14 +90,14 @@ def environment_sources(
     repository: str | None,
     folder: str | None,
     requested: tuple[str, ...],
-    given: Mapping[str, str],
+    flags: Mapping[str, str],
 ) -> list[EnvironmentSource]:
     """The source of each requested environment, or of all. `{env}` in values of flags stands for its name.
 
-    `given`: the other flags by `--name`. Raises RenderError.
+    `flags`: the other flags by `--name`. Raises RenderError.
     """
     environments = select_environments(tree.environments, requested)
-    many = len(environments) > 1
+    several = len(environments) > 1
     diagnostics: list[Diagnostic] = []
     url = repository or tree.repository
     if not url:
@@ -107,8 +107,13 @@ def environment_sources(
     if not _NAME.fullmatch(name):
         what = "small letters, digits and -, at most 40"
         diagnostics.append(make_diagnostic("E721", Origin(NamedSource("--name")), value=name, what=what))
-    for flag, value in {"--path": folder or "", **given}.items():
-        if many and value and flag in ("--path", "--destination-name", "--destination-server") and "{env}" not in value:
+    for flag, value in {"--path": folder or "", **flags}.items():
+        if (
+            several
+            and value
+            and flag in ("--path", "--destination-name", "--destination-server")
+            and "{env}" not in value
+        ):
             diagnostics.append(
                 make_diagnostic("E724", Origin(NamedSource(flag)), value=value, names=", ".join(environments))
             )
@@ -119,9 +124,9 @@ def environment_sources(
         path = posixpath.normpath(path_template.replace("{env}", environment))
         if path.startswith(("/", "../")) or path == "..":
             diagnostics.append(make_diagnostic("E722", Origin(NamedSource("--path")), path=path))
-        filled = {flag: value.replace("{env}", environment) for flag, value in given.items()}
-        whole = f"{name}-{environment}" if environment else name
-        sources.append(EnvironmentSource(whole, environment, url, path, layout(environment), filled))
+        filled = {flag: value.replace("{env}", environment) for flag, value in flags.items()}
+        full_name = f"{name}-{environment}" if environment else name
+        sources.append(EnvironmentSource(full_name, environment, url, path, layout(environment), filled))
     if diagnostics:
         raise RenderError(diagnostics)
     return sources
@@ -129,8 +134,8 @@ def environment_sources(
 
 def check_distinct(names: Mapping[str, list[str]]) -> None:
     """Raises RenderError if a name has several owners. `names`: owners by name."""
-    if twice := {name: owners for name, owners in names.items() if len(owners) > 1}:
+    if duplicates := {name: owners for name, owners in names.items() if len(owners) > 1}:
         raise RenderError(
             make_diagnostic("E725", Origin(NamedSource("--name")), name=name, owners=" and ".join(owners))
-            for name, owners in twice.items()
+            for name, owners in duplicates.items()
         )

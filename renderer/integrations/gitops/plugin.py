@@ -58,9 +58,9 @@ def parse_call(variables: Mapping[str, str], folder: str) -> PluginCall:
         if name not in _FORMS:
             _fail(_PARAMETERS, f"there is no parameter '{name}', only environment and set")
         form = _FORMS[name]
-        for other in sorted(parameter.keys() - {"name", form}):
-            if parameter[other] or form not in parameter:
-                _fail(_PARAMETERS, f"the parameter '{name}' is given as {other}, where {form} is expected")
+        for key in sorted(parameter.keys() - {"name", form}):
+            if parameter[key] or form not in parameter:
+                _fail(_PARAMETERS, f"the parameter '{name}' is given as {key}, where {form} is expected")
         if name == "environment":
             environment = _text(name, parameter.get("string", ""))
         else:
@@ -79,11 +79,11 @@ def join_files(texts: Iterable[tuple[str, str]]) -> str:
     return "---\n".join(text if text.endswith("\n") else f"{text}\n" for text in files)
 
 
-def parameters(known: tuple[str, ...]) -> list[Body]:
-    """The parameters that Argo CD's page shows for an Application of the plugin. `known`: all environments."""
-    names = f"one of {', '.join(known)}" if known else "RenderConfig has none: leave it empty"
+def parameters(environments: tuple[str, ...]) -> list[Body]:
+    """The parameters that Argo CD's page shows for an Application of the plugin. `environments`: all environments."""
+    names = f"one of {', '.join(environments)}" if environments else "RenderConfig has none: leave it empty"
     return [
-        {"name": "environment", "title": "Environment", "tooltip": names, "required": bool(known), "string": ""},
+        {"name": "environment", "title": "Environment", "tooltip": names, "required": bool(environments), "string": ""},
         {
             "name": "set",
             "title": "Overrides of RenderConfig",
@@ -146,8 +146,8 @@ def _root(folder: str, path: str) -> str:
         return ""
     root = folder
     while os.path.realpath(os.path.join(root, path)) != folder:
-        root, last = os.path.dirname(root), root
-        if root == last:
+        root, previous = os.path.dirname(root), root
+        if root == previous:
             return ""
     return root
 

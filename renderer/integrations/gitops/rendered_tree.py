@@ -36,7 +36,7 @@ def rendered_tree(paths: tuple[str, ...] = ()) -> RenderedTree:
     except RenderError:  # no repository or no git: the flags have to name it
         top, repository = base, ""
     folder = os.path.relpath(os.path.realpath(scope.folder), os.path.realpath(top)).replace(os.sep, "/")
-    return RenderedTree(folder, load.environment_names(options), repository)
+    return RenderedTree(folder, load.rendered_environments(options), repository)
 
 
 def select_environments(environments: tuple[str, ...], requested: tuple[str, ...]) -> tuple[str, ...]:
@@ -73,6 +73,6 @@ def only_environment(paths: tuple[str, ...], name: str, what: str) -> str:
 
     Raises RenderError.
     """
-    options = load.alone(RenderOptions(paths=paths, env=name), what)
+    options = load.for_one_environment(RenderOptions(paths=paths, env=name), what)
     load.scope(options)
     return options.env

@@ -36,11 +36,11 @@ _REGISTRY = "^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(/[a-z0-9]+([._-
 
 def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[OutputFile], list[Diagnostic]]:
     """The files of the chart, and diagnostics of passed-through files that are not valid YAML."""
-    read, problems = _read(texts)
-    heads = {text.path: text.text.partition("\n")[0] for text, _ in read}
-    pieces = [ChartObject(text.path, body) for text, bodies in read for body in bodies]
+    parsed, problems = _read(texts)
+    headers = {text.path: text.text.partition("\n")[0] for text, _ in parsed}
+    pieces = [ChartObject(text.path, body) for text, bodies in parsed for body in bodies]
     bodies = [piece.body for piece in pieces]
-    actions = Actions(text.text for text, _ in read)
+    actions = Actions(text.text for text, _ in parsed)
     names = sorted(set(namespaces(bodies)))
     references = ValueReferences(names, services(bodies), actions)
     apps: dict[str, list[ChartObject]] = {}
@@ -52,7 +52,7 @@ def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[Outpu
         if app and (app_values := default_values([piece.body for piece in app_pieces]))
     }
     fixed = _fixed_replicas(apps, counts)
-    pieces_by_file: dict[str, list[ChartObject]] = {path: [] for path in heads}
+    pieces_by_file: dict[str, list[ChartObject]] = {path: [] for path in headers}
     for app, app_pieces in apps.items():
         for piece in mark_replicas(app_pieces, counts[app], actions) if app in counts else app_pieces:
             namespace, _, name = piece.path.partition("/")
@@ -63,13 +63,15 @@ def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[Outpu
             )
             pieces_by_file.setdefault(piece.path, []).append(replace(piece, body=references.mark(body)))
     taken: set[str] = set()
-    out = [_chart_file(config), *_values(names, dict(sorted(counts.items())))]
+    chart_files = [_chart_file(config), *_values(names, dict(sorted(counts.items())))]
     for path in sorted(pieces_by_file):
         app = app_name(path)
-        head = heads.get(path) or next(heads[piece.path] for piece in apps[app] if piece.path in heads)
+        head = headers.get(path) or next(headers[piece.path] for piece in apps[app] if piece.path in headers)
         lead = app_header(app, counts[app]) if app in counts else ""
-        out.append(OutputFile(_template(path, taken), f"{escape(head)}\n{lead}{_join(pieces_by_file[path], actions)}"))
-    return out, problems
+        chart_files.append(
+            OutputFile(_template(path, taken), f"{escape(head)}\n{lead}{_join(pieces_by_file[path], actions)}")
+        )
+    return chart_files, problems
 
 
 def _fixed_replicas(
@@ -86,14 +88,14 @@ def _fixed_replicas(
 
 
 def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[Any]]], list[Diagnostic]]:
-    read, problems = [], []
+    parsed, problems = [], []
     for text in sorted(texts):
         if text.path == "kustomization.yaml":
             continue
-        documents, wrong = yamlio.parse(text.path, text.text.encode())
-        problems += wrong
-        read.append((text, [document.value for document in documents]))
-    return read, problems
+        documents, file_problems = yamlio.parse(text.path, text.text.encode())
+        problems += file_problems
+        parsed.append((text, [document.value for document in documents]))
+    return parsed, problems
 
 
 def _template(path: str, taken: set[str]) -> str:

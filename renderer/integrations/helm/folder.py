@@ -26,20 +26,20 @@ def render(options: RenderOptions) -> RenderResult:
     RenderError.
     """
     if options.output is None:
-        base, _ = options.ground.base_of(options.paths)
+        base, _ = options.file_system.base_of(options.paths)
         options = replace(options, output=os.path.relpath(os.path.join(base, FOLDER)))
     scope = load.scope(options)
     done = pipeline.render(replace(options, texts=True, compare=False, write=False))
     chart_files, problems = files(done.texts, scope.config)
     output = OutputFolder(scope.folder)
     states = dict(_compare(output, chart_files))
-    folder_state = manifest_files.folder_state(replace(scope, prunes=()), states)
+    folder_state = manifest_files.folder_state(replace(scope, pruned_paths=()), states)
     foreign = [path for path in folder_state.foreign if path.startswith(_INSTALLED)]
     folder_state = replace(folder_state, foreign=foreign)
     removed = [path for path in folder_state.stale if path.startswith("templates/")]
     problems += [
         *done.problems,
-        *_left_out(scope, done),
+        *_left_out_errors(scope, done),
         *_check_other_files(scope, output, folder_state.stale, removed),
     ]
     problems += [*check.folder(scope, states), *manifest_files.findings(scope, folder_state)]
@@ -51,7 +51,7 @@ def render(options: RenderOptions) -> RenderResult:
         problems=problems,
         states=states | dict.fromkeys(removed, "gone"),
         texts=chart_files,
-        apart=[],
+        skipped_shared=[],
         changes=[Changes(scope.folder, changed, [*removed, *folder_state.temporary])] if writes else [],
     )
 
@@ -69,25 +69,25 @@ def _is_our_schema(output: OutputFolder, path: str) -> bool:
         return False
     mark = SCHEMA_MARK.encode()
     try:
-        return output.begin(path, len(mark)) == mark
+        return output.read_start(path, len(mark)) == mark
     except OSError:
         return False
 
 
-def _left_out(scope: Scope, done: RenderResult) -> list[Diagnostic]:
+def _left_out_errors(scope: Scope, done: RenderResult) -> list[Diagnostic]:
     """An error if PATHS leave out files that the chart needs."""
-    files = ", ".join(done.apart)
+    files = ", ".join(done.skipped_shared)
     return [make_diagnostic("E740", Origin(NamedSource(scope.folder)), files=files)] if files else []
 
 
-def _check_other_files(scope: Scope, output: OutputFolder, ours: list[str], removed: list[str]) -> list[Diagnostic]:
+def _check_other_files(scope: Scope, output: OutputFolder, paths: list[str], removed: list[str]) -> list[Diagnostic]:
     """Errors for our files that this run must not delete: plain manifests, and templates of input outside PATHS."""
     origin = Origin(NamedSource(scope.folder))
-    if stray := [path for path in ours if path not in removed]:
-        return [make_diagnostic("E742", origin, file=stray[0])]
-    below = tuple(f"{path}/" for path in scope.prunes)
-    for path in removed if below else ():
+    if others := [path for path in paths if path not in removed]:
+        return [make_diagnostic("E742", origin, file=others[0])]
+    prefixes = tuple(f"{path}/" for path in scope.pruned_paths)
+    for path in removed if prefixes else ():
         source = unescape(manifest_files.source(output, path) or "")
-        if source not in scope.prunes and not source.startswith(below):
+        if source not in scope.pruned_paths and not source.startswith(prefixes):
             return [make_diagnostic("E741", origin, file=path, source=source)]
     return []

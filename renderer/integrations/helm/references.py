@@ -9,7 +9,16 @@ from typing import Any
 from renderer.integrations.helm.actions import Actions, key_action
 
 _NAME = "kubernetes.io/metadata.name"  # a label of every namespace
-_FREE = ("labels", "annotations", "matchLabels", "nodeSelector", "selector", "data", "stringData", "binaryData")
+_FREE_FORM_KEYS = (
+    "labels",
+    "annotations",
+    "matchLabels",
+    "nodeSelector",
+    "selector",
+    "data",
+    "stringData",
+    "binaryData",
+)
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers", "container")
 _HUB = ("docker.io", "index.docker.io")
 _LABEL = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -43,15 +52,15 @@ class ValueReferences:
         self._hosts = {
             f"{service}.{name}": f"{service}.{self._marks[name]}" for service, name in hosts if name in self._marks
         }
-        every = "|".join(map(re.escape, sorted(self._marks))) or "(?!)"
+        choice = "|".join(map(re.escape, sorted(self._marks))) or "(?!)"
         self._in_text = re.compile(
-            rf"""(?<=[a-z0-9]\.) (?P<host>{every}) (?=\.svc(?![-\w]))
-            | \b(?P<query>(?:\w*_)?namespace \s* (?:=~|!=|!~|=) \s* (?P<quote>["'])) (?P<asked>{every}) (?=(?P=quote))
-            | (?<![-\w])(?P<user>system:serviceaccounts?:) (?P<of>{every}) (?![-\w])
+            rf"""(?<=[a-z0-9]\.) (?P<host>{choice}) (?=\.svc(?![-\w]))
+            | \b(?P<query>(?:\w*_)?namespace \s* (?:=~|!=|!~|=) \s* (?P<quote>["'])) (?P<asked>{choice}) (?=(?P=quote))
+            | (?<![-\w])(?P<user>system:serviceaccounts?:) (?P<of>{choice}) (?![-\w])
             """,
             re.VERBOSE,
         )
-        self._flag = re.compile(rf"(--?[\w-]*namespace=)({every})")
+        self._flag = re.compile(rf"(--?[\w-]*namespace=)({choice})")
 
     def mark(self, body: Any) -> Any:
         """A copy of the object with marks for its namespaces and images."""
@@ -82,7 +91,7 @@ class ValueReferences:
     def _mapping(self, value: Mapping[str, Any], key: str, kind: str) -> dict[str, Any]:
         is_metric = key == "matchLabels" and kind == "HorizontalPodAutoscaler"  # labels of a metric
         # Beside a "key", Envoy's `namespace` is one of metadata.
-        may_name_one = is_metric or (key not in _FREE and "key" not in value)
+        may_name_one = is_metric or (key not in _FREE_FORM_KEYS and "key" not in value)
         selects = value.get("key") == _NAME
         marked: dict[str, Any] = {}
         for name, inner in value.items():
@@ -120,9 +129,9 @@ class ValueReferences:
             service = service.get(part) if isinstance(service, dict) else None
         metadata = body.get("metadata")
         if isinstance(metadata, dict) and isinstance(service, dict):
-            name, space = metadata.get("name"), str(metadata.get("namespace"))
-            if space in self._marks and service.get("name") == f"{space}-{name}":
-                service["name"] = f"{self._marks[space]}-{name}"
+            name, namespace = metadata.get("name"), str(metadata.get("namespace"))
+            if namespace in self._marks and service.get("name") == f"{namespace}-{name}":
+                service["name"] = f"{self._marks[namespace]}-{name}"
 
     def _mark_name(self, name: Any) -> Any:
         return self._marks.get(name, name) if isinstance(name, str) else name

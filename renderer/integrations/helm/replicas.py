@@ -56,17 +56,17 @@ def mark_replicas(
     """The objects of an app with marks for its values. Every workload gets a disruption budget, which the template
     includes from two replicas on.
     """
-    sets = {piece.body["metadata"]["name"]: piece for piece in pieces if piece.body["kind"] == "LeaderWorkerSet"}
+    workloads = {piece.body["metadata"]["name"]: piece for piece in pieces if piece.body["kind"] == "LeaderWorkerSet"}
     budgets = {piece.body["metadata"]["name"] for piece in pieces if piece.body["kind"] == "PodDisruptionBudget"}
-    low = "minReplicas" if "minReplicas" in app_values else "replicas"
-    when = f"ge (int $app.{low}) 2"
-    after: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
-    for name in sets.keys() - budgets:
+    key = "minReplicas" if "minReplicas" in app_values else "replicas"
+    condition = f"ge (int $app.{key}) 2"
+    budget_positions: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
+    for name in workloads.keys() - budgets:
         objects = [("LeaderWorkerSet", name), ("Service", f"{name}-lb"), ("Service", f"{name}-leaders")]
         position = max(
             i for i, piece in enumerate(pieces) if (piece.body["kind"], piece.body["metadata"]["name"]) in objects
         )
-        after[position] = name
+        budget_positions[position] = name
     for i, piece in enumerate(pieces):
         body, kind = piece.body, piece.body["kind"]
         if kind == "LeaderWorkerSet" and "replicas" in app_values:
@@ -74,14 +74,14 @@ def mark_replicas(
         elif kind == "HorizontalPodAutoscaler":
             fields = {key: actions.number("{{ int $app." + key + " }}") for key in app_values}
             yield replace(piece, body=_with_spec(body, fields))
-        elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in sets:
-            yield replace(piece, when=when)
+        elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in workloads:
+            yield replace(piece, when=condition)
         elif kind == "AIGatewayRoute" and "replicas" in app_values:
-            yield replace(piece, body=_route(body, dict.fromkeys(sets, ("$app", app_values["replicas"])), actions))
+            yield replace(piece, body=_route(body, dict.fromkeys(workloads, ("$app", app_values["replicas"])), actions))
         else:
             yield piece
-        if i in after:
-            yield _budget(sets[after[i]], when)
+        if i in budget_positions:
+            yield _budget(workloads[budget_positions[i]], condition)
 
 
 def _with_spec(body: Body, fields: Mapping[str, Any]) -> Body:
@@ -107,15 +107,15 @@ def _route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) ->
         owners = {
             None if "kind" in backend else apps.get(backend["name"]) for backend in backends
         }  # a pool is not a workload
-        one = owners.pop() if len(owners) == 1 else None
-        if one and len(backends) > 1 and all(backend["weight"] == (one[1] or 1) for backend in backends):
-            weight = actions.number("{{ or (int " + one[0] + ".replicas) 1 }}")
+        owner = owners.pop() if len(owners) == 1 else None
+        if owner and len(backends) > 1 and all(backend["weight"] == (owner[1] or 1) for backend in backends):
+            weight = actions.number("{{ or (int " + owner[0] + ".replicas) 1 }}")
             rule = {**rule, "backendRefs": [{**backend, "weight": weight} for backend in backends]}
         rules.append(rule)
     return _with_spec(body, {"rules": rules})
 
 
-def _budget(workload: ChartObject, when: str) -> ChartObject:
+def _budget(workload: ChartObject, condition: str) -> ChartObject:
     """The disruption budget that `llmaz render` makes for a workload of two or more replicas."""
     metadata = workload.body["metadata"]
     name = metadata["name"]
@@ -133,5 +133,5 @@ def _budget(workload: ChartObject, when: str) -> ChartObject:
             "metadata": {key: metadata[key] for key in ("name", "namespace", "labels") if key in metadata},
             "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
         },
-        when,
+        condition,
     )

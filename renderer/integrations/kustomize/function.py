@@ -24,7 +24,7 @@ from renderer.integrations.kustomize.request import (
     parse_request,
 )
 from renderer.integrations.kustomize.results import ItemPlaces, results
-from renderer.load import alone
+from renderer.load import for_one_environment
 from renderer.pipeline import render
 
 
@@ -58,20 +58,20 @@ def _render_objects(
     request: FunctionRequest, tree: RequestTree, options: RenderOptions
 ) -> tuple[list[Item], list[Diagnostic]]:
     """The rendered objects, sorted by file, and diagnostics. Raises RenderError."""
-    options = replace(options, ground=tree, beside=("paths",), texts=True, allow_empty=True)
-    done = render(alone(options, "llmaz kustomize"))
+    options = replace(options, file_system=tree, skipped_keys=("paths",), texts=True, allow_empty=True)
+    done = render(for_one_environment(options, "llmaz kustomize"))
     problems = list(done.problems)
     objects: list[Item] = []
     if has_errors(problems, options.strict):
         return objects, problems
     for text in sorted(done.texts):
-        documents, wrong = yamlio.parse(text.path, text.text.encode())
+        documents, syntax_problems = yamlio.parse(text.path, text.text.encode())
         objects += [
             document.value
             for document in documents
             if isinstance(document.value, dict) and not _is_kustomization(document.value)
         ]
-        problems += wrong
+        problems += syntax_problems
         # Only files that passThrough copies can hold anything else than objects.
         if any(not isinstance(document.value, dict) for document in documents):
             file = NamedSource(text.path.rpartition("_extra/")[2])
@@ -84,11 +84,11 @@ def _render_objects(
     ]
     # Files that passThrough copies do not count: without objects nothing was rendered.
     if not done.objects and not has_errors(problems, options.strict):
-        problems.append(make_diagnostic("E737", Origin(NamedSource(tree.config.name)), where=_where(request)))
+        problems.append(make_diagnostic("E737", Origin(NamedSource(tree.config.name)), where=_describe_input(request)))
     return objects, problems
 
 
-def _where(request: FunctionRequest) -> str:
+def _describe_input(request: FunctionRequest) -> str:
     if request.paths is not None:
         return f"below {', '.join(request.paths)}"
     return f"among {len(request.items)} item{'' if len(request.items) == 1 else 's'}"

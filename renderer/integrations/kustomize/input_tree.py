@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.integrations.kustomize.request import FunctionRequest, Item, describe_item, is_our_kind, is_same_config
-from renderer.source.memory import HeldFile
+from renderer.source.memory import MemoryFile
 from renderer.source.paths import git_root, is_inside
 from renderer.source.tree import DISK, SUFFIXES, InputFile, InputTree, ReadableFile
 
@@ -19,7 +19,7 @@ CONFIG = "functionConfig"
 
 
 class RequestTree:
-    """A `tree.Ground` on disk whose only RenderConfig is `config` and whose input is that of the request.
+    """A `tree.FileSystem` on disk whose only RenderConfig is `config` and whose input is that of the request.
 
     `items`: items by the name of their file in memory; `config`: the file on disk that holds the functionConfig, else
     a file in memory; `problems`: diagnostics of the functionConfig's fields for kustomize.
@@ -32,28 +32,28 @@ class RequestTree:
 
     def __init__(self, request: FunctionRequest) -> None:
         self.top = os.getcwd()
-        self.paths = None if request.paths is None else _paths(request.paths)
-        self.config, self._beside, second = _config(request.config, self.top, self.paths or ())
+        self.paths = None if request.paths is None else _valid_paths(request.paths)
+        self.config, self._config_files, second = _config(request.config, self.top, self.paths or ())
         self.items: dict[str, Item] = _items_by_name(request.items) if request.paths is None else {}
-        self.problems = [*second, *self._odd_paths(request.paths), *self._meaningless(request.config)]
-        self._files = tuple(_held_file(self.top, name, item) for name, item in self.items.items())
+        self.problems = [*second, *self._check_paths(request.paths), *self._check_keys(request.config)]
+        self._files = tuple(_memory_file(self.top, name, item) for name, item in self.items.items())
 
     def origin(self, *path: str | int) -> Origin:
         """The origin of a field of the functionConfig."""
         documents, _ = yamlio.parse(self.config.name, self.config.read())
         return documents[0].origin(*path)
 
-    def _odd_paths(self, given: Any) -> list[Diagnostic]:
+    def _check_paths(self, paths: Any) -> list[Diagnostic]:
         """Diagnostics of `spec.paths`."""
-        if given is None or (isinstance(given, list) and given):
-            wrong = [(i, path, what) for i, path in enumerate(given or ()) if (what := _path_fault(path))]
+        if paths is None or (isinstance(paths, list) and paths):
+            faults = [(i, path, what) for i, path in enumerate(paths or ()) if (what := _path_fault(path))]
             return [
                 make_diagnostic("E733", self.origin("spec", "paths", i), value=path, what=what)
-                for i, path, what in wrong
+                for i, path, what in faults
             ]
-        return [make_diagnostic("E733", self.origin("spec", "paths"), value=given, what="is no list of paths")]
+        return [make_diagnostic("E733", self.origin("spec", "paths"), value=paths, what="is no list of paths")]
 
-    def _meaningless(self, config: Item) -> list[Diagnostic]:
+    def _check_keys(self, config: Item) -> list[Diagnostic]:
         """Diagnostics of RenderConfig's keys that have no effect if no files are read."""
         spec = config.get("spec")
         keys = [key for key in ("ignore", "passThrough") if isinstance(spec, dict) and key in spec]
@@ -72,18 +72,18 @@ class RequestTree:
         if self.paths is None:
             return InputTree(base, self._files)
         tree = DISK.folder(base, self.paths, ignore, output)
-        return replace(tree, files=tuple(file for file in tree.files if file.path not in self._beside))
+        return replace(tree, files=tuple(file for file in tree.files if file.path not in self._config_files))
 
-    def around(
+    def other_files(
         self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
     ) -> tuple[ReadableFile, ...]:
         """No files: everything is read already."""
         return ()
 
 
-def _paths(given: Any) -> tuple[str, ...]:
+def _valid_paths(paths: Any) -> tuple[str, ...]:
     """The valid ones of the paths."""
-    return tuple(path for path in given if not _path_fault(path)) if isinstance(given, list) else ()
+    return tuple(path for path in paths if not _path_fault(path)) if isinstance(paths, list) else ()
 
 
 def _path_fault(path: Any) -> str:
@@ -101,29 +101,29 @@ def _config(config: Item, top: str, paths: Sequence[str]) -> tuple[ReadableFile,
     """The file of the functionConfig (on disk if one holds it alone, else in memory), the paths of all files that hold
     it, and diagnostics of other RenderConfigs in the input.
     """
-    alone: dict[str, bool] = {}
+    single_document: dict[str, bool] = {}
     problems: list[Diagnostic] = []
     files = _candidate_files(config, top, paths)
-    for file, read in files.values():
+    for file, is_input in files.values():
         try:
             data = file.read()
         except OSError:
             continue  # reported when it is read as input
         documents = yamlio.parse(file.name, data)[0] if b"RenderConfig" in data else []
         if any(is_same_config(document.value, config) for document in documents):
-            alone[file.path] = len(documents) == 1
-        elif read:
+            single_document[file.path] = len(documents) == 1
+        elif is_input:
             configs = [
                 document
                 for document in documents
                 if isinstance(document.value, dict) and _is_render_config(document.value)
             ]
             problems += [make_diagnostic("E734", document.origin("kind")) for document in configs]
-    for path in alone:
-        if alone[path]:
-            return files[path][0], set(alone), problems
+    for path in single_document:
+        if single_document[path]:
+            return files[path][0], set(single_document), problems
     text = yamlio.dump(_without_kustomize_annotations(config))
-    return HeldFile(CONFIG, CONFIG, os.path.join(top, CONFIG), text.encode()), set(alone), problems
+    return MemoryFile(CONFIG, CONFIG, os.path.join(top, CONFIG), text.encode()), set(single_document), problems
 
 
 def _is_render_config(value: Item) -> bool:
@@ -133,8 +133,8 @@ def _is_render_config(value: Item) -> bool:
 def _candidate_files(config: Item, top: str, paths: Sequence[str]) -> dict[str, tuple[ReadableFile, bool]]:
     """Files that may hold the functionConfig by path, each with whether it is also input."""
     spec = config.get("spec")
-    given = spec.get("ignore") if isinstance(spec, dict) else None
-    ignore = [pattern for pattern in given if isinstance(pattern, str)] if isinstance(given, list) else ()
+    patterns = spec.get("ignore") if isinstance(spec, dict) else None
+    ignore = [pattern for pattern in patterns if isinstance(pattern, str)] if isinstance(patterns, list) else ()
     files: dict[str, tuple[ReadableFile, bool]] = {}
     for name in sorted(DISK.names(top, top)):
         if name.endswith(SUFFIXES) and not os.path.islink(path := os.path.join(top, name)) and os.path.isfile(path):
@@ -144,11 +144,11 @@ def _candidate_files(config: Item, top: str, paths: Sequence[str]) -> dict[str, 
 
 def _items_by_name(items: Sequence[tuple[int, Item]]) -> dict[str, Item]:
     """The items by their names in messages: the file, if kustomize annotated it, and the object."""
-    named: dict[str, Item] = {}
+    items_by_name: dict[str, Item] = {}
     for i, item in items:
         name = f"{source_path(item) or f'items[{i}]'} ({describe_item(item)})"
-        named[f"{name[:-1]}, items[{i}])" if name in named else name] = item
-    return named
+        items_by_name[f"{name[:-1]}, items[{i}])" if name in items_by_name else name] = item
+    return items_by_name
 
 
 def annotations_of(item: Item) -> dict[str, Any]:
@@ -169,9 +169,9 @@ def source_path(item: Item) -> str:
     return path if isinstance(path, str) and path.isprintable() else ""
 
 
-def _held_file(top: str, name: str, item: Item) -> HeldFile:
+def _memory_file(top: str, name: str, item: Item) -> MemoryFile:
     value = _without_kustomize_annotations(item) if is_our_kind(item) else item
-    return HeldFile(name, name, os.path.join(top, name), yamlio.dump(value).encode())
+    return MemoryFile(name, name, os.path.join(top, name), yamlio.dump(value).encode())
 
 
 def _without_kustomize_annotations(item: Item) -> Item:

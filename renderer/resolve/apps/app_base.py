@@ -38,7 +38,7 @@ def run_context(inputs: Inputs) -> RunContext:
     )
     loader_presets.settings(inputs.config, diagnostics)
     settings.collect_gateways(inputs.config, diagnostics)
-    apps = {(app.namespace, app.name): app for app in (*inputs.beyond, *inputs.apps)}
+    apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
     return RunContext(
         inputs=inputs,
         pod_defaults=every,

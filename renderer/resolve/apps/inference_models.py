@@ -134,7 +134,7 @@ def _find_app(context: RunContext, item: TrafficInput, diagnostics: Collector) -
     if broken(context, item.namespace, name):
         raise Stop
     namespaces = []
-    for body in context.inputs.around:
+    for body in context.inputs.foreign_objects:
         metadata = body.get("metadata")
         if body.get("kind") == "InferencePool" and isinstance(metadata, dict) and metadata.get("name") == name:
             namespace = metadata.get("namespace") or "default"

@@ -61,7 +61,7 @@ def _packed(context: RunContext, wanted: Iterable[SharedNeed], diagnostics: Coll
     fitting: dict[str, int] = {}  # by namespace
     for (namespace, name), facts in by_route.items():
         gateway, count = gateway_settings(context, namespace), len(facts)
-        others: tuple[App | TrafficInput, ...] = (*context.inputs.apps, *context.inputs.ways)
+        others: tuple[App | TrafficInput, ...] = (*context.inputs.apps, *context.inputs.rendered_traffic)
         for other in others:
             if (other.namespace, other.name) == (namespace, name):
                 diagnostics.add("E633", other.origin("metadata", "name"), name=name)

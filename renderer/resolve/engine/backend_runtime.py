@@ -262,7 +262,9 @@ def find_runtime(inputs: Inputs, name: str, origin: Origin, diagnostics: Collect
         return inputs.runtimes[name]
     if not inputs.unreadable and ("BackendRuntime", name) not in inputs.broken:
         known = [*inputs.runtimes, *(other for kind, other in inputs.broken if kind == "BackendRuntime")]
-        diagnostics.add("E205", origin, name=name, hint=suggestion(name, known, (own.name for own in inputs.own)))
+        diagnostics.add(
+            "E205", origin, name=name, hint=suggestion(name, known, (own.name for own in inputs.definitions))
+        )
     raise Stop
 
 

@@ -382,7 +382,7 @@ def _validate_capacity(inputs: Inputs, gateway_settings: GatewaySettings, count:
 
 def _key_bytes(inputs: Inputs, namespace: str, secret: str) -> int | None:
     """The bytes that the API keys of a Secret take in each route; None when the Secret is not in the tree."""
-    for body in inputs.around:
+    for body in inputs.foreign_objects:
         metadata = body.get("metadata")
         matches = isinstance(metadata, dict) and (metadata.get("namespace"), metadata.get("name")) == (
             namespace,

@@ -24,8 +24,8 @@ def streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
             )
     if not limiting_routes:
         return
-    apps = {(app.namespace, app.name): app for app in (*inputs.apps, *inputs.beyond)}
-    for traffic_plan in inputs.ways:
+    apps = {(app.namespace, app.name): app for app in (*inputs.apps, *inputs.outside_apps)}
+    for traffic_plan in inputs.rendered_traffic:
         limiting_route = limiting_routes.get(
             settings.read_gateway_settings(inputs.config, traffic_plan.namespace).gateway
         )

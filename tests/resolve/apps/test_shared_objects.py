@@ -15,6 +15,7 @@ from renderer import resolve, workers
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics.rule import NamedSource
 from renderer.load.index import InputIndex
+from renderer.load.parsing import ParsedDocument, ParsedFile
 from renderer.output import manifest_files
 from renderer.output.manifest_files import OutputFile, header
 from renderer.plan import Manifest, SharedNeed, SharedPlan
@@ -207,11 +208,11 @@ def test_texts() -> None:
     line = header("llmaz.yaml")
     one, two = manifest("a"), manifest("b")
     first, second = (f"kind: Thing\nmetadata:\n  name: {name}\n" for name in "ab")
-    assert manifest_files.shared(SharedPlan(""), [one, two]) == [
+    assert manifest_files.shared_files(SharedPlan(""), [one, two]) == [
         OutputFile("_cluster.yaml", f"{line}{first}---\n{second}")
     ]
-    assert manifest_files.shared(SharedPlan("llm"), [one]) == [OutputFile("llm/_shared.yaml", line + first)]
-    assert manifest_files.shared(SharedPlan("llm"), []) == []
+    assert manifest_files.shared_files(SharedPlan("llm"), [one]) == [OutputFile("llm/_shared.yaml", line + first)]
+    assert manifest_files.shared_files(SharedPlan("llm"), []) == []
 
 
 # --- what is decided
@@ -223,8 +224,9 @@ def inputs(spec: str, *documents: str) -> Inputs:
     gathering = InputIndex(RenderConfig(config.value["spec"], config), "llmaz.yaml")
     for i, text in enumerate(documents):
         read, _ = parse(f"{i}.yaml", text.encode())
-        values = [(each.index, each.value, each.value["kind"], True, ()) for each in read]
-        gathering.add(InputFile(f"{i}.yaml", f"{i}.yaml", f"{i}.yaml"), text.encode(), 0, values, [], False)
+        parsed = [ParsedDocument(each.index, each.value, each.value["kind"], True) for each in read]
+        file = InputFile(f"{i}.yaml", f"{i}.yaml", f"{i}.yaml")
+        gathering.add(file, ParsedFile(text.encode(), 0, parsed, [], False))
     return gathering.inputs()
 
 
