@@ -239,7 +239,7 @@ class Inputs(Struct, frozen=True, eq=False):
     models: Mapping[str, OpenModel]
     runtimes: Mapping[str, BackendRuntime]
     loaders: Mapping[str, Document]
-    accelerators: tuple[Spec, ...]
+    accelerators: tuple[Mapping[str, str], ...]
     definitions: tuple[OpenModel | BackendRuntime, ...]
     option_files: OptionFiles
     broken: Mapping[tuple[str, str], Document]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, check, load, resolve, unchanged_items, workers
+from renderer import check, load, resolve, unchanged_items, workers
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, ReusedItems, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
 from renderer.items import Item, items
@@ -135,7 +135,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
     """Renders a chunk: apps and traffic; models and runtimes are only checked. `textless`: with empty files."""
     options = run.scope.options
     apps, definitions = split_apps(chunk)
-    problems = list(chain.from_iterable(each_of(definitions, partial(resolve.checked, run.context))))
+    problems = list(chain.from_iterable(each_of(definitions, partial(resolve.validate_item, run.context))))
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
@@ -165,8 +165,10 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
         return []
     make_texts = partial(manifest_files.textless_files if textless else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
-    manifests = each_of(apps, expand.build_manifests, plans)
-    problems = each_of(apps, check.batch(manifests, run.external), manifests, each_of(apps, resolve.leans, plans))
+    manifests = each_of(apps, build.build_manifests, plans)
+    problems = each_of(
+        apps, check.batch(manifests, run.external), manifests, each_of(apps, resolve.referenced_objects, plans)
+    )
     texts = each_of(apps, make_texts, plans, manifests)
     return list(
         map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.shared_needs, plans))
@@ -184,7 +186,7 @@ def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Itera
 
 def render_shared(outside: check.ExternalObjects, plan: SharedPlan) -> Rendered:
     """The shared objects of a namespace, or of the cluster, and their file."""
-    manifests = expand.build_shared(plan)
+    manifests = build.build_shared(plan)
     return Rendered(
         manifests, manifest_files.shared_files(plan, manifests), check.manifests(manifests, targets=outside.targets)
     )

@@ -32,7 +32,7 @@ def plan_tree(options: RenderOptions, ask: Ask) -> tuple[PlannedTree, list[Diagn
     scope = load.scope(options)
     inputs, problems = load.inputs(scope)
     context = resolve.run_context(inputs)
-    problems += [*context.problems, *resolve.dangling(context), *resolve.name_conflicts(inputs)]
+    problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
     parts = workers.run(partial(_ask_items, ask, context), items(inputs))
     problems += [problem for part in parts for problem in part.problems]
     needs = {need for part in parts for need in part.needs}
@@ -60,7 +60,7 @@ def _ask_items(ask: Ask, context: resolve.RunContext, items: Sequence[Item]) -> 
                 continue
             plans, plan_problems = resolve.plan(context, item)
             problems += plan_problems
-            needs.update(resolve.needs(plans))
+            needs.update(resolve.shared_needs(plans))
             if plans:
                 answers.append(ask(context, item, plans))
     return _Part(answers, problems, needs)

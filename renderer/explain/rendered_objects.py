@@ -85,7 +85,7 @@ class ExplainRun:
 
     def shared(self) -> list[RenderedObject]:
         """The objects that apps share; plans all apps."""
-        wanted = {need for item in self.items for need in resolve.needs(self._plans(item))}
+        wanted = {need for item in self.items for need in resolve.shared_needs(self._plans(item))}
         joints, _ = resolve.shared_plans(self.context, wanted)
         objects = []
         for joint in joints:

@@ -29,7 +29,7 @@ def rules(paths: tuple[str, ...] = ()) -> tuple[str, list[Diagnostic]]:
         resolve.run_context(inputs),
         [item for item in inputs.definitions if isinstance(item, BackendRuntime)],
     )
-    problems += [diagnostic for item in runtimes for diagnostic in resolve.checked(context, item)]
+    problems += [diagnostic for item in runtimes for diagnostic in resolve.validate_item(context, item)]
     return _values([runtime.spec for runtime in inputs.runtimes.values()]), problems
 
 

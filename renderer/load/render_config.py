@@ -106,11 +106,11 @@ def render_config(
         if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
             # Where a text belongs, the shell's 1.35 is that text.
             spec = _set_path(spec, override, override.text.partition("=")[2])
-    config = RenderConfig(spec, document or NamedSource("llmaz.yaml"), sources)
+    config = RenderConfig(cast("RenderConfigSpec", spec), document or NamedSource("llmaz.yaml"), sources)
     if (folder := config.get("output", "dir")) and not _is_inside(str(folder)):
         problems.append(make_diagnostic("E145", config.origin("output", "dir"), value=folder))
         kept = {key: value for key, value in spec["output"].items() if key != "dir"}
-        config = RenderConfig({**spec, "output": kept}, config.document, sources)
+        config = RenderConfig(cast("RenderConfigSpec", {**spec, "output": kept}), config.document, sources)
     if overrides and (env or not environment_names(config.document)) and (findings := _config_findings(spec)):
         raise RenderError(
             make_diagnostic(finding.code, config.origin(*finding.path[1:], key=finding.key), **finding.words)
