@@ -166,7 +166,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = Fa
     make_texts = partial(manifest_files.bare if bare else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
     manifests = each_of(apps, expand.build_manifests, plans)
-    problems = each_of(apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.leans, plans))
+    problems = each_of(apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.references, plans))
     texts = each_of(apps, make_texts, plans, manifests)
     return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.needs, plans)))
 

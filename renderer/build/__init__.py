@@ -1,6 +1,6 @@
-"""One file a Kubernetes kind, or few that belong together. BUILDERS is the index of a workload's objects, WAYS of those
-that lead to several apps, ROUTES of what both may have, SHARED of those that apps share; each in the order in which a
-file holds the objects (apply order).
+"""One file for each Kubernetes kind, or for a few that belong together. BUILDERS make the objects of a workload,
+TRAFFIC_BUILDERS those of a ModelRoute or InferenceModel, ROUTE_BUILDERS those of the routes of both, SHARED_BUILDERS
+those that apps share; each tuple is in the order of the objects in their file (apply order).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from renderer.build.pdb import pdb
 from renderer.build.podmonitor import pod_monitor
 from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
-from renderer.build.route import ai_gateway_route, packed_routes, rights, traffic_policy
+from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
 from renderer.build.service import lb_service, leaders_service
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
@@ -32,9 +32,13 @@ BUILDERS: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     picker,
     inference_pool,
 )
-WAYS: tuple[Callable[[TrafficPlan], Iterable[Manifest]], ...] = (providers, steering)
-ROUTES: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (ai_gateway_route, traffic_policy, rights)
-SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
+TRAFFIC_BUILDERS: tuple[Callable[[TrafficPlan], Iterable[Manifest]], ...] = (providers, steering)
+ROUTE_BUILDERS: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (
+    ai_gateway_route,
+    traffic_policy,
+    security_policy,
+)
+SHARED_BUILDERS: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     open_model,
     pod_monitor,
     gateway_class,

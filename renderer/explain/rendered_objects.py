@@ -98,6 +98,6 @@ class ExplainRun:
         """Who makes the rule of a public name in a packed route."""
         for item in self.items:
             for plan in self._plans(item) if item.namespace == namespace else ():
-                if plan.route and plan.route.packed and plan.route.model == model:
+                if plan.route and plan.route.packed_route and plan.route.model == model:
                     return plan.route.origins()
         return {}

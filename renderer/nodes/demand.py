@@ -83,7 +83,7 @@ def _needs(context: resolve.RunContext, app: App, plans: Sequence[Plan | Traffic
         pod_groups = [_pod_group(context.inputs, groups, leader)]
         if plan.size > 1:
             pod_groups.append(_pod_group(context.inputs, (plan.size - 1) * groups, plan.worker))
-        yield pod_groups, app.namespace, app.name, plan.name, flavors, place.handed, weights if loads else 0
+        yield pod_groups, app.namespace, app.name, plan.name, flavors, place.inftyai_scheduler, weights if loads else 0
 
 
 def _max_groups(plan: Plan) -> int:

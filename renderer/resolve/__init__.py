@@ -19,11 +19,11 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve import app_annotations, claims, flavors, names
 from renderer.resolve.apps import inference_models, model_routes
-from renderer.resolve.apps.app_base import engine, run_context, weights
+from renderer.resolve.apps.app_base import compile_engine, find_weights, run_context
 from renderer.resolve.apps.conflicts import name_conflicts
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
 from renderer.resolve.apps.shared_objects import shared_plans
-from renderer.resolve.apps.workloads import workloads
+from renderer.resolve.apps.workloads import plan_workloads
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
@@ -48,7 +48,7 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
             lead = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
             plans = [lead(context, item, diagnostics)]
         else:
-            plans = _routed(context, item, workloads(context, item, diagnostics), diagnostics)
+            plans = _routed(context, item, plan_workloads(context, item, diagnostics), diagnostics)
     except Stop:
         return (), diagnostics.problems
     return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems
@@ -61,21 +61,21 @@ def _routed(context: RunContext, app: App, plans: list[Plan], diagnostics: Colle
     if mode == "off":
         return plans
     if mode == "pool":
-        routed_plans = pools.with_pool(context, app, settings, plans, diagnostics)
-        targets = [pools.target(last)]
+        routed_plans = pools.add_pool(context, app, settings, plans, diagnostics)
+        targets = [pools.pool_target(last)]
     else:
-        routed_plans, targets = plans, routing.targets(plans)
-    if context.traffic and _led(context, app, last.serves):
+        routed_plans, targets = plans, routing.workload_targets(plans)
+    if context.traffic and _led(context, app, last.public_name):
         return routed_plans
     model = context.inputs.models[last.model]
-    request = routing.RouteRequest(last.serves, routing.name_origin(app, model), tuple(targets), model)
+    request = routing.RouteRequest(last.public_name, routing.name_origin(app, model), tuple(targets), model)
     own = app.spec.get("gateway")
     if own and ("allow" in own or "timeouts" in own):
-        request = request.by(app)
+        request = request.with_settings_of(app)
     route = routing.route(app, settings, request, diagnostics)
     shared = (
         *routing.shared_needs(settings, route),
-        routing.claimed_names(app, settings, route.model, (), "" if route.packed else route.name),
+        routing.name_claim(app, settings, route.model, (), "" if route.packed_route else route.name),
     )
     return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*last.shared, *shared))]
 
@@ -95,9 +95,9 @@ def needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
     return plans[0].shared if len(plans) == 1 else tuple(need for plan in plans for need in plan.shared)
 
 
-def leans(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:
+def references(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:
     """The objects of others that these name, by kind, namespace and name."""
-    return frozenset(lean for plan in plans if isinstance(plan, TrafficPlan) for lean in plan.leans)
+    return frozenset(key for plan in plans if isinstance(plan, TrafficPlan) for key in plan.references)
 
 
 def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
@@ -110,11 +110,11 @@ def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagn
             preset = ValueLayer(config.get("resources") or {}, at.at("recommendedConfigs", i, "resources"))
             resources.merge_resources([preset, ValueLayer({}, at)], {}, diagnostics)
         triggers.validate_metric(item.spec.get("engine") or {}, at.at("engine"), diagnostics)
-        compiled, problems = engine(context, item)
+        compiled, problems = compile_engine(context, item)
         if compiled:
             backend_runtime.judge_own(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
-            problems = [*problems, *engine(context, item, version=version)[1]]
+            problems = [*problems, *compile_engine(context, item, version=version)[1]]
         return diagnostics.problems + problems
     names.object_name(item, diagnostics)
     seen: dict[str, int] = {}
@@ -134,7 +134,7 @@ def checked(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagn
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)
             backend_runtime.runtime(context.inputs, name, origin, diagnostics)
-    return diagnostics.problems + weights(context, item)[1]
+    return diagnostics.problems + find_weights(context, item)[1]
 
 
 def dangling(context: RunContext) -> list[Diagnostic]:
@@ -177,11 +177,11 @@ __all__ = [
     "checked",
     "dangling",
     "flavor_origin",
-    "leans",
     "name_conflicts",
     "needs",
     "plan",
     "queue_metric",
+    "references",
     "route_conflicts",
     "run_context",
     "shared_plans",

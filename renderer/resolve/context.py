@@ -30,9 +30,9 @@ class RunContext(Struct, frozen=True, eq=False):
     """One run's memory: what is worked out once for all apps."""
 
     inputs: Inputs
-    every: pod_defaults.PodDefaults
+    pod_defaults: pod_defaults.PodDefaults
     catalog: Mapping[str, flavors.Flavor | None]
-    fed: bool  # whether metrics are collected
+    metrics_collected: bool  # whether metrics are collected
     rollout: Rollout  # of a Playground
     hardening: str  # of the pods of apps that say nothing of it
     policy: str  # what several flavors mean to such apps
@@ -43,7 +43,7 @@ class RunContext(Struct, frozen=True, eq=False):
     engines: dict[
         tuple[str, int, str], tuple[backend_runtime.Engine | None, list[Diagnostic]]
     ]  # by name, drain, version
-    doors: dict[str, settings.GatewaySettings]
+    gateways: dict[str, settings.GatewaySettings]
     weights: dict[str, tuple[weight_sources.Weights | None, list[Diagnostic]]]
     loaders: dict[str, loader_presets.Loader]
     pickers: dict[str, pickers.Picker]

@@ -151,7 +151,9 @@ def _flat_routes(context: resolve.RunContext, item: App | TrafficInput, plans: S
 def _workload(app: App, plan: Plan) -> WorkloadBehind:
     fixed = plan.replicas or 0
     low, high = (plan.scaler.min_replicas, plan.scaler.max_replicas) if plan.scaler else (fixed, fixed)
-    return WorkloadBehind(app.kind, app.name, plan.model, plan.called, low, high, plan.pool.name if plan.pool else "")
+    return WorkloadBehind(
+        app.kind, app.name, plan.model, plan.name_in_engine, low, high, plan.pool.name if plan.pool else ""
+    )
 
 
 def _reachable(plan: Plan | TrafficPlan) -> bool:
@@ -181,7 +183,7 @@ def _flat_row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPl
         if isinstance(plan, TrafficPlan)
         else {}
     )
-    names = steering.names if steering else ()
+    names = steering.targets if steering else ()
     targets = [
         (
             target.name,
@@ -197,12 +199,12 @@ def _flat_row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPl
     methods = tuple([method for key, method in _AUTH_METHODS.items() if key in route.authentication])
     head = (route.gateway, route.hostnames, methods, route.model, route.namespace, item.kind, item.name)
     limits = tuple([astuple(limit) for limit in route.limits])
-    policy = (route.allowed, route.request, route.stream_idle, route.retries, limits)
-    return (*head, route.packed or route.name, *policy, steering.priority if steering else None, tuple(targets))
+    policy = (route.allowed_tenants, route.request_timeout, route.stream_idle_timeout, route.retries, limits)
+    return (*head, route.packed_route or route.name, *policy, steering.priority if steering else None, tuple(targets))
 
 
 def _flat_provider(provider: ProviderPlan) -> tuple[Any, ...]:
-    return (provider.hostname, provider.port, tuple(provider.speaks.items()), *provider.auth)
+    return (provider.hostname, provider.port, tuple(provider.schema.items()), *provider.auth)
 
 
 def _reserved_row(context: resolve.RunContext, item: TrafficInput) -> tuple[Any, ...]:

@@ -48,7 +48,7 @@ def trigger(context: RunContext, app: App, engine: Engine, config: RecommendedCo
     recommended = config.spec.get("scaleTrigger")
     if recommended is not None and recommended.get("hpa") is not None:
         return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    if context.fed and (queue := _queue(engine)) is not None:
+    if context.metrics_collected and (queue := _queue(engine)) is not None:
         return queue, engine.origin.at("engine", "scale")
     return None
 
@@ -139,7 +139,7 @@ def _report_missing_trigger(context: RunContext, app: App, engine: Engine, diagn
         engine.runtime.name,
         engine.origin.at("engine"),
     )
-    if not context.fed:
+    if not context.metrics_collected:
         diagnostics.add("E275", origin, backend=name)
     elif "scale" not in engine.spec:
         diagnostics.add("E276", origin, backend=name)
