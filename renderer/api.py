@@ -67,13 +67,13 @@ class App(Struct, frozen=True):
     annotations: Mapping[str, str]
     document: Document
     file: str
-    of: str = ""  # of a variant: the app's own name
+    variant_of: str = ""  # of a variant: the app's own name
     flavor: str = ""  # of a variant: the one flavor that it runs on
 
     @property
     def label(self) -> str:
         """The app's name, of a variant too."""
-        return self.of or self.name
+        return self.variant_of or self.name
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """A field of it, from the document's root."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import check, load, resolve, unchanged_items, workers
+from renderer import build, check, load, resolve, unchanged_items, workers
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, ReusedItems, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
 from renderer.items import Item, items

@@ -1,7 +1,9 @@
-"""What we decided, and what we made of it. Everything is frozen; nothing here reads, decides or prints.
+"""The records between `resolve`, `build` and `check`: plans and manifests. All are frozen; nothing here reads, decides
+or prints.
 
-Leaves that the API takes as they are (environment entries, probes, volumes, …) are plain maps in the API's own words;
-a map that stands in many manifests is a `yamlio.Shared`.
+Parts that the API takes unchanged (environment entries, probes, volumes, …) are plain maps with the API's field names;
+a map that many manifests contain is a `yamlio.SharedMap`. `origins()` of a plan returns the origins of its fields, by
+path in the plan; it is called only when an origin is asked for.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ Body = Mapping[str, Any]
 
 
 class Port(Struct, frozen=True):
-    """A port of the engine, and so of the Service before it."""
+    """The port that the runner listens on, and that its Services have."""
 
     name: str
     number: int
 
 
 class Container(Struct, frozen=True):
-    """One container; an empty field is not written. `rest`: what a hand-written container says beside these."""
+    """One container; empty fields are not written. `rest`: further fields of a hand-written container."""
 
     name: str
     image: str = ""
@@ -43,8 +45,8 @@ class Container(Struct, frozen=True):
 
 
 class Pod(Struct, frozen=True):
-    """One pod template; None or empty is not written. `rest`: other fields of a hand-written pod spec, `metadata` of
-    its metadata.
+    """One pod template; fields that are None or empty are not written. `rest`: further fields of the pod spec;
+    `metadata`: further fields of its metadata.
     """
 
     labels: Body
@@ -65,8 +67,9 @@ class Pod(Struct, frozen=True):
 
 
 class Rollout(Struct, frozen=True):
-    """How an update walks over the groups: how many may be down, how many more may run, each a number or a
-    percentage. `partition`: groups below it stay as they are; None for a LeaderWorkerSet that does not know it.
+    """The rolling update of a LeaderWorkerSet: how many groups may be unavailable, and how many more may run, each a
+    number or a percentage. `partition`: groups with a lower index are not updated; None for versions of
+    LeaderWorkerSet without that field.
     """
 
     max_unavailable: int | str = 1
@@ -75,7 +78,7 @@ class Rollout(Struct, frozen=True):
 
 
 class Scaler(Struct, frozen=True):
-    """An autoscaler: bounds in groups, metrics and behavior in the words of autoscaling/v2."""
+    """An autoscaler: bounds in groups; metrics and behavior as in autoscaling/v2."""
 
     min_replicas: int
     max_replicas: int
@@ -84,9 +87,9 @@ class Scaler(Struct, frozen=True):
 
 
 class SharedNeed(Struct, frozen=True, order=True):
-    """An object that an app needs and others may need too, as plain as it passes from process to process.
+    """An object that several apps may need, in plain types, since processes exchange these records.
 
-    `namespace` is empty for the cluster's objects; `fact`: what this app adds to the object, if anything.
+    `namespace`: '' for cluster-scoped objects; `fact`: what this app contributes to the object, '' for nothing.
     """
 
     kind: str
@@ -96,8 +99,8 @@ class SharedNeed(Struct, frozen=True, order=True):
 
 
 class RouteTarget(Struct, frozen=True):
-    """Where a route sends requests: the backend of a workload or provider, its share of its priority, and what it
-    calls the model; or a pool, which gets the public name and all requests.
+    """A route backend: the AIServiceBackend of a workload or provider, its weight within its priority, and the name
+    that it knows the model by; or a pool, which gets all requests, under the public name.
     """
 
     name: str
@@ -108,7 +111,7 @@ class RouteTarget(Struct, frozen=True):
 
 
 class TokenLimit(Struct, frozen=True):
-    """A budget for each value of a header: tokens of a kind, as the AI gateway calls it, in a unit of time."""
+    """A budget for each value of a header: tokens of a kind (the AI gateway's name for it) in a unit of time."""
 
     header: str
     tokens: int
@@ -117,10 +120,10 @@ class TokenLimit(Struct, frozen=True):
 
 
 class RoutePlan(Struct, frozen=True):
-    """What leads from a Gateway to an app, or to several: one public name. `gateway`: namespace and name; durations as
-    Gateway API writes them; `allowed`: the tenants that may call, all when empty; `authentication`: what the Gateway
-    asks for; `packed`: the object that holds its rule together with others, empty when it has one of its own;
-    `retries`: how often a request that failed is sent again.
+    """The route of one public name from a Gateway to one or more apps. `gateway`: namespace and name; durations as in
+    Gateway API; `allowed_tenants`: those that may call, all when empty; `authentication`: of the Gateway, as fields of
+    a SecurityPolicy; `packed_route`: the name of the route that holds its rule together with others, '' when it has
+    one of its own; `retries`: how often a failed request is repeated.
     """
 
     name: str
@@ -130,26 +133,26 @@ class RoutePlan(Struct, frozen=True):
     gateway: tuple[str, str]
     hostnames: tuple[str, ...]
     targets: tuple[RouteTarget, ...]
-    request: str
+    request_timeout: str
     owned_by: str
     origins: Callable[[], Mapping[Path, Origin]]
-    stream_idle: str = ""
+    stream_idle_timeout: str = ""
     created_at: str = ""
-    allowed: tuple[str, ...] = ()
-    tenant: str = ""
+    allowed_tenants: tuple[str, ...] = ()
+    tenant_header: str = ""
     authentication: Body = {}
-    packed: str = ""
+    packed_route: str = ""
     retries: int = 0
     limits: tuple[TokenLimit, ...] = ()
 
 
 class ProviderPlan(Struct, frozen=True):
-    """An API outside of the cluster. `speaks`: the schema of an AIServiceBackend; `auth`: type, Secret and region."""
+    """A provider. `schema`: of its AIServiceBackend; `auth`: the type, the name of the Secret, the region."""
 
     name: str
     namespace: str
     labels: Body
-    speaks: Body
+    schema: Body
     hostname: str
     port: int
     auth: tuple[str, str, str]
@@ -157,8 +160,8 @@ class ProviderPlan(Struct, frozen=True):
 
 
 class Steering(Struct, frozen=True):
-    """What the picker of a pool is told of a public name: how urgent it is, and by which names its requests go on,
-    with their shares. `group`: the API group of these objects.
+    """What the picker of a pool is told about a public name: the priority of its requests, and the model names that
+    replace it, with their weights (`targets`). `group`: the API group of the objects that say so.
     """
 
     name: str
@@ -168,14 +171,14 @@ class Steering(Struct, frozen=True):
     pool: str
     model: str
     priority: int
-    names: tuple[tuple[str, int | None], ...]
+    targets: tuple[tuple[str, int | None], ...]
     origins: Callable[[], Mapping[Path, Origin]]
 
 
 class PoolPlan(Struct, frozen=True):
-    """A pool over a workload's leaders, and who picks one of them. `origin`: of the picker's preset; `config`: the
-    files that the picker reads; `groups`: the API groups of what steers it; `pod_labels`, `annotations`: of its pod;
-    `more`: fields of that pod, which RenderConfig gives it as any other.
+    """The pool of a workload's leaders, and its picker. `name` to `security` are the picker's; `origin`: of its preset;
+    `config`: the data of its ConfigMap; `watched_groups`: of the objects that steer it; `pod_fields`: further fields of
+    its pod spec, from RenderConfig.
     """
 
     name: str
@@ -184,32 +187,31 @@ class PoolPlan(Struct, frozen=True):
     image: str
     args: tuple[str, ...]
     pod_labels: Body
-    annotations: Body
+    pod_annotations: Body
     config: Body
-    groups: tuple[str, ...]
+    watched_groups: tuple[str, ...]
     resources: Body
     pod_security: Body
     security: Body
-    more: Body = {}
+    pod_fields: Body = {}
 
 
 class PackedRule(Struct, frozen=True):
-    """The rule of one public name in a packed route: where it sends requests, how long one may take, and what the
-    gateway lists of the model.
-    """
+    """The rule of one public name in a packed route. `owned_by`, `created_at`: as the gateway lists the model."""
 
     model: str
     targets: tuple[RouteTarget, ...]
-    request: str
+    request_timeout: str
     owned_by: str
     created_at: str
 
 
 class PackedRoute(Struct, frozen=True):
-    """Several routes of a namespace in one object, a rule each; `origins()` as a Plan's."""
+    """One AIGatewayRoute for several public names of a namespace, with a rule for each."""
 
     name: str
     namespace: str
+    labels: Body
     gateway: tuple[str, str]
     hostnames: tuple[str, ...]
     rules: tuple[PackedRule, ...]
@@ -217,8 +219,8 @@ class PackedRoute(Struct, frozen=True):
 
 
 class GatewayPlan(Struct, frozen=True):
-    """A Gateway that we make, and what belongs to it. `routes_from`: the namespaces of its routes; `granted`: those
-    that may read `secret`; `grants`: the version of ReferenceGrant that says so; `origins()` as a Plan's.
+    """A Gateway that we create, and what belongs to it. `route_namespaces`: of the routes on it; `granted_namespaces`:
+    those whose SecurityPolicies may refer to `secret`; `grant_version`: of ReferenceGrant.
     """
 
     name: str
@@ -228,21 +230,21 @@ class GatewayPlan(Struct, frozen=True):
     replicas: int
     hostnames: tuple[str, ...]
     tls: Body
-    routes_from: tuple[str, ...]
+    route_namespaces: tuple[str, ...]
     removed_headers: tuple[str, ...]
     authentication: Body
     secret: str
-    granted: tuple[str, ...]
+    granted_namespaces: tuple[str, ...]
     origins: Callable[[], Mapping[Path, Origin]]
-    grants: str = "v1"
+    grant_version: str = "v1"
 
 
 class Plan(Struct, frozen=True):
-    """One workload of a Playground or Service, everything decided. `config`: files by name; `shared`: what it needs
-    together with others; `app`: whose workload it is; `model`: the OpenModel; `serves`: the public name; `called`: how
-    the engine calls the model; `host`: where the gateway finds its leaders, empty when no route leads there; `backend`
-    and `metrics`: of its BackendRuntime, as far as known; `adapters`: by which names more can be asked for; `pool`: in
-    pool mode; `route`: stands with the last workload of an app. `origins()`: by field of this plan, what made it.
+    """The plan of one workload of a Playground or Service. `config`: the data of its ConfigMap; `shared`: the objects
+    that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
+    the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
+    and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
+    mode; `route`: only in the last workload of an app.
     """
 
     name: str
@@ -257,7 +259,7 @@ class Plan(Struct, frozen=True):
     rollout: Rollout
     worker: Pod
     port: Port
-    disruptable: bool
+    disruption_budget: bool
     origins: Callable[[], Mapping[Path, Origin]]
     leader: Pod | None = None
     sub_groups: Body = {}
@@ -266,8 +268,8 @@ class Plan(Struct, frozen=True):
     shared: tuple[SharedNeed, ...] = ()
     app: str = ""
     model: str = ""
-    serves: str = ""
-    called: str = ""
+    public_name: str = ""
+    name_in_engine: str = ""
     host: str = ""
     backend: str = ""
     metrics: Body = {}
@@ -277,22 +279,18 @@ class Plan(Struct, frozen=True):
 
 
 class TrafficPlan(Struct, frozen=True):
-    """A ModelRoute or InferenceModel, everything decided: what leads one public name to several apps. `app`: what its
-    file is called; `leans`: the objects of apps that it names, by kind, namespace and name; no `route` for a name that
-    is only kept.
+    """The plan of a ModelRoute or InferenceModel. `app`: the name of its file; `references`: the objects of apps that
+    it refers to, by kind, namespace and name; `route`: None for a public name that is only reserved.
     """
 
     app: str
     namespace: str
     file: str
-    leans: tuple[tuple[str, str, str], ...] = ()
+    references: tuple[tuple[str, str, str], ...] = ()
     shared: tuple[SharedNeed, ...] = ()
     providers: tuple[ProviderPlan, ...] = ()
     steering: Steering | None = None
     route: RoutePlan | None = None
-
-
-# For those of every app:
 
 
 def config_name(app: str) -> str:
@@ -301,7 +299,7 @@ def config_name(app: str) -> str:
 
 
 class MonitorPlan(Struct, frozen=True):
-    """What Prometheus reads of a namespace: the PodMonitor's labels and how often; `origins()` as a Plan's."""
+    """The PodMonitor of a namespace. `interval`: between two scrapes."""
 
     name: str
     labels: Body
@@ -310,7 +308,7 @@ class MonitorPlan(Struct, frozen=True):
 
 
 class ModelPlan(Struct, frozen=True):
-    """A model as the cluster gets to know it: upstream's fields only; `origins()` as a Plan's."""
+    """An OpenModel object: only the fields of upstream's CRD."""
 
     name: str
     labels: Body
@@ -319,30 +317,28 @@ class ModelPlan(Struct, frozen=True):
 
 
 class SharedPlan(Struct, frozen=True):
-    """What apps share of one namespace, or of the cluster (`namespace` is empty), everything decided: one file.
+    """One file of objects that apps share: of a namespace, or cluster-scoped where `namespace` is ''.
 
-    `part`: which file of the namespace; `classes`: one Gateway of each class that we make.
+    `part`: which file of the namespace; `gateway_classes`: one Gateway for each GatewayClass.
     """
 
     namespace: str
     part: str = "shared"
     models: tuple[ModelPlan, ...] = ()
     monitor: MonitorPlan | None = None
-    classes: tuple[GatewayPlan, ...] = ()
-    gates: tuple[GatewayPlan, ...] = ()
-    routes: PackedRoute | None = None
+    gateway_classes: tuple[GatewayPlan, ...] = ()
+    gateways: tuple[GatewayPlan, ...] = ()
+    packed_route: PackedRoute | None = None
 
 
 class Manifest(Struct, frozen=True):
-    """One object in reading order; `origins()`: by field path, what made it (docs/design/delivery.md#origins). Nobody
-    asks while nothing is wrong.
-    """
+    """One object, its keys in reading order; `origins()`: by path of a field (docs/design/delivery.md#origins)."""
 
     body: dict[str, Any]
     origins: Callable[[], Mapping[Path, Origin]]
 
     def origin(self, path: Path) -> Origin:
-        """What made the field, else its parent; below a known field the same steps are taken in its source."""
+        """The origin of the field, else of the nearest parent that has one, followed by the remaining steps."""
         origins = self.origins()
         for length in range(len(path), -1, -1):
             if origin := origins.get(path[:length]):
@@ -350,13 +346,20 @@ class Manifest(Struct, frozen=True):
         raise LookupError(f"a manifest without an origin: {self.body.get('kind')}")
 
 
-def named(plan: Plan) -> dict[Path, Origin]:
-    """Origins of an object of which the app gave no more than the name."""
+def name_origins(plan: Plan) -> dict[Path, Origin]:
+    """The origins of an object in which only the name and the namespace come from the app."""
     origins = plan.origins()
     return {(): origins[()], ("metadata", "name"): origins["name",], ("metadata", "namespace"): origins["namespace",]}
 
 
-def of_route(plan: Plan) -> Body:
-    """The labels of what leads to a workload: its route's, where they are the same: the text of that map is kept."""
+def route_labels(plan: Plan) -> Body:
+    """The labels of the objects between a route and a workload: the route's own map where it is equal, since its text
+    is cached.
+    """
     labels = {**plan.labels, "app.kubernetes.io/component": "route"}
     return plan.route.labels if plan.route and plan.route.labels == labels else labels
+
+
+def leader_selector(plan: Plan) -> Body:
+    """The labels that select the leaders of a workload."""
+    return {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}

@@ -14,7 +14,7 @@ from renderer.build.pdb import pdb
 from renderer.build.podmonitor import pod_monitor
 from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
-from renderer.build.route import ai_gateway_route, packed_routes, rights, traffic_policy
+from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
 from renderer.build.service import lb_service, leaders_service
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
@@ -31,7 +31,11 @@ WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     inference_pool,
 )
 TRAFFIC: tuple[Callable[[TrafficPlan], Iterable[Manifest]], ...] = (providers, steering)
-ROUTE: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (ai_gateway_route, traffic_policy, rights)
+ROUTE: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (
+    ai_gateway_route,
+    traffic_policy,
+    security_policy,
+)
 SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     open_model,
     pod_monitor,

@@ -1,8 +1,8 @@
-"""Backend and AIServiceBackend: the leaders of a workload, as Envoy Gateway and the AI gateway know them."""
+"""Backend and AIServiceBackend: the leaders of a workload, for Envoy Gateway and for the AI gateway."""
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, named, of_route
+from renderer.plan import Manifest, Plan, name_origins, route_labels
 from renderer.yamlio import SharedMap
 
 _SCHEMA = SharedMap({"name": "OpenAI"})
@@ -14,18 +14,18 @@ def backends(plan: Plan) -> list[Manifest]:
     """
     if not plan.host:
         return []
-    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": of_route(plan)}
-    leaders = {
+    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}
+    backend = {
         "apiVersion": "gateway.envoyproxy.io/v1alpha1",
         "kind": "Backend",
         "metadata": metadata,
         "spec": {"type": "Endpoints", "endpoints": [{"fqdn": {"hostname": plan.host, "port": plan.port.number}}]},
     }
     reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": plan.name}
-    speaking = {
+    service_backend = {
         "apiVersion": "aigateway.envoyproxy.io/v1beta1",
         "kind": "AIServiceBackend",
         "metadata": metadata,
         "spec": {"schema": _SCHEMA, "backendRef": reference},
     }
-    return [Manifest(leaders, lambda: named(plan)), Manifest(speaking, lambda: named(plan))]
+    return [Manifest(backend, lambda: name_origins(plan)), Manifest(service_backend, lambda: name_origins(plan))]

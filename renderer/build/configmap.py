@@ -1,13 +1,13 @@
-"""ConfigMap: the files that an engine reads beside its command line."""
+"""ConfigMap: the configuration files of an engine."""
 
 from __future__ import annotations
 
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan, config_name, named
+from renderer.plan import Manifest, Plan, config_name, name_origins
 
 
 def config_map(plan: Plan) -> list[Manifest]:
-    """One when the engine's preset has files that hold, none otherwise."""
+    """One when the engine's preset has configuration files for this workload, none otherwise."""
     if not plan.config:
         return []
     body = {
@@ -22,6 +22,6 @@ def config_map(plan: Plan) -> list[Manifest]:
 def _origins(plan: Plan) -> dict[Path, Origin]:
     origins = plan.origins()
     return {
-        **named(plan),
+        **name_origins(plan),
         **{("data", key): origins["config", key] for key in plan.config if ("config", key) in origins},
     }

@@ -1,4 +1,4 @@
-"""GatewayClass, Gateway and what belongs to a Gateway that we make: its proxies, its policies, its grants."""
+"""GatewayClass, Gateway, and the EnvoyProxy, policies and ReferenceGrant of a Gateway that we create."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ENVOY = "gateway.envoyproxy.io/v1alpha1"
 
 
 def gateway_class(shared_plan: SharedPlan) -> Iterator[Manifest]:
-    """One for each class that our Gateways name."""
-    for gateway_plan in shared_plan.classes:
+    """One for each class of our Gateways."""
+    for gateway_plan in shared_plan.gateway_classes:
         body = {
             "apiVersion": "gateway.networking.k8s.io/v1",
             "kind": "GatewayClass",
@@ -27,8 +27,8 @@ def gateway_class(shared_plan: SharedPlan) -> Iterator[Manifest]:
 
 
 def gateway(shared_plan: SharedPlan) -> Iterator[Manifest]:
-    """EnvoyProxy, Gateway, ClientTrafficPolicy, SecurityPolicy and ReferenceGrant of each Gateway that we make."""
-    for gateway_plan in shared_plan.gates:
+    """EnvoyProxy, Gateway, ClientTrafficPolicy, SecurityPolicy and ReferenceGrant of each Gateway that we create."""
+    for gateway_plan in shared_plan.gateways:
         for body in (
             _proxy(gateway_plan),
             _gateway(gateway_plan),
@@ -42,7 +42,7 @@ def gateway(shared_plan: SharedPlan) -> Iterator[Manifest]:
 def _proxy(gateway_plan: GatewayPlan) -> dict[str, Any]:
     kubernetes = {
         "envoyDeployment": {"replicas": gateway_plan.replicas},
-        # The name that Envoy Gateway would make holds a hash.
+        # Envoy Gateway's own name for it contains a hash.
         "envoyService": {"type": gateway_plan.service_type, "name": f"{gateway_plan.namespace}-{gateway_plan.name}"},
     }
     return _body(gateway_plan, _ENVOY, "EnvoyProxy", {"provider": {"type": "Kubernetes", "kubernetes": kubernetes}})
@@ -73,22 +73,22 @@ def _listener(gateway_plan: GatewayPlan, index: int, hostname: str) -> Body:
     if gateway_plan.tls:
         secret = gateway_plan.tls.get("secretName") or f"{gateway_plan.name}-tls"
         listener["tls"] = {"mode": "Terminate", "certificateRefs": [{"group": "", "kind": "Secret", "name": secret}]}
-    listener["allowedRoutes"] = {"namespaces": _namespaces(gateway_plan)}
+    listener["allowedRoutes"] = {"namespaces": _allowed_namespaces(gateway_plan)}
     return listener
 
 
-def _namespaces(gateway_plan: GatewayPlan) -> Body:
-    """The namespaces whose routes a listener admits; only its own where no route is known."""
-    if not gateway_plan.routes_from:
+def _allowed_namespaces(gateway_plan: GatewayPlan) -> Body:
+    """The namespaces whose routes a listener admits: its own where no route is known."""
+    if not gateway_plan.route_namespaces:
         return {"from": "Same"}
-    expression = {"key": _NAMESPACE, "operator": "In", "values": list(gateway_plan.routes_from)}
+    expression = {"key": _NAMESPACE, "operator": "In", "values": list(gateway_plan.route_namespaces)}
     return {"from": "Selector", "selector": {"matchExpressions": [expression]}}
 
 
 def _client_traffic_policy(gateway_plan: GatewayPlan) -> dict[str, Any]:
-    """Room for prompts above 32 KiB; and headers that clients must not set themselves (model, tenant) are removed."""
+    """A buffer for prompts above 32 KiB, and the removal of headers that clients must not set (model, tenant)."""
     spec = {
-        "targetRefs": [_target(gateway_plan)],
+        "targetRefs": [_target_reference(gateway_plan)],
         "connection": {"bufferLimit": "50Mi"},
         "headers": {"earlyRequestHeaders": {"remove": list(gateway_plan.removed_headers)}},
     }
@@ -97,24 +97,24 @@ def _client_traffic_policy(gateway_plan: GatewayPlan) -> dict[str, Any]:
 
 def _security_policy(gateway_plan: GatewayPlan) -> Iterator[dict[str, Any]]:
     if gateway_plan.authentication:
-        spec = {"targetRefs": [_target(gateway_plan)], **gateway_plan.authentication}
+        spec = {"targetRefs": [_target_reference(gateway_plan)], **gateway_plan.authentication}
         yield _body(gateway_plan, _ENVOY, "SecurityPolicy", spec)
 
 
 def _grant(gateway_plan: GatewayPlan) -> Iterator[dict[str, Any]]:
-    """Namespaces whose routes repeat the Gateway's authentication may name its Secret."""
-    if gateway_plan.granted and gateway_plan.secret:
+    """A ReferenceGrant for the namespaces whose SecurityPolicies repeat the Gateway's authentication."""
+    if gateway_plan.granted_namespaces and gateway_plan.secret:
         spec = {
             "from": [
                 {"group": "gateway.envoyproxy.io", "kind": "SecurityPolicy", "namespace": namespace}
-                for namespace in gateway_plan.granted
+                for namespace in gateway_plan.granted_namespaces
             ],
             "to": [{"group": "", "kind": "Secret", "name": gateway_plan.secret}],
         }
-        yield _body(gateway_plan, f"gateway.networking.k8s.io/{gateway_plan.grants}", "ReferenceGrant", spec)
+        yield _body(gateway_plan, f"gateway.networking.k8s.io/{gateway_plan.grant_version}", "ReferenceGrant", spec)
 
 
-def _target(gateway_plan: GatewayPlan) -> Body:
+def _target_reference(gateway_plan: GatewayPlan) -> Body:
     return {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": gateway_plan.name}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan, named
+from renderer.plan import Manifest, Plan, name_origins
 
 
 def hpa(plan: Plan) -> list[Manifest]:
@@ -36,7 +36,7 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
     origins = plan.origins()
     elastic = origins["elastic",]
     return {
-        **named(plan),
+        **name_origins(plan),
         ("spec", "minReplicas"): elastic.at("minReplicas"),
         ("spec", "maxReplicas"): elastic.at("maxReplicas"),
         ("spec", "metrics"): origins.get(("metrics",), elastic),

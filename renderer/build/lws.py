@@ -104,7 +104,7 @@ def _container(container: Container) -> dict[str, Any]:
 
 
 def _origins(plan: Plan) -> dict[Path, Origin]:
-    """By field of the object; a part of a hand-written template leads back into it."""
+    """The origins by field of the object; those of a hand-written template point into it."""
     plan_origins = plan.origins()
     field_origins: dict[Path, Origin] = {
         (): plan_origins[()],

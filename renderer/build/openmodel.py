@@ -1,4 +1,4 @@
-"""OpenModel: a model as upstream's CRD has it, for schedulers in the cluster that read flavors from it."""
+"""OpenModel: a model with the fields of upstream's CRD, for schedulers in the cluster that read its flavors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from renderer.plan import Manifest, ModelPlan, SharedPlan
 
 
 def open_model(shared_plan: SharedPlan) -> Iterator[Manifest]:
-    """One for each model that something in the cluster asks for, in the order of the plan."""
+    """One for each model of the plan, in its order."""
     for model in shared_plan.models:
         yield Manifest(
             {

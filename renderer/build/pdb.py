@@ -1,22 +1,21 @@
-"""PodDisruptionBudget: never two leaders at once."""
+"""PodDisruptionBudget: at most one leader is evicted at a time."""
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, named
+from renderer.plan import Manifest, Plan, leader_selector, name_origins
 
 
 def pdb(plan: Plan) -> list[Manifest]:
-    """One when at least two groups always run; below that it could only block a drain.
+    """One when at least two groups always run; with fewer it could only block the drain of a node.
 
     docs/design/contract.md#disruption-budget
     """
-    if not plan.disruptable:
+    if not plan.disruption_budget:
         return []
-    selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
     body = {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": leader_selector(plan)}},
     }
-    return [Manifest(body, lambda: named(plan))]
+    return [Manifest(body, lambda: name_origins(plan))]

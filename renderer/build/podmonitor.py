@@ -1,4 +1,4 @@
-"""PodMonitor: one a namespace, over the leaders of every model whose engine shows metrics."""
+"""PodMonitor: one for each namespace, over the leaders of all models whose engines serve metrics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, MonitorPlan, SharedPlan
 from renderer.yamlio import SharedMap
 
-# How Prometheus calls the annotation renderer.llmaz.io/metrics-path of a pod.
+# Prometheus' names for the annotation renderer.llmaz.io/metrics-path of a pod.
 _PATH = "__meta_kubernetes_pod_annotation_renderer_llmaz_io_metrics_path"
 _PATH_PRESENT = "__meta_kubernetes_pod_annotationpresent_renderer_llmaz_io_metrics_path"
 _RELABELINGS = (
@@ -18,10 +18,8 @@ _RELABELINGS = (
 
 
 def pod_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
-    """One where something in the namespace has metrics. Its text is the same whichever models are there.
-
-    Engines differ in the path of their metrics and some have none, so the pod's annotation decides: pods without one
-    are left out.
+    """One where a pod of the namespace has metrics. It does not depend on the models: the path of the metrics is an
+    annotation of the pod, and pods without it are not scraped.
     """
     monitor = shared_plan.monitor
     if not monitor:

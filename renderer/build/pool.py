@@ -7,17 +7,27 @@ from functools import cache
 from typing import Any
 
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Body, Manifest, Plan, PoolPlan, Steering, TrafficPlan, named, of_route
+from renderer.plan import (
+    Body,
+    Manifest,
+    Plan,
+    PoolPlan,
+    Steering,
+    TrafficPlan,
+    leader_selector,
+    name_origins,
+    route_labels,
+)
 from renderer.yamlio import SharedMap
 
 _GROUP = "inference.networking.k8s.io"
 _GRPC, _HEALTH, _METRICS = 9002, 9003, 9090
-_NAMED = ("app.kubernetes.io/name", "app.kubernetes.io/component")
-# By these names it answers with and without leader election; without, both fail until it has read the pool.
-_LIVE = SharedMap(
+_SELECTOR_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/component")
+# The picker answers for these services with and without leader election; without, both fail until it has read the pool.
+_LIVENESS_PROBE = SharedMap(
     {"grpc": {"port": _HEALTH, "service": "liveness"}, "initialDelaySeconds": 5, "periodSeconds": 10},
 )
-_READY = SharedMap({"grpc": {"port": _HEALTH, "service": "readiness"}, "periodSeconds": 2})
+_READINESS_PROBE = SharedMap({"grpc": {"port": _HEALTH, "service": "readiness"}, "periodSeconds": 2})
 _STEERING_RESOURCES = ("inferenceobjectives", "inferencemodelrewrites")
 
 
@@ -26,7 +36,6 @@ def inference_pool(plan: Plan) -> list[Manifest]:
     pool = plan.pool
     if not pool:
         return []
-    selector = {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
     picker = {
         "group": "",
         "kind": "Service",
@@ -35,27 +44,29 @@ def inference_pool(plan: Plan) -> list[Manifest]:
         "failureMode": "FailClose",
     }
     spec = {
-        "selector": {"matchLabels": selector},
+        "selector": {"matchLabels": leader_selector(plan)},
         "targetPorts": [{"number": plan.port.number}],
         "endpointPickerRef": picker,
     }
-    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": of_route(plan)}
+    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}
     body = {"apiVersion": f"{_GROUP}/v1", "kind": "InferencePool", "metadata": metadata, "spec": spec}
-    return [Manifest(body, lambda: named(plan))]
+    return [Manifest(body, lambda: name_origins(plan))]
 
 
 def picker(plan: Plan) -> list[Manifest]:
-    """The endpoint picker of a pool: configuration, account, rights, Deployment, Service, disruption budget."""
+    """The objects of a pool's picker: ConfigMap, ServiceAccount, Role, RoleBinding, Deployment, Service,
+    PodDisruptionBudget.
+    """
     pool = plan.pool
     if not pool:
         return []
-    selector = SharedMap({key: pool.labels[key] for key in _NAMED})
+    selector = SharedMap({key: pool.labels[key] for key in _SELECTOR_LABELS})
     reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": pool.name}
     subject = {"kind": "ServiceAccount", "name": pool.name, "namespace": plan.namespace}
     bodies: tuple[tuple[str, str, Body], ...] = (
         ("v1", "ConfigMap", {"data": pool.config}),
         ("v1", "ServiceAccount", {}),
-        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _rules(plan.name, pool.groups)}),
+        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _role_rules(plan.name, pool.watched_groups)}),
         ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": reference, "subjects": [subject]}),
         ("apps/v1", "Deployment", {"spec": _deployment(pool, selector)}),
         ("v1", "Service", {"spec": {"selector": selector, "ports": _SERVICE_PORTS}}),
@@ -65,7 +76,7 @@ def picker(plan: Plan) -> list[Manifest]:
     return [
         Manifest(
             {"apiVersion": version, "kind": kind, "metadata": metadata, **rest},
-            (lambda: _deployment_origins(plan, pool)) if kind == "Deployment" else lambda: named(plan),
+            (lambda: _deployment_origins(plan, pool)) if kind == "Deployment" else lambda: name_origins(plan),
         )
         for version, kind, rest in bodies
     ]
@@ -73,7 +84,7 @@ def picker(plan: Plan) -> list[Manifest]:
 
 def _deployment_origins(plan: Plan, pool: PoolPlan) -> dict[Path, Origin]:
     container: Path = ("spec", "template", "spec", "containers", 0)
-    return {**named(plan), **{(*container, key): pool.origin.at(key) for key in ("args", "resources")}}
+    return {**name_origins(plan), **{(*container, key): pool.origin.at(key) for key in ("args", "resources")}}
 
 
 _SERVICE_PORTS = [
@@ -89,15 +100,15 @@ _SERVICE_PORTS = [
     SharedMap({"name": "http-metrics", "port": _METRICS, "targetPort": _METRICS, "protocol": "TCP"}),
 ]
 _VERBS = ["get", "list", "watch"]
-_READS_PODS = SharedMap({"apiGroups": [""], "resources": ["pods"], "verbs": _VERBS})
+_POD_RULE = SharedMap({"apiGroups": [""], "resources": ["pods"], "verbs": _VERBS})
 
 
-def _rules(name: str, groups: tuple[str, ...]) -> list[Body]:
-    """The rights of a picker: it only reads, and of the pools its own. Without rights to the steering kinds that the
-    cluster has, it never gets ready.
+def _role_rules(name: str, groups: tuple[str, ...]) -> list[Body]:
+    """The rules of the picker's Role: read access, to no pool but its own. A picker that may not read the steering
+    kinds of the cluster never gets ready.
     """
     return [
-        _READS_PODS,
+        _POD_RULE,
         {"apiGroups": [_GROUP], "resources": ["inferencepools"], "resourceNames": [name], "verbs": _VERBS},
         _steering_rule(groups),
     ]
@@ -108,7 +119,7 @@ def _steering_rule(groups: tuple[str, ...]) -> SharedMap:
     return SharedMap({"apiGroups": list(groups), "resources": list(_STEERING_RESOURCES), "verbs": _VERBS})
 
 
-def _field(name: str, path: str) -> Body:
+def _field_variable(name: str, path: str) -> Body:
     return SharedMap({"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}})
 
 
@@ -116,14 +127,16 @@ def _port(name: str, number: int) -> Body:
     return SharedMap({"name": name, "containerPort": number, "protocol": "TCP"})
 
 
-_ENV = [_field("NAMESPACE", "metadata.namespace"), _field("POD_NAME", "metadata.name")]
+_ENV = [_field_variable("NAMESPACE", "metadata.namespace"), _field_variable("POD_NAME", "metadata.name")]
 _PORTS = [_port("grpc", _GRPC), _port("grpc-health", _HEALTH), _port("metrics", _METRICS)]
 _MOUNTS = [SharedMap({"name": "config", "mountPath": "/config", "readOnly": True})]
 _STRATEGY = SharedMap({"type": "Recreate"})
 
 
 def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
-    """One replica that is replaced, not doubled: two would choose by different views of the same pods."""
+    """The spec of the picker's Deployment: one replica, recreated in updates, since two would choose by different views
+    of the same pods.
+    """
     container = {
         "name": "epp",
         "image": pool.image,
@@ -131,8 +144,8 @@ def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
         "env": _ENV,
         "ports": _PORTS,
         "resources": pool.resources,
-        "livenessProbe": _LIVE,
-        "readinessProbe": _READY,
+        "livenessProbe": _LIVENESS_PROBE,
+        "readinessProbe": _READINESS_PROBE,
         "securityContext": pool.security,
         "volumeMounts": _MOUNTS,
     }
@@ -144,26 +157,26 @@ def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
         "containers": [container],
         "volumes": [{"name": "config", "configMap": {"name": pool.name}}],
     }
-    spec |= pool.more
+    spec |= pool.pod_fields
     return {
         "replicas": 1,
         "strategy": _STRATEGY,
         "selector": {"matchLabels": selector},
-        "template": {"metadata": {"labels": pool.pod_labels, "annotations": pool.annotations}, "spec": spec},
+        "template": {"metadata": {"labels": pool.pod_labels, "annotations": pool.pod_annotations}, "spec": spec},
     }
 
 
 def steering(traffic_plan: TrafficPlan) -> Iterator[Manifest]:
-    """An InferenceObjective, and an InferenceModelRewrite where requests are sent on under other names."""
+    """An InferenceObjective, and an InferenceModelRewrite where other model names replace the public name."""
     steering_plan = traffic_plan.steering
     if not steering_plan:
         return
     pool = {"group": _GROUP, "kind": "InferencePool", "name": steering_plan.pool}
     yield _steering_manifest(steering_plan, "InferenceObjective", {"poolRef": pool, "priority": steering_plan.priority})
-    if steering_plan.names:
+    if steering_plan.targets:
         targets = [
             {"modelRewrite": name, **({} if weight is None else {"weight": weight})}
-            for name, weight in steering_plan.names
+            for name, weight in steering_plan.targets
         ]
         match = {"model": {"type": "Exact", "value": steering_plan.model}}
         yield _steering_manifest(

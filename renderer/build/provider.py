@@ -1,4 +1,4 @@
-"""Backend, AIServiceBackend and BackendSecurityPolicy: an API outside of the cluster."""
+"""Backend, AIServiceBackend and BackendSecurityPolicy of providers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, ProviderPlan, TrafficPlan
 from renderer.yamlio import SharedMap
 
-_FIELDS = {"APIKey": "apiKey", "AnthropicAPIKey": "anthropicAPIKey", "AzureAPIKey": "azureAPIKey"}
+_AUTH_FIELDS = {"APIKey": "apiKey", "AnthropicAPIKey": "anthropicAPIKey", "AzureAPIKey": "azureAPIKey"}
 
 
 def providers(traffic_plan: TrafficPlan) -> Iterator[Manifest]:
@@ -18,7 +18,7 @@ def providers(traffic_plan: TrafficPlan) -> Iterator[Manifest]:
         metadata = SharedMap({"name": provider.name, "namespace": provider.namespace, "labels": provider.labels})
         yield _manifest(provider, "gateway.envoyproxy.io/v1alpha1", "Backend", metadata, _backend(provider))
         reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": provider.name}
-        spec = {"schema": provider.speaks, "backendRef": reference}
+        spec = {"schema": provider.schema, "backendRef": reference}
         yield _manifest(provider, "aigateway.envoyproxy.io/v1beta1", "AIServiceBackend", metadata, spec)
         yield _manifest(
             provider,
@@ -46,7 +46,7 @@ def _security_policy_spec(provider: ProviderPlan) -> dict[str, Any]:
     if kind == "AWSCredentials":
         spec["awsCredentials"] = {"region": region, "credentialsFile": reference}
     else:
-        spec[_FIELDS[kind]] = reference
+        spec[_AUTH_FIELDS[kind]] = reference
     return spec
 
 
@@ -67,5 +67,7 @@ def _origins(provider: ProviderPlan, kind: str) -> dict[Path, Origin]:
         ("spec", "schema"): plan_origins["speaks",],
     }
     if kind == "BackendSecurityPolicy":
-        origins |= {("spec", field): plan_origins["auth",] for field in ("type", *_FIELDS.values(), "awsCredentials")}
+        origins |= {
+            ("spec", field): plan_origins["auth",] for field in ("type", *_AUTH_FIELDS.values(), "awsCredentials")
+        }
     return origins

@@ -7,18 +7,23 @@ from functools import lru_cache
 from typing import Any
 
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Body, Manifest, Plan, RoutePlan, RouteTarget, SharedPlan, TokenLimit, TrafficPlan
+from renderer.plan import (
+    Body,
+    Manifest,
+    PackedRoute,
+    PackedRule,
+    Plan,
+    RoutePlan,
+    RouteTarget,
+    SharedPlan,
+    TokenLimit,
+    TrafficPlan,
+)
 from renderer.yamlio import SharedMap
 
-_PACKED = {
-    "app.kubernetes.io/name": "",
-    "app.kubernetes.io/component": "route",
-    "app.kubernetes.io/part-of": "llmaz",
-    "app.kubernetes.io/managed-by": "llmaz-renderer",
-}
 _MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
-# Where the AI gateway writes how many tokens a request took, by their kind.
-_COUNTS = {
+# The metadata keys under which the AI gateway counts the tokens of a request, by their kind.
+_COST_KEYS = {
     "TotalToken": "llm_total_token",
     "InputToken": "llm_input_token",
     "OutputToken": "llm_output_token",
@@ -30,69 +35,39 @@ _RETRY_STATUSES = (500, 502, 503)
 
 
 def ai_gateway_route(plan: Plan | TrafficPlan) -> list[Manifest]:
-    """One where a public name leads to the app, or apps, by a route of its own."""
+    """One for a public name whose route is not packed."""
     route = plan.route
-    if not route or route.packed:
+    if not route or route.packed_route:
         return []
     kinds = dict.fromkeys([limit.kind for limit in route.limits])
-    references = [_reference(target) for target in route.targets]
-    body = _route(
-        route.name,
-        route.namespace,
-        route.labels,
-        _parents(*route.gateway),
-        list(route.hostnames),
-        [{"metadataKey": _COUNTS[kind], "type": kind} for kind in kinds],
-        [_rule(route.model, references, _timeouts(route.request), route.owned_by, route.created_at)],
-    )
-    return [Manifest(body, lambda: _origins(route))]
+    costs: list[Body] = [{"metadataKey": _COST_KEYS[kind], "type": kind} for kind in kinds]
+    return [Manifest(_route(route, costs, [_rule(route)]), lambda: _origins(route))]
 
 
 def packed_routes(shared_plan: SharedPlan) -> Iterator[Manifest]:
     """One for up to fifteen public names of a namespace, where RenderConfig packs them."""
-    if plan := shared_plan.routes:
-        labels = {**_PACKED, "app.kubernetes.io/name": plan.name}
-        rules = [
-            _rule(
-                rule.model,
-                [_reference(target) for target in rule.targets],
-                _timeouts(rule.request),
-                rule.owned_by,
-                rule.created_at,
-            )
-            for rule in plan.rules
-        ]
-        hostnames = list(plan.hostnames)
-        body = _route(plan.name, plan.namespace, labels, _parents(*plan.gateway), hostnames, [], rules)
-        yield Manifest(body, plan.origins)
+    if route := shared_plan.packed_route:
+        yield Manifest(_route(route, [], [_rule(rule) for rule in route.rules]), route.origins)
 
 
-def _route(
-    name: str,
-    namespace: str,
-    labels: Body,
-    parents: list[Body],
-    hostnames: list[str],
-    costs: list[Body],
-    rules: list[Body],
-) -> dict[str, Any]:
-    """An AIGatewayRoute; the defaults of what stands in lists are written out (docs/design/drift.md#rules)."""
-    spec: dict[str, Any] = {"parentRefs": parents}
-    if hostnames:
-        spec["hostnames"] = hostnames
+def _route(route: RoutePlan | PackedRoute, costs: list[Body], rules: list[Body]) -> dict[str, Any]:
+    """An AIGatewayRoute. Defaults inside of lists are written out (docs/design/drift.md#rules)."""
+    spec: dict[str, Any] = {"parentRefs": _parent_references(*route.gateway)}
+    if route.hostnames:
+        spec["hostnames"] = list(route.hostnames)
     if costs:
         spec["llmRequestCosts"] = costs
     spec["rules"] = rules
     return {
         "apiVersion": "aigateway.envoyproxy.io/v1beta1",
         "kind": "AIGatewayRoute",
-        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "metadata": {"name": route.name, "namespace": route.namespace, "labels": route.labels},
         "spec": spec,
     }
 
 
 @lru_cache(maxsize=256)
-def _parents(namespace: str, name: str) -> list[Body]:
+def _parent_references(namespace: str, name: str) -> list[Body]:
     return [SharedMap({"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name, "namespace": namespace})]
 
 
@@ -101,22 +76,20 @@ def _timeouts(request: str) -> SharedMap:
     return SharedMap({"request": request})
 
 
-def _rule(model: str, references: list[Body], timeouts: Body, owned_by: str, created_at: str) -> Body:
-    """The rule of a public name. Each backend gets the name that its engine knows, whatever the client wrote; a pool
-    gets the public one.
-    """
+def _rule(route: RoutePlan | PackedRule) -> Body:
+    """The rule of a public name. Each backend gets the model name that its engine knows; a pool the public name."""
     rule: dict[str, Any] = {
-        "matches": [{"headers": [{"type": "Exact", "name": _MODEL, "value": model}]}],
-        "backendRefs": references,
-        "timeouts": timeouts,
-        "modelsOwnedBy": owned_by,
+        "matches": [{"headers": [{"type": "Exact", "name": _MODEL, "value": route.model}]}],
+        "backendRefs": [_backend_reference(target) for target in route.targets],
+        "timeouts": _timeouts(route.request_timeout),
+        "modelsOwnedBy": route.owned_by,
     }
-    if created_at:
-        rule["modelsCreatedAt"] = created_at
+    if route.created_at:
+        rule["modelsCreatedAt"] = route.created_at
     return rule
 
 
-def _reference(target: RouteTarget) -> Body:
+def _backend_reference(target: RouteTarget) -> Body:
     if target.pool:
         return {
             "group": "inference.networking.k8s.io",
@@ -134,19 +107,17 @@ def _reference(target: RouteTarget) -> Body:
 
 
 def traffic_policy(plan: Plan | TrafficPlan) -> list[Manifest]:
-    """BackendTrafficPolicy: one where somebody asks for more than the route itself can say, with all of it, since a
-    route has only one.
-    """
+    """BackendTrafficPolicy: one for settings that an AIGatewayRoute has no fields for."""
     route = plan.route
     if not route:
         return []
     spec: dict[str, Any] = {}
-    if route.stream_idle:
-        spec["timeout"] = {"http": {"streamIdleTimeout": route.stream_idle}}
+    if route.stream_idle_timeout:
+        spec["timeout"] = {"http": {"streamIdleTimeout": route.stream_idle_timeout}}
     if route.retries:
         spec["retry"] = _retry(route.retries)
     if route.limits:
-        spec["rateLimit"] = {"type": "Global", "global": {"rules": [_limit(limit) for limit in route.limits]}}
+        spec["rateLimit"] = {"type": "Global", "global": {"rules": [_rate_limit_rule(limit) for limit in route.limits]}}
     return [_policy("BackendTrafficPolicy", route, spec)] if spec else []
 
 
@@ -156,9 +127,9 @@ def _retry(count: int) -> SharedMap:
     return SharedMap({"numRetries": count, "numAttemptsPerPriority": 1, "retryOn": conditions})
 
 
-def _limit(limit: TokenLimit) -> Body:
-    """A request costs nothing when it comes; what it took is counted when it has been answered."""
-    metadata = {"namespace": "io.envoy.ai_gateway", "key": _COUNTS[limit.kind]}
+def _rate_limit_rule(limit: TokenLimit) -> Body:
+    """A rule of a global rate limit: a request costs 0 when it arrives; its tokens are counted with the response."""
+    metadata = {"namespace": "io.envoy.ai_gateway", "key": _COST_KEYS[limit.kind]}
     return {
         "clientSelectors": [{"headers": [{"name": limit.header, "type": "Distinct", "invert": False}]}],
         "limit": {"requests": limit.tokens, "unit": limit.unit},
@@ -169,15 +140,15 @@ def _limit(limit: TokenLimit) -> Body:
     }
 
 
-def rights(plan: Plan | TrafficPlan) -> list[Manifest]:
-    """SecurityPolicy: one where not everybody may call the model.
+def security_policy(plan: Plan | TrafficPlan) -> list[Manifest]:
+    """SecurityPolicy: one where only some tenants may call the model.
 
-    It hides the Gateway's policy, so it repeats its authentication (docs/design/gateway.md#order-of-the-filters).
+    It overrides the Gateway's policy, so it repeats its authentication (docs/design/gateway.md#order-of-the-filters).
     """
     route = plan.route
-    if not route or not route.allowed:
+    if not route or not route.allowed_tenants:
         return []
-    principal = {"headers": [{"name": route.tenant, "values": list(route.allowed)}]}
+    principal = {"headers": [{"name": route.tenant_header, "values": list(route.allowed_tenants)}]}
     spec = {
         **route.authentication,
         "authorization": {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": principal}]},
@@ -186,7 +157,7 @@ def rights(plan: Plan | TrafficPlan) -> list[Manifest]:
 
 
 def _policy(kind: str, route: RoutePlan, spec: Body) -> Manifest:
-    """A policy of the route: the HTTPRoute that the AI gateway makes of an AIGatewayRoute has its name."""
+    """A policy for the HTTPRoute that the AI gateway makes of an AIGatewayRoute, under the same name."""
     target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route.name}
     return Manifest(
         {

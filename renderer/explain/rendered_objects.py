@@ -97,6 +97,6 @@ class ExplainRun:
         """The origins of a public name's rule in a packed route."""
         for item in self.items:
             for plan in self._plans(item) if item.namespace == namespace else ():
-                if plan.route and plan.route.packed and plan.route.model == model:
+                if plan.route and plan.route.packed_route and plan.route.model == model:
                     return plan.route.origins()
         return {}

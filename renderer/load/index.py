@@ -42,7 +42,7 @@ class InputIndex:
         self.models: dict[str, OpenModel] = {}
         self.runtimes: dict[str, BackendRuntime] = {}
         self.broken: dict[tuple[str, str], Document] = {}
-        self.named: dict[tuple[str, str], tuple[str, Document]] = {}
+        self.model_origin: dict[tuple[str, str], tuple[str, Document]] = {}
         self.unreadable = False
         self.foreign = 0
         self.traffic: list[TrafficInput] = []
@@ -138,7 +138,7 @@ class InputIndex:
         """
         space = "app" if kind in _APPS else "route" if kind in _TRAFFIC else ""
         key = (space, f"{namespace}/{name}") if space else (kind, name)
-        first_kind, first = self.named.setdefault(key, (kind, document))
+        first_kind, first = self.model_origin.setdefault(key, (kind, document))
         if first is document:
             return True
         file, line, _ = first.origin("metadata", "name").place

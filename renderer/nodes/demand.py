@@ -82,7 +82,7 @@ def _item_demands(
                 app=item.name,
                 name=plan.name,
                 flavors=[(flavor.name, dict(flavor.node)) for flavor in place.flavors],
-                handed=place.handed,
+                handed=place.inftyai_scheduler,
                 weights=weights if loads else 0,
                 pods=tuple(pods),
             )

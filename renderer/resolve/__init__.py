@@ -16,11 +16,11 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve import app_annotations, claims, flavors, names
 from renderer.resolve.apps import inference_models, model_routes
-from renderer.resolve.apps.app_base import engine, run_context, weights
+from renderer.resolve.apps.app_base import compile_engine, find_weights, run_context
 from renderer.resolve.apps.conflicts import name_conflicts
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
 from renderer.resolve.apps.shared_objects import shared_plans
-from renderer.resolve.apps.workloads import workloads
+from renderer.resolve.apps.workloads import plan_workloads
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
@@ -45,7 +45,7 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
             make_plan = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
             plans = [make_plan(context, item, diagnostics)]
         else:
-            plans = _with_route(context, item, workloads(context, item, diagnostics), diagnostics)
+            plans = _with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)
     except Stop:
         return (), diagnostics.problems
     return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems
@@ -58,21 +58,21 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
     if mode == "off":
         return plans
     if mode == "pool":
-        routed_plans = pools.with_pool(context, app, settings, plans, diagnostics)
-        targets = [pools.target(leader_plan)]
+        routed_plans = pools.add_pool(context, app, settings, plans, diagnostics)
+        targets = [pools.pool_target(leader_plan)]
     else:
-        routed_plans, targets = plans, routing.targets(plans)
-    if context.traffic and _has_foreign_route(context, app, leader_plan.serves):
+        routed_plans, targets = plans, routing.workload_targets(plans)
+    if context.traffic and _has_foreign_route(context, app, leader_plan.public_name):
         return routed_plans
     model = context.inputs.models[leader_plan.model]
-    request = routing.RouteRequest(leader_plan.serves, routing.name_origin(app, model), tuple(targets), model)
+    request = routing.RouteRequest(leader_plan.public_name, routing.name_origin(app, model), tuple(targets), model)
     gateway = app.spec.get("gateway")
     if gateway and ("allow" in gateway or "timeouts" in gateway):
-        request = request.by(app)
+        request = request.with_settings_of(app)
     route = routing.route(app, settings, request, diagnostics)
     shared = (
         *routing.shared_needs(settings, route),
-        routing.claimed_names(app, settings, route.model, (), "" if route.packed else route.name),
+        routing.name_claim(app, settings, route.model, (), "" if route.packed_route else route.name),
     )
     return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*leader_plan.shared, *shared))]
 
@@ -92,7 +92,7 @@ def shared_needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
 
 def referenced_objects(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:
     """The objects that these plans refer to: kind, namespace and name."""
-    return frozenset(reference for plan in plans if isinstance(plan, TrafficPlan) for reference in plan.leans)
+    return frozenset(key for plan in plans if isinstance(plan, TrafficPlan) for key in plan.references)
 
 
 def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
@@ -105,11 +105,11 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
             preset = ValueLayer(config.get("resources") or {}, origin.at("recommendedConfigs", i, "resources"))
             resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
         triggers.validate_metric(item.spec.get("engine") or {}, origin.at("engine"), diagnostics)
-        compiled, problems = engine(context, item)
+        compiled, problems = compile_engine(context, item)
         if compiled:
             backend_runtime.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
-            problems = [*problems, *engine(context, item, version=version)[1]]
+            problems = [*problems, *compile_engine(context, item, version=version)[1]]
         return diagnostics.problems + problems
     names.validate_model_name(item, diagnostics)
     seen: dict[str, int] = {}
@@ -129,7 +129,7 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)
             backend_runtime.find_runtime(context.inputs, name, origin, diagnostics)
-    return diagnostics.problems + weights(context, item)[1]
+    return diagnostics.problems + find_weights(context, item)[1]
 
 
 def validate_references(context: RunContext) -> list[Diagnostic]:

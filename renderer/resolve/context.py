@@ -43,7 +43,7 @@ class RunContext(Struct, frozen=True, eq=False):
     engines: dict[
         tuple[str, int, str], tuple[backend_runtime.Engine | None, list[Diagnostic]]
     ]  # by name, drain, version
-    gateway_settings: dict[str, settings.GatewaySettings]
+    gateways: dict[str, settings.GatewaySettings]
     weights: dict[str, tuple[weight_sources.Weights | None, list[Diagnostic]]]
     loaders: dict[str, loader_presets.Loader]
     pickers: dict[str, pickers.Picker]

@@ -172,7 +172,9 @@ def _item_routes(
 def _workload(app: App, plan: Plan) -> WorkloadBehind:
     fixed = plan.replicas or 0
     low, high = (plan.scaler.min_replicas, plan.scaler.max_replicas) if plan.scaler else (fixed, fixed)
-    return WorkloadBehind(app.kind, app.name, plan.model, plan.called, low, high, plan.pool.name if plan.pool else "")
+    return WorkloadBehind(
+        app.kind, app.name, plan.model, plan.name_in_engine, low, high, plan.pool.name if plan.pool else ""
+    )
 
 
 def _reachable(plan: Plan | TrafficPlan) -> bool:
@@ -205,10 +207,10 @@ def _row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -
         namespace=route.namespace,
         kind=item.kind,
         owner=item.name,
-        route=route.packed or route.name,
-        allowed=route.allowed,
-        request=route.request,
-        idle=route.stream_idle,
+        route=route.packed_route or route.name,
+        allowed=route.allowed_tenants,
+        request=route.request_timeout,
+        idle=route.stream_idle_timeout,
         retries=route.retries,
         limits=route.limits,
         objective_priority=steering.priority if steering else None,
@@ -219,7 +221,7 @@ def _row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -
                 priority=target.priority,
                 override="" if target.pool or target.model == route.model else target.model,
                 pool=target.pool,
-                names=steering.names if steering and target.pool else (),
+                names=steering.targets if steering and target.pool else (),
                 workload=None,
                 provider=_provider(providers[target.name]) if target.name in providers else None,
             )
@@ -229,7 +231,7 @@ def _row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -
 
 
 def _provider(provider: ProviderPlan) -> ProviderBehind:
-    return ProviderBehind(provider.hostname, provider.port, tuple(provider.speaks.items()), *provider.auth)
+    return ProviderBehind(provider.hostname, provider.port, tuple(provider.schema.items()), *provider.auth)
 
 
 def _reserved_row(context: resolve.RunContext, item: TrafficInput) -> RouteRow:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from renderer.build.backend import backends
-from renderer.build.route import ai_gateway_route, packed_routes, rights, traffic_policy
+from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
 from renderer.build.service import leaders_service
 from renderer.diagnostics import Origin
 from renderer.plan import PackedRoute, PackedRule, Plan, RoutePlan, RouteTarget, SharedPlan, TokenLimit
@@ -26,7 +26,7 @@ def route(source: Input) -> RoutePlan:
         gateway=("llmaz-system", "llmaz-gateway"),
         hostnames=(),
         targets=(RouteTarget("chat", 1, "chat-1.5"),),
-        request="300s",
+        request_timeout="300s",
         owned_by="llmaz",
         origins=lambda: {
             (): Origin(source),
@@ -36,7 +36,7 @@ def route(source: Input) -> RoutePlan:
 
 
 def test_nothing_without_a_route(plan: Plan) -> None:
-    for build in (leaders_service, backends, ai_gateway_route, traffic_policy, rights):
+    for build in (leaders_service, backends, ai_gateway_route, traffic_policy, security_policy):
         assert list(build(plan)) == []
     assert list(packed_routes(SharedPlan("llm"))) == []
 
@@ -59,7 +59,9 @@ def test_the_chain_holds_together(plan: Plan, route: RoutePlan) -> None:
 
 def test_who_may_call_repeats_the_authentication(plan: Plan, route: RoutePlan) -> None:
     asked: dict[str, Any] = {"apiKeyAuth": {"credentialRefs": []}}
-    (made,) = rights(replace(plan, route=replace(route, allowed=("b", "a"), tenant="x-team", authentication=asked)))
+    (made,) = security_policy(
+        replace(plan, route=replace(route, allowed_tenants=("b", "a"), tenant_header="x-team", authentication=asked))
+    )
     assert made.body["spec"] == {
         "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "chat"}],
         **asked,
@@ -77,7 +79,7 @@ def test_one_policy_holds_all_that_is_asked(plan: Plan, route: RoutePlan) -> Non
         TokenLimit("x-team", 9, "Day", "OutputToken"),
         TokenLimit("x-team", 90, "Month", "OutputToken"),
     )
-    asked = replace(plan, route=replace(route, retries=3, limits=limits, stream_idle="30s"))
+    asked = replace(plan, route=replace(route, retries=3, limits=limits, stream_idle_timeout="30s"))
     (made,) = traffic_policy(asked)
     spec = made.body["spec"]
     assert spec["timeout"] == {"http": {"streamIdleTimeout": "30s"}}
@@ -113,13 +115,13 @@ def test_fallback_and_pool_in_a_rule(plan: Plan, route: RoutePlan) -> None:
 
 
 def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: RoutePlan, source: Input) -> None:
-    assert list(ai_gateway_route(replace(plan, route=replace(route, packed="llmaz-3")))) == []
+    assert list(ai_gateway_route(replace(plan, route=replace(route, packed_route="llmaz-3")))) == []
     rules = (
         PackedRule("a", (RouteTarget("x", 1, "a"),), "1s", "me", ""),
         PackedRule("b", (RouteTarget("y", 2, "b"),), "2s", "me", "2026"),
     )
-    packed = PackedRoute("llmaz-3", "llm", ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
-    (made,) = packed_routes(SharedPlan("llm", routes=packed))
+    packed = PackedRoute("llmaz-3", "llm", {}, ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
+    (made,) = packed_routes(SharedPlan("llm", packed_route=packed))
     spec = made.body["spec"]
     assert [rule["matches"][0]["headers"][0]["value"] for rule in spec["rules"]] == ["a", "b"]
     assert spec["hostnames"] == ["h.example"]

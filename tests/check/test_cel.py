@@ -326,7 +326,7 @@ def _keys() -> Iterator[Any]:
             name="api",
             namespace="team-a",
             labels={},
-            speaks={"name": "OpenAI"},
+            schema={"name": "OpenAI"},
             hostname="api.example.com",
             port=443,
             auth=auth,

@@ -1,8 +1,9 @@
-"""What Playgrounds and Services have in common: the context of the run, and the models that an app claims."""
+"""What Playgrounds and Services have in common: the run context, and the models that an app claims."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,18 +31,16 @@ from renderer.yamlio import SharedMap
 
 
 def run_context(inputs: Inputs) -> RunContext:
-    """An empty memory for these inputs."""
+    """The context of a run over these inputs, with empty caches."""
     diagnostics = Collector()
-    every, catalog = (
-        pod_defaults.pod_defaults(inputs.config, diagnostics),
-        flavors.flavor_catalog(inputs.config, diagnostics),
-    )
-    loader_presets.settings(inputs.config, diagnostics)
+    pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
+    catalog = flavors.flavor_catalog(inputs.config, diagnostics)
+    loader_presets.validate_settings(inputs.config, diagnostics)
     settings.collect_gateways(inputs.config, diagnostics)
     apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
     return RunContext(
         inputs=inputs,
-        pod_defaults=every,
+        pod_defaults=pod_default_settings,
         catalog=catalog,
         metrics_collected=monitoring.metrics_collected(inputs),
         rollout=target_versions.rollout(inputs.config),
@@ -50,9 +49,9 @@ def run_context(inputs: Inputs) -> RunContext:
         scheduler=inputs.config.get("schedulerName") or "",
         problems=tuple(diagnostics.problems),
         apps=apps,
-        traffic=_leading(inputs.traffic),
+        traffic=_traffic_by_app(inputs.traffic),
         engines={},
-        gateway_settings={},
+        gateways={},
         weights={},
         loaders={},
         pickers={},
@@ -65,8 +64,8 @@ def run_context(inputs: Inputs) -> RunContext:
     )
 
 
-def _leading(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tuple[TrafficInput, ...]]:
-    """What leads to each app, as far as it names the app itself."""
+def _traffic_by_app(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tuple[TrafficInput, ...]]:
+    """By namespace and name of an app, the ModelRoutes and InferenceModels that name it."""
     by_app: dict[tuple[str, str], tuple[TrafficInput, ...]] = {}
     for traffic_input in traffic:
         for name in dict.fromkeys(traffic_input.apps):
@@ -74,113 +73,110 @@ def _leading(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tuple[Tra
     return by_app
 
 
-def backend(context: RunContext) -> str:
-    """The backend of a Playground that names none: RenderConfig's, else the CRD's default."""
+def default_backend(context: RunContext) -> str:
+    """The backend of Playgrounds that name none: RenderConfig's, else the CRD's default."""
     return str(
         context.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
     )
 
 
-def weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
-    """Where the model's weights are, None when its source says nothing that works; and what is wrong with it."""
-    known = context.weights.get(model.name)
-    if known is None:
-        diagnostics = Collector()
-        try:
-            found_weights: weight_sources.Weights | None = weight_sources.read_weights(
-                context.inputs, model, diagnostics
-            )
-        except Stop:
-            found_weights = None
-        known = context.weights[model.name] = found_weights if not diagnostics.problems else None, diagnostics.problems
-    return known
+def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
+    """The weights of a model, None where its source has problems; and these problems. Cached by the model's name."""
+    cached = context.weights.get(model.name)
+    if cached is None:
+        diagnostics, weights = Collector(), None
+        with suppress(Stop):
+            weights = weight_sources.read_weights(context.inputs, model, diagnostics)
+        cached = context.weights[model.name] = None if diagnostics.problems else weights, diagnostics.problems
+    return cached
 
 
-def engine(
+def compile_engine(
     context: RunContext, runtime: BackendRuntime, drain: int = 10, version: str = ""
 ) -> tuple[backend_runtime.Engine | None, list[Diagnostic]]:
-    """The runtime compiled, None when a template of it is broken; and what is wrong with it. `version`: of the engine,
-    where that is not the runtime's own.
+    """The compiled runtime, None when a template of it is broken; and its problems. `version`: of the engine, where it
+    is not the runtime's own. Cached.
     """
-    known = context.engines.get((runtime.name, drain, version))
-    if known is None:
-        diagnostics = Collector()
-        try:
-            compiled: backend_runtime.Engine | None = compilation.compile_engine(
-                context.inputs.option_files, runtime, diagnostics, drain, version
-            )
-        except Stop:
-            compiled = None
-        known = context.engines[runtime.name, drain, version] = compiled, diagnostics.problems
-    return known
+    cached = context.engines.get((runtime.name, drain, version))
+    if cached is None:
+        diagnostics, compiled = Collector(), None
+        with suppress(Stop):
+            compiled = compilation.compile_engine(context.inputs.option_files, runtime, diagnostics, drain, version)
+        cached = context.engines[runtime.name, drain, version] = compiled, diagnostics.problems
+    return cached
 
 
-def _placement(
+def _place_claim(
     context: RunContext, app: App, claim: claims.Claim, policy: str, diagnostics: Collector
 ) -> flavors.Placement:
-    """The flavors that count, worked out once for claims and models that say the same of them."""
-    offered = (claim.main.spec.get("inferenceConfig") or {}).get("flavors")
-    key = cache_key(offered, claim.flavors, policy)
-    known = context.placements.get(key)
-    if known is None:
-        before = len(diagnostics.problems)
-        known = flavors.choose_placement(context.inputs, context.catalog, app, claim, diagnostics)
-        if len(diagnostics.problems) == before:  # what is wrong stands somewhere else for everybody
-            context.placements[key] = known
-    return known
+    """The placement by the flavors of a claim; cached for equal flavors, unless there are diagnostics, since these
+    point at the app.
+    """
+    flavor_specs = (claim.main.spec.get("inferenceConfig") or {}).get("flavors")
+    key = cache_key(flavor_specs, claim.flavors, policy)
+    placement = context.placements.get(key)
+    if placement is None:
+        problem_count = len(diagnostics.problems)
+        placement = flavors.choose_placement(context.inputs, context.catalog, app, claim, diagnostics)
+        if len(diagnostics.problems) == problem_count:
+            context.placements[key] = placement
+    return placement
 
 
-def loader(context: RunContext, name: str) -> loader_presets.Loader:
-    """The loader preset, made ready."""
-    known = context.loaders.get(name)
-    if known is None:
-        known = context.loaders[name] = loader_presets.read_loader(context.inputs, name)
-    return known
+def find_loader(context: RunContext, name: str) -> loader_presets.Loader:
+    """The loader preset of that name; cached."""
+    loader = context.loaders.get(name)
+    if loader is None:
+        loader = context.loaders[name] = loader_presets.read_loader(context.inputs, name)
+    return loader
 
 
 def hardening_origin(context: RunContext, app: App) -> Origin:
-    """Who says how hard the pods are."""
+    """The origin of the app's hardening: the app's own setting, else RenderConfig's."""
     return app.origin("spec", "hardening") if "hardening" in app.spec else context.inputs.config.origin("hardening")
 
 
 class AppBase(Struct, frozen=True):
-    """What both kinds have in common: the models, where their weights are, and what pods need for them."""
+    """What is resolved alike for both kinds of apps: the claimed models, their weights, and what the pods need.
+
+    `skip_loaders`: the app has the annotation skip-model-loader.
+    """
 
     claim: claims.Claim
     weights: tuple[weight_sources.Weights, ...]
-    skip: bool
-    kit: pods.PodNeeds
+    skip_loaders: bool
+    pod_needs: pods.PodNeeds
     labels: Body
     hardening: str
     shared: tuple[SharedNeed, ...] = ()
 
 
-def _unheeded(claim: claims.Claim, ready: list[weight_sources.Weights], diagnostics: Collector) -> None:
-    """Patterns are the loader's; without it the engine gets the whole repository."""
-    for claimed, model_weights in zip(claim.models, ready, strict=True):
+def _warn_ignored_patterns(claim: claims.Claim, weights: list[weight_sources.Weights], diagnostics: Collector) -> None:
+    """Warns of patterns, which only loaders apply: without one the engine gets the whole repository."""
+    for claimed, model_weights in zip(claim.models, weights, strict=True):
         for field, word in (("allowPatterns", "AllowPatterns"), ("ignorePatterns", "IgnorePatterns")):
             if model_weights.words.get(word):
                 diagnostics.add("W210", model_weights.origin.at(field), field=field, model=claimed.model.name)
 
 
-def app_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
-    """The claim worked out. Raises Stop when there is no model to go on with."""
+def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
+    """The models of an app, and what its pods need for them. Raises Stop where a model or its weights are not known."""
     inputs = context.inputs
     claim = claims.read_claim(inputs, app, diagnostics)
     if app.flavor:
         claim = replace(claim, flavors=(app.flavor,))
-    ready = []
+    weights = []
     for model in claim.models:
-        model_weights, problems = weights(context, model.model)
+        model_weights, problems = find_weights(context, model.model)
         diagnostics.problems += problems
-        ready += [model_weights] if model_weights else []
+        weights += [model_weights] if model_weights else []
     policy = app.spec.get("flavorPolicy") or context.flavor_policy
-    place = _placement(context, app, claim, policy, diagnostics)
-    if len(ready) < len(claim.models):
+    placement = _place_claim(context, app, claim, policy, diagnostics)
+    if len(weights) < len(claim.models):
         raise Stop
     if app.annotations:
         app_annotations.validate_app_annotations(app, diagnostics)
-    skip = app.annotations.get(app_annotations.SKIP) == "true"
+    skip_loaders = app.annotations.get(app_annotations.SKIP) == "true"
     names.validate_family_name(claim.main, diagnostics)
     labels = SharedMap(
         {
@@ -190,40 +186,46 @@ def app_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
             "app.kubernetes.io/managed-by": "llmaz-renderer",
         }
     )
-    marks = {
+    pod_labels = {
         **labels,
         "llmaz.io/model-name": claim.main.name,
         "llmaz.io/model-family-name": claim.main.spec["familyName"],
     }
-    handed = policy == flavors.INFTYAI
-    chosen = claim.flavors or (flavors.flavor_names(claim.main) if handed else ())
-    annotations = {"llmaz.io/inference-service-flavors": ",".join(chosen)} if chosen else {}
+    inftyai_scheduler = policy == flavors.INFTYAI
+    flavor_names = claim.flavors or (flavors.flavor_names(claim.main) if inftyai_scheduler else ())
+    annotations = {"llmaz.io/inference-service-flavors": ",".join(flavor_names)} if flavor_names else {}
     hardening = app.spec.get("hardening") or context.hardening
-    if hardening == "restricted" and not skip:
-        for name in dict.fromkeys(source.loader for source in ready if source.loader):
-            if not loader(context, name).knows_user:
+    if hardening == "restricted" and not skip_loaders:
+        for name in dict.fromkeys(model_weights.loader for model_weights in weights if model_weights.loader):
+            if not find_loader(context, name).knows_user:
                 diagnostics.add("W206", hardening_origin(context, app), name=name)
-    if skip:
-        _unheeded(claim, ready, diagnostics)
-    paths = [source.path for source in ready if source.loader and not skip]
-    for later in ready[1:]:
-        if paths.count(later.path) > 1:
-            diagnostics.add("E289", later.origin, path=later.path, model=claim.main.name)
-    loaders = tuple([loader(context, source.loader) if source.loader else None for source in ready])
-    scheduler = context.scheduler or ("inftyai-scheduler" if handed else "default-scheduler")
-    kit = pods.pod_needs(
+    if skip_loaders:
+        _warn_ignored_patterns(claim, weights, diagnostics)
+    paths = [model_weights.path for model_weights in weights if model_weights.loader and not skip_loaders]
+    for model_weights in weights[1:]:
+        if paths.count(model_weights.path) > 1:
+            diagnostics.add("E289", model_weights.origin, path=model_weights.path, model=claim.main.name)
+    loaders = [find_loader(context, source.loader) if source.loader else None for source in weights]
+    scheduler = context.scheduler or ("inftyai-scheduler" if inftyai_scheduler else "default-scheduler")
+    pod_needs = pods.pod_needs(
         config=inputs.config,
         app=app.name,
-        every=context.pod_defaults,
-        labels=marks,
+        defaults=context.pod_defaults,
+        labels=pod_labels,
         annotations=annotations,
-        weights=ready,
+        weights=weights,
         loaders=loaders,
-        skip=skip,
-        place=place,
+        skip_loaders=skip_loaders,
+        placement=placement,
         scheduler=scheduler,
         hardening=hardening,
     )
     return AppBase(
-        claim, tuple(ready), skip, kit, labels, hardening, open_models.open_model_needs(claim) if handed else ()
+        claim,
+        tuple(weights),
+        skip_loaders,
+        pod_needs,
+        labels,
+        hardening,
+        open_models.open_model_needs(claim) if inftyai_scheduler else (),
     )

@@ -1,4 +1,4 @@
-"""The command line and the environment of a Playground's engine."""
+"""The command line, the environment and the shared memory of a Playground's engine."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
 class CommandLine(Struct, frozen=True):
-    """The command line, of these layers and in this form, the environment, and how much shared memory goes with them.
-    `theirs`: the layers of people.
+    """The command line of a runner: arguments, environment, and the size of shared memory ('' for none). `layers`: of
+    the arguments; `user_layers`: those of the OpenModel and the Playground.
     """
 
     layers: Sequence[ArgLayer]
     args: tuple[str, ...]
     form: LineForm
-    theirs: Sequence[ArgLayer]
+    user_layers: Sequence[ArgLayer]
     merged_env: MergedEntries
     shared_memory: str
 
@@ -43,77 +43,76 @@ class CommandLine(Struct, frozen=True):
         return self.merged_env.entries
 
 
-def command_line(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> CommandLine:
-    """Arguments, environment and shared memory, each in its order (docs/design/contract.md#precedence).
+def resolve_command_line(
+    context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector
+) -> CommandLine:
+    """Arguments, environment and shared memory, each merged from its layers (docs/design/contract.md#precedence).
 
     Raises TemplateError.
     """
-    engine, user, words, config, claim = run.engine, run.user, run.words, run.config, base.claim
-    per_model = backend_runtime.model_settings(base.claim.main, engine)
-    own_args, model_args = user.get("args") or (), per_model.get("args") or ()
-    first = config.layer(words)
-    derived = engine.derivation(words)
-    layers = [first, *derived.layers]
+    engine, backend_config, words, config, claim = run.engine, run.backend_config, run.words, run.config, base.claim
+    model_settings = backend_runtime.model_settings(base.claim.main, engine)
+    app_args, model_args = backend_config.get("args") or (), model_settings.get("args") or ()
+    preset_layer = config.layer(words)
+    derivation = engine.derivation(words)
+    layers = [preset_layer, *derivation.layers]
     if engine.reserved_env:
-        dialect.validate_reserved_env(
-            engine.reserved_env, user.get("envs") or (), app.origin(*_BACKEND, "envs"), diagnostics
-        )
-        dialect.validate_reserved_env(
-            engine.reserved_env, per_model.get("envs") or (), _at_model(base, engine, "envs"), diagnostics
-        )
-        everywhere = context.inputs.config.get("pods", "env", default=())
-        dialect.validate_reserved_env(
-            engine.reserved_env, everywhere, context.inputs.config.origin("pods", "env"), diagnostics
-        )
+        for envs, origin in (
+            (backend_config.get("envs"), app.origin(*_BACKEND, "envs")),
+            (model_settings.get("envs"), _model_settings_origin(base, engine, "envs")),
+            (context.inputs.config.get("pods", "env"), context.inputs.config.origin("pods", "env")),
+        ):
+            dialect.validate_reserved_env(engine.reserved_env, envs or (), origin, diagnostics)
     if engine.style.splits:
         paths = [
             (weights.path, app.origin(*item.path) if item.model.ours else weights.origin)
             for item, weights in zip(claim.models, base.weights, strict=True)
         ]
         arg_validation.validate_split_paths([arg for layer in layers for arg in layer.args], paths, diagnostics)
-    theirs = _theirs(app, base, run)
-    layers += theirs
+    user_layers = _user_layers(app, base, run)
+    layers += user_layers
     args, form = dialect.merge_args(engine.style, layers)
-    # All that the next asks for, where the version is known; the values that others than people give follow from these.
-    judged_by: tuple[Any, ...] = (
+    # Everything that the validation depends on, where the version is known; what presets say follows from these.
+    validation_key: tuple[Any, ...] = (
         run.version,
-        run.held,
+        run.accelerator,
         words["TP"],
-        base.kit.placement.first_index,
+        base.pod_needs.placement.first_index,
         claim.draft,
         tuple(model_args),
-        tuple(own_args),
+        tuple(app_args),
         "podTemplate" in app.spec,
         id(config),
-        id(derived.entries),
+        id(derivation.entries),
     )
     if facts := claim.main.spec.get("facts"):
-        heads, longest = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
-        judged_by += heads, longest, words["MaxModelLen"], longest is not None and any("rope" in item for item in args)
-    if judged_by not in form.valid:
-        before = len(diagnostics.problems)
+        heads, context_length = (facts.get("attention") or {}).get("heads"), facts.get("contextLength")
+        has_rope = context_length is not None and any("rope" in arg for arg in args)
+        validation_key += heads, context_length, words["MaxModelLen"], has_rope
+    if validation_key not in form.valid:
+        problem_count = len(diagnostics.problems)
         if engine.is_other_version and engine.style.parses_options:
-            _judge_preset(context, app, run, layers, 1 + len(derived.layers), diagnostics)
-        _judge(context, app, base, run, theirs, args, diagnostics)
-        if run.version and len(diagnostics.problems) == before:
-            form.valid.add(judged_by)
-    env = _environment(context, app, base, run, derived, diagnostics)
-    return CommandLine(layers, args, form, theirs, env, _shared_memory(app, run, derived, diagnostics))
+            _validate_preset_args(context, run, layers, 1 + len(derivation.layers), diagnostics)
+        _validate_user_args(context, app, base, run, user_layers, args, diagnostics)
+        if run.version and len(diagnostics.problems) == problem_count:
+            form.valid.add(validation_key)
+    env = _merge_environment(context, app, base, run, derivation, diagnostics)
+    return CommandLine(layers, args, form, user_layers, env, _shared_memory_size(app, run, derivation, diagnostics))
 
 
 def shared_memory_layers(app: App, run: EngineRun) -> list[ValueLayer]:
-    """Who says how much shared memory there is, as it is written."""
+    """The layers of the size of shared memory, as written; the last one wins."""
     layers = [*run.engine.derivation(run.words).shared_memory]
-    if "sharedMemorySize" in run.config.spec or "sharedMemorySize" in run.user:  # with most in neither
-        authors = (run.config.spec, run.config.origin), (run.user, app.origin(*_BACKEND))
+    if "sharedMemorySize" in run.config.spec or "sharedMemorySize" in run.backend_config:  # rarely
+        authors = (run.config.spec, run.config.origin), (run.backend_config, app.origin(*_BACKEND))
         layers += replacements("sharedMemorySize", authors)
     return layers
 
 
-def _shared_memory(app: App, run: EngineRun, derived: Derivation, diagnostics: Collector) -> str:
-    """The size of shared memory, canonical; an error where it is none, or negative."""
+def _shared_memory_size(app: App, run: EngineRun, derivation: Derivation, diagnostics: Collector) -> str:
+    """The canonical size of shared memory, '' for none; an error where it is no quantity, or negative."""
     layers = shared_memory_layers(app, run)
-    if not layers or layers[-1] in derived.shared_memory:  # a preset's word, judged with it
+    if not layers or layers[-1] in derivation.shared_memory:  # of the preset, validated with it
         return str(layers[-1].value) if layers else ""
     size, origin = layers[-1].value, layers[-1].origin
     try:
@@ -126,117 +125,119 @@ def _shared_memory(app: App, run: EngineRun, derived: Derivation, diagnostics: C
 
 
 def env_layers(context: RunContext, app: App, base: AppBase, run: EngineRun) -> list[ValueLayer]:
-    """The preset's variables, what is derived, every pod's, the model's and the Playground's."""
+    """The layers of the environment: preset, derived, RenderConfig's `pods`, OpenModel, Playground."""
     engine = run.engine
+    model_envs = backend_runtime.model_settings(base.claim.main, engine).get("envs") or ()
     return [
         ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
         *engine.derivation(run.words).envs,
         ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
-        ValueLayer(
-            backend_runtime.model_settings(base.claim.main, engine).get("envs") or (), _at_model(base, engine, "envs")
-        ),
-        ValueLayer(run.user.get("envs") or (), app.origin(*_BACKEND, "envs")),
+        ValueLayer(model_envs, _model_settings_origin(base, engine, "envs")),
+        ValueLayer(run.backend_config.get("envs") or (), app.origin(*_BACKEND, "envs")),
     ]
 
 
-def _environment(
-    context: RunContext, app: App, base: AppBase, run: EngineRun, derived: Derivation, diagnostics: Collector
+def _merge_environment(
+    context: RunContext, app: App, base: AppBase, run: EngineRun, derivation: Derivation, diagnostics: Collector
 ) -> MergedEntries:
-    """The environment: worked out once for all who say the same."""
-    known = run.engine.environments
-    per_model = backend_runtime.model_settings(base.claim.main, run.engine)
-    key = id(derived), cache_key(per_model.get("envs"), run.user.get("envs"))  # the engine keeps what is derived
-    if known and key in known:
-        return known[key]
-    before = len(diagnostics.problems)
-    *ours, model, own = env_layers(context, app, base, run)
-    theirs = [_entries(context, layer, diagnostics) if layer.value else () for layer in (model, own)]
-    env = merge_entries([*(layer.value for layer in ours), *theirs])
-    if known is not None and len(diagnostics.problems) == before:
-        known[key] = env
+    """The merged environment, cached by the engine for equal layers, unless there are diagnostics."""
+    cache = run.engine.environments
+    model_settings = backend_runtime.model_settings(base.claim.main, run.engine)
+    key = id(derivation), cache_key(model_settings.get("envs"), run.backend_config.get("envs"))
+    if cache and key in cache:
+        return cache[key]
+    problem_count = len(diagnostics.problems)
+    *preset_layers, model_layer, app_layer = env_layers(context, app, base, run)
+    user_envs = [
+        _normalize_env(context, layer, diagnostics) if layer.value else () for layer in (model_layer, app_layer)
+    ]
+    env = merge_entries([*(layer.value for layer in preset_layers), *user_envs])
+    if cache is not None and len(diagnostics.problems) == problem_count:
+        cache[key] = env
     return env
 
 
-def _entries(context: RunContext, envs: ValueLayer, diagnostics: Collector) -> Sequence[Body]:
-    """Somebody's environment, normal: worked out once for all who say the same."""
+def _normalize_env(context: RunContext, envs: ValueLayer, diagnostics: Collector) -> Sequence[Body]:
+    """The entries of a layer with API defaults; cached for equal entries, unless there are diagnostics."""
     key = cache_key(envs.value)
-    known = context.envs.get(key)
-    if known is None:
-        before = len(diagnostics.problems)
-        known = share_maps(api_defaults.default_env(envs.value, envs.origin, diagnostics))
-        if len(diagnostics.problems) == before:
-            context.envs[key] = known
-    return known
+    normalized = context.envs.get(key)
+    if normalized is None:
+        problem_count = len(diagnostics.problems)
+        normalized = share_maps(api_defaults.default_env(envs.value, envs.origin, diagnostics))
+        if len(diagnostics.problems) == problem_count:
+            context.envs[key] = normalized
+    return normalized
 
 
-def _theirs(app: App, base: AppBase, run: EngineRun) -> list[ArgLayer]:
-    """What people say of the command line: the model's author, then the Playground's, each with some arguments."""
-    model_args, own_args = backend_runtime.model_settings(base.claim.main, run.engine).get("args"), run.user.get("args")
-    theirs = [ArgLayer(model_args, _at_model(base, run.engine, "args"))] if model_args else []
-    return [*theirs, ArgLayer(own_args, app.origin(*_BACKEND, "args"))] if own_args else theirs
+def _user_layers(app: App, base: AppBase, run: EngineRun) -> list[ArgLayer]:
+    """The arguments of the OpenModel and of the Playground, as far as they have some."""
+    model_args = backend_runtime.model_settings(base.claim.main, run.engine).get("args")
+    app_args = run.backend_config.get("args")
+    layers = [ArgLayer(model_args, _model_settings_origin(base, run.engine, "args"))] if model_args else []
+    return [*layers, ArgLayer(app_args, app.origin(*_BACKEND, "args"))] if app_args else layers
 
 
-def _judge(
+def _validate_user_args(
     context: RunContext,
     app: App,
     base: AppBase,
     run: EngineRun,
-    theirs: Sequence[ArgLayer],
-    line: Sequence[str],
+    user_layers: Sequence[ArgLayer],
+    args: Sequence[str],
     diagnostics: Collector,
 ) -> None:
-    """What is wrong with the model's and the user's arguments. `line`: all arguments, as they will be."""
+    """Diagnostics about the arguments of `user_layers`. `args`: the whole command line."""
     engine, claim = run.engine, base.claim
-    _judge_options(context, app, run, theirs, diagnostics)
-    if engine.style.parses_options and theirs:
-        arg_validation.validate_args(engine, theirs, claim.draft, run.words["Slots"], diagnostics)
-    if theirs and not app.spec.get("podTemplate"):  # else the pod may have another time to end
-        arg_validation.validate_drain(engine, theirs, line, engine.grace, None, diagnostics)
-    on = arg_validation.AcceleratedEngine(
-        engine, run.held, run.words["TP"], theirs, line, base.kit.placement, claim.main
+    _validate_options(context, app, run, user_layers, diagnostics)
+    if engine.style.parses_options and user_layers:
+        arg_validation.validate_args(engine, user_layers, claim.draft, run.words["Slots"], diagnostics)
+    if user_layers and not app.spec.get("podTemplate"):  # which may change the grace period
+        arg_validation.validate_drain(engine, user_layers, args, engine.grace, None, diagnostics)
+    accelerated = arg_validation.AcceleratedEngine(
+        engine, run.accelerator, run.words["TP"], user_layers, args, base.pod_needs.placement, claim.main
     )
-    arg_validation.validate_parallelism(on, diagnostics)
+    arg_validation.validate_parallelism(accelerated, diagnostics)
     if engine.templated and claim.main.spec.get("facts"):
-        arg_validation.validate_model_facts(on, diagnostics)
+        arg_validation.validate_model_facts(accelerated, diagnostics)
 
 
-def _judge_preset(
-    context: RunContext, app: App, run: EngineRun, layers: Sequence[ArgLayer], count: int, diagnostics: Collector
+def _validate_preset_args(
+    context: RunContext, run: EngineRun, layers: Sequence[ArgLayer], count: int, diagnostics: Collector
 ) -> None:
-    """What the engine of this version would not take of the preset's arguments, as far as they are in the line.
-    `count`: how many of the layers are the preset's.
+    """Diagnostics about arguments of the preset that this version of the engine refuses, as far as they are in the
+    command line. `count`: how many of the layers are the preset's.
     """
     judge = backend_runtime.option_rules(context.inputs.option_files, run.engine, run.version, diagnostics)
     if judge is None:
         return
-    for given_, hint in refused_preset_options(judge, layers, count):
-        diagnostics.add(f"{judge.prefix}445", run.versions[-1].origin, of=judge.engine, given=given_, hint=hint)
+    for option, hint in refused_preset_options(judge, layers, count):
+        diagnostics.add(f"{judge.prefix}445", run.version_layers[-1].origin, of=judge.engine, given=option, hint=hint)
 
 
-def _judge_options(
-    context: RunContext, app: App, run: EngineRun, theirs: Sequence[ArgLayer], diagnostics: Collector
+def _validate_options(
+    context: RunContext, app: App, run: EngineRun, user_layers: Sequence[ArgLayer], diagnostics: Collector
 ) -> None:
-    """What the engine of this version would not take of the model's and the user's arguments."""
+    """Diagnostics about arguments of `user_layers` that this version of the engine refuses."""
     engine = run.engine
     if not engine.style.parses_options:
-        if engine.templated and run.user.get("args") and "options" in engine.spec:
+        if engine.templated and run.backend_config.get("args") and "options" in engine.spec:
             diagnostics.add("E438", app.origin(*_BACKEND, "args"), backend=engine.runtime.name)
         return
     version = run.version
     judge = backend_runtime.option_rules(context.inputs.option_files, engine, version, diagnostics) if version else None
     if judge is None:
-        own = "version" in run.user and ":" not in run.tag
-        if (version or own) and "list" in (engine.spec.get("options") or {}):
-            place = app.origin(*_BACKEND, "version" if "version" in run.user else "backendName")
-            diagnostics.add("W231", place, backend=engine.runtime.name, version=version or run.tag)
+        names_version = "version" in run.backend_config and ":" not in run.tag
+        if (version or names_version) and "list" in (engine.spec.get("options") or {}):
+            origin = app.origin(*_BACKEND, "version" if "version" in run.backend_config else "backendName")
+            diagnostics.add("W231", origin, backend=engine.runtime.name, version=version or run.tag)
         return
-    for layer in theirs:
-        known = engine.option_findings.get(key := (version, tuple(layer.args)))
-        if known is None:
-            known = engine.option_findings[key] = validate_options(judge, layer.args)
-        for finding in known:
+    for layer in user_layers:
+        findings = engine.option_findings.get(key := (version, tuple(layer.args)))
+        if findings is None:
+            findings = engine.option_findings[key] = validate_options(judge, layer.args)
+        for finding in findings:
             diagnostics.add(finding.code, layer.origin.at(finding.index), **finding.words)
 
 
-def _at_model(base: AppBase, engine: backend_runtime.Engine, field: str) -> Origin:
+def _model_settings_origin(base: AppBase, engine: backend_runtime.Engine, field: str) -> Origin:
     return Origin(base.claim.main.document, ("spec", "engines", engine.runtime.name, field))

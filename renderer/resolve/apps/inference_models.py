@@ -17,7 +17,7 @@ from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.plan import Plan, RouteTarget, Steering, TrafficPlan
 from renderer.resolve import names
 from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
-from renderer.resolve.apps.workloads import broken, serving
+from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, routing
 from renderer.resolve.gateway.routing import BackendShare, RouteRequest
@@ -52,7 +52,7 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
     plan = TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     if target_models and not any(target.weight is None or target.weight for target in target_models):
         # All weights 0: the name is kept, and nothing is behind it.
-        return replace(plan, shared=(routing.claimed_names(item, settings, name),))
+        return replace(plan, shared=(routing.name_claim(item, settings, name),))
     own_target = [_Target(name, None, item.origin("spec", "modelName"), listed=False)]
     pool = app is None or routing.mode(app, settings) == "pool"
     plans = reachable_workloads(context, app, item.origin("spec", "poolRef", "name"), diagnostics) if app else []
@@ -69,23 +69,23 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
             if app
             else []
         )
-        targets = routing.split([part for part, _ in parts])
+        targets = routing.split_weights([part for part, _ in parts])
         apps = [owner for _, owner in parts]
     model = context.inputs.models[plans[0].model] if plans else None
     request = RouteRequest(name, item.origin("spec", "modelName"), tuple(targets), model)
     if app:
-        request = _with_rights(item, request.by(app), apps, diagnostics)
+        request = _with_rights(item, request.with_settings_of(app), apps, diagnostics)
     route = routing.route(item, settings, request, diagnostics)
     plan = replace(
         plan,
-        leans=referenced_objects(item.namespace, route.targets, []) if app else (),
+        references=referenced_objects(item.namespace, route.targets, []) if app else (),
         steering=_steering(context, item, target_models, diagnostics) if pool else None,
     )
     if pool and _has_model_route(context, item):
         return plan
     return replace(
         plan,
-        shared=(*routing.shared_needs(settings, route), routing.claimed_names(item, settings, name, (), route.name)),
+        shared=(*routing.shared_needs(settings, route), routing.name_claim(item, settings, name, (), route.name)),
         route=route,
     )
 
@@ -131,7 +131,7 @@ def _find_app(context: RunContext, item: TrafficInput, diagnostics: Collector) -
             )
     if app := context.apps.get((item.namespace, name)):
         return app
-    if broken(context, item.namespace, name):
+    if is_broken(context, item.namespace, name):
         raise Stop
     namespaces = []
     for body in context.inputs.foreign_objects:
@@ -175,7 +175,7 @@ def _is_external(external: Sequence[str], namespace: str, name: str) -> bool:
 
 def _validate_served_names(plan: Plan, targets: Sequence[_Target], diagnostics: Collector) -> None:
     """Errors for targets that are neither the served name of the pool's engine nor one of its adapters."""
-    served_names = (plan.serves, *plan.adapters)
+    served_names = (plan.public_name, *plan.adapters)
     for target in targets:
         if target.name not in served_names:
             words = {"name": target.name, "where": f"in the pool '{plan.name}'"}
@@ -199,14 +199,14 @@ def _with_rights(
     """The request with the rights of the apps that it leads to, since an InferenceModel has no field for them; an error
     where the apps differ.
     """
-    requests = [request.by(app) for app in apps]
+    requests = [request.with_settings_of(app) for app in apps]
     for app, app_request in zip(apps, requests, strict=True):
         if set(app_request.allow) != set(requests[0].allow):
             hint = "let all of its apps allow the same, or write a ModelRoute with spec.gateway.allow"
             guarded = app if app_request.allow else apps[0]
             diagnostics.add("E664", item.origin("spec", "targetModels"), name=guarded.name, hint=hint)
             break
-    return replace(request, allow=requests[0].allow, allowing=requests[0].allowing)
+    return replace(request, allow=requests[0].allow, allow_origin=requests[0].allow_origin)
 
 
 def _backend_share(
@@ -221,9 +221,9 @@ def _backend_share(
     `poolRef`. Raises Stop.
     """
     weight = 1 if target.weight is None else target.weight
-    if plans[0].serves == target.name:
-        return BackendShare(routing.targets(plans), weight), pool_app
-    apps_by_name = serving(context, item.namespace)
+    if plans[0].public_name == target.name:
+        return BackendShare(routing.workload_targets(plans), weight), pool_app
+    apps_by_name = apps_by_public_name(context, item.namespace)
     apps = apps_by_name.get(target.name, [])
     is_adapter = target.name in plans[0].adapters
     if len(apps) + is_adapter > 1:
@@ -233,12 +233,14 @@ def _backend_share(
         app = apps[0]
         if routing.mode(app, gateway_settings(context, app.namespace)) == "pool":
             diagnostics.stop("E644", target.origin, name=app.name)
-        return BackendShare(routing.targets(reachable_workloads(context, app, target.origin, diagnostics)), weight), app
+        return BackendShare(
+            routing.workload_targets(reachable_workloads(context, app, target.origin, diagnostics)), weight
+        ), app
     if target.name not in plans[0].adapters:
         hint = _name_hint(target.name, [*apps_by_name, *plans[0].adapters], listed=target.listed)
         diagnostics.stop("E660", target.origin, name=target.name, where="in this namespace", hint=hint)
     return BackendShare(
-        [replace(route_target, model=target.name) for route_target in routing.targets(plans)], weight
+        [replace(route_target, model=target.name) for route_target in routing.workload_targets(plans)], weight
     ), pool_app
 
 
@@ -257,11 +259,11 @@ def _steering(context: RunContext, item: TrafficInput, targets: Sequence[_Target
         name=item.name,
         namespace=item.namespace,
         labels=routing.labels(item.name),
-        group=pickers.picker(context, name).group,
+        group=pickers.find_picker(context, name).group,
         pool=item.spec["poolRef"]["name"],
         model=item.spec["modelName"],
         priority=_PRIORITIES[item.spec.get("criticality", "Standard")],
         # A weight of 0 beside others: nobody goes there, and the rewrite takes none.
-        names=tuple((target.name, target.weight) for target in targets if target.weight != 0),
+        targets=tuple((target.name, target.weight) for target in targets if target.weight != 0),
         origins=lambda: origins,
     )

@@ -11,7 +11,7 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.plan import Plan, ProviderPlan, RouteTarget, TokenLimit, TrafficPlan
 from renderer.resolve import names
-from renderer.resolve.apps.workloads import broken, workloads
+from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pools, routing
 from renderer.resolve.gateway.routing import BackendShare, RouteRequest
@@ -81,7 +81,11 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
             continue
         app_plans = reachable_workloads(context, app, origin, diagnostics)
         plans += app_plans
-        targets = [pools.target(app_plans[0])] if routing.mode(app, settings) == "pool" else routing.targets(app_plans)
+        targets = (
+            [pools.pool_target(app_plans[0])]
+            if routing.mode(app, settings) == "pool"
+            else routing.workload_targets(app_plans)
+        )
         shares.append(BackendShare(targets, backend.get("weight", 1), priority))
         if targets[0].pool:
             _validate_pool_backend(context, item, app_plans[0], origin, diagnostics)
@@ -97,23 +101,23 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
     model = context.inputs.models[plans[0].model] if plans else None
     request = RouteRequest(
         model=spec["modelName"],
-        named=item.origin("spec", "modelName"),
-        targets=tuple(routing.split(shares)),
-        of=model,
+        model_origin=item.origin("spec", "modelName"),
+        targets=tuple(routing.split_weights(shares)),
+        open_model=model,
         owner="" if plans else providers[0].hostname,
         hostnames=hostnames,
         retries=retries,
         limits=limits,
-    ).by(item)
+    ).with_settings_of(item)
     route = routing.route(item, settings, request, diagnostics)
     return TrafficPlan(
         app=f"{item.name}.route",
         namespace=item.namespace,
         file=item.file,
-        leans=referenced_objects(item.namespace, route.targets, [provider.name for provider in providers]),
+        references=referenced_objects(item.namespace, route.targets, [provider.name for provider in providers]),
         shared=(
             *routing.shared_needs(settings, route),
-            routing.claimed_names(item, settings, route.model, request.hostnames, route.name),
+            routing.name_claim(item, settings, route.model, request.hostnames, route.name),
         ),
         providers=tuple(providers),
         route=route,
@@ -152,7 +156,7 @@ def _validate_rights(item: TrafficInput, app: App, origin: Origin, diagnostics: 
 def find_app(context: RunContext, namespace: str, name: str, kind: str, origin: Origin, diagnostics: Collector) -> App:
     """The app of that name and kind. Raises Stop when there is none."""
     app = context.apps.get((namespace, name))
-    if app is None and broken(context, namespace, name):
+    if app is None and is_broken(context, namespace, name):
         raise Stop
     if app is None or app.kind != kind:
         _stop_unknown_app(context, namespace, name, kind, origin, diagnostics)
@@ -184,7 +188,7 @@ def reachable_workloads(context: RunContext, app: App, origin: Origin, diagnosti
     """
     if routing.mode(app, gateway_settings(context, app.namespace)) == "off":
         diagnostics.stop("E643", origin, name=app.name)
-    return workloads(context, app, diagnostics)
+    return plan_workloads(context, app, diagnostics)
 
 
 def _validate_pool_backend(
@@ -201,10 +205,10 @@ def _validate_pool_backend(
     if len(item.spec["backends"]) > 1:
         diagnostics.add("E644", origin, name=plan.name)
     elif item.spec["modelName"] not in (
-        plan.serves,
+        plan.public_name,
         *(inference_model.spec["modelName"] for inference_model in inference_models),
     ):
-        words = {"name": plan.name, "model": item.spec["modelName"], "served": plan.serves}
+        words = {"name": plan.name, "model": item.spec["modelName"], "served": plan.public_name}
         diagnostics.add("E647", item.origin("spec", "modelName"), **words)
 
 
@@ -325,7 +329,7 @@ def _provider(
         name=name,
         namespace=item.namespace,
         labels=routing.labels(item.name),
-        speaks=speaks,
+        schema=speaks,
         hostname=host,
         port=spec.get("port", 443),
         auth=(auth["type"], auth["secretName"], auth.get("region", "")),

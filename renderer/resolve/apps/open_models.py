@@ -1,4 +1,4 @@
-"""OpenModels that the cluster gets to know: InftyAI's scheduler reads the flavors' nodes from them."""
+"""The plans of OpenModel objects, from which InftyAI's scheduler reads the nodes of flavors."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Catalog: TypeAlias = Mapping[str, Flavor | None]
 
 
 def open_model_needs(claim: Claim) -> tuple[SharedNeed, ...]:
-    """All models of a claim."""
+    """The OpenModel objects of a claim's models."""
     return tuple([SharedNeed(KIND, "", model.model.name) for model in claim.models])
 
 
 def model_plan(inputs: Inputs, catalog: Catalog, name: str, diagnostics: Collector) -> ModelPlan:
-    """The model with upstream's fields only, canonical and with the CRD's defaults written out, so that it never
-    drifts. The label of its family is what upstream's webhook sets. `catalog`: RenderConfig's flavors.
+    """The plan of an OpenModel object: upstream's fields only, canonical and with the CRD's defaults, so that it never
+    drifts. Upstream's webhook sets the label of the family. `catalog`: RenderConfig's flavors.
     """
     model = inputs.models[name]
-    at = Origin(model.document)
+    origin = Origin(model.document)
     return ModelPlan(
         name=name,
         labels={
@@ -40,32 +40,32 @@ def model_plan(inputs: Inputs, catalog: Catalog, name: str, diagnostics: Collect
             "app.kubernetes.io/managed-by": "llmaz-renderer",
             "llmaz.io/model-family-name": model.spec["familyName"],
         },
-        spec=_spec(inputs.config, catalog, model, at.at("spec"), diagnostics),
-        origins=lambda: {(): at, ("name",): at.at("metadata", "name"), ("spec",): at.at("spec")},
+        spec=_render_spec(inputs.config, catalog, model, origin.at("spec"), diagnostics),
+        origins=lambda: {(): origin, ("name",): origin.at("metadata", "name"), ("spec",): origin.at("spec")},
     )
 
 
-def _spec(
-    config: RenderConfig, catalog: Catalog, model: OpenModel, at: Origin, diagnostics: Collector
+def _render_spec(
+    config: RenderConfig, catalog: Catalog, model: OpenModel, origin: Origin, diagnostics: Collector
 ) -> dict[str, Any]:
     spec = model.spec
-    rendered: dict[str, Any] = {"familyName": spec["familyName"], "source": _source(spec["source"])}
-    offered = (spec.get("inferenceConfig") or {}).get("flavors") or ()
-    if offered:
+    rendered: dict[str, Any] = {"familyName": spec["familyName"], "source": _render_source(spec["source"])}
+    flavor_specs = (spec.get("inferenceConfig") or {}).get("flavors") or ()
+    if flavor_specs:
         merged = [
             flavors.merge_flavor(
-                flavor, at.at("inferenceConfig", "flavors", i), catalog.get(flavor["name"]), config, diagnostics
+                flavor, origin.at("inferenceConfig", "flavors", i), catalog.get(flavor["name"]), config, diagnostics
             )
-            for i, flavor in enumerate(offered)
+            for i, flavor in enumerate(flavor_specs)
         ]
-        rendered["inferenceConfig"] = {"flavors": [_flavor(flavor) for flavor in merged]}
+        rendered["inferenceConfig"] = {"flavors": [_render_flavor(flavor) for flavor in merged]}
     rendered["ownedBy"] = spec.get("ownedBy", spec_default("OpenModel", "ownedBy"))
     if "createdAt" in spec:
         rendered["createdAt"] = spec["createdAt"]
     return rendered
 
 
-def _source(source: SourceSpec) -> dict[str, Any]:
+def _render_source(source: SourceSpec) -> dict[str, Any]:
     hub = source.get("modelHub")
     if hub is None:
         return {"uri": source["uri"]}
@@ -75,9 +75,9 @@ def _source(source: SourceSpec) -> dict[str, Any]:
     return {"modelHub": {key: values[key] for key in fields if key in values}}
 
 
-def _flavor(flavor: Flavor) -> dict[str, Any]:
-    """One flavor, the catalog's words among its own; the scheduler reads `nodeSelector` alone, so the instance type
-    stands there too.
+def _render_flavor(flavor: Flavor) -> dict[str, Any]:
+    """A flavor merged with the catalog's; `nodeSelector` has the instance type too, since the scheduler reads nothing
+    else.
     """
     parts = {"limits": flavor.limits, "nodeSelector": flavor.node, "params": flavor.params}
     return {"name": flavor.name, **{key: value for key, value in parts.items() if value}}

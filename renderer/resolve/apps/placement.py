@@ -1,4 +1,4 @@
-"""On which flavors' nodes the pods of an app may run, for those who make nodes."""
+"""The flavors on whose nodes the pods of an app may run, for `llmaz nodepools`."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from renderer.resolve.flavors import Flavor, flavor_origins
 
 
 class AppPlacement(Struct, frozen=True):
-    """A workload. `flavors`: those on whose nodes its pods may run, the best first, none where the model has none;
-    `handed`: another scheduler chooses among these nodes; `claim`: where the app names the model.
+    """The placement of a workload. `flavors`: those on whose nodes its pods may run, in the order of preference;
+    `inftyai_scheduler`: InftyAI's scheduler chooses among them; `claim_origin`: where the app names the model.
     """
 
     name: str
     model: OpenModel
     flavors: tuple[Flavor, ...]
-    handed: bool
-    claim: Origin
+    inftyai_scheduler: bool
+    claim_origin: Origin
 
 
 def app_placements(context: RunContext, app: App) -> tuple[AppPlacement, ...]:
-    """One for each workload of an app that has plans, in their order."""
-    return tuple(_placed(context, variant) for variant in variants.app_variants(context.inputs, app))
+    """The placements of an app's workloads, in the order of their plans."""
+    return tuple(_place_variant(context, variant) for variant in variants.app_variants(context.inputs, app))
 
 
-def _placed(context: RunContext, app: App) -> AppPlacement:
+def _place_variant(context: RunContext, app: App) -> AppPlacement:
     claim = claims.read_claim(context.inputs, app, Collector())
     if app.flavor:
         claim = replace(claim, flavors=(app.flavor,))
     app_flavors = flavors.choose_placement(context.inputs, context.catalog, app, claim, Collector()).flavors
-    handed = flavors.flavor_policy(context.inputs, app) == flavors.INFTYAI
-    return AppPlacement(app.name, claim.main, app_flavors, handed, app.origin(*claim.models[0].path))
+    inftyai_scheduler = flavors.flavor_policy(context.inputs, app) == flavors.INFTYAI
+    return AppPlacement(app.name, claim.main, app_flavors, inftyai_scheduler, app.origin(*claim.models[0].path))
 
 
-def flavor_origin(context: RunContext, placed: AppPlacement, name: str, label: str = "") -> Origin:
-    """Where the flavor of that name stands, or a label of its nodes: in the OpenModel, else in the catalog; where the
-    app names the model, when that is a preset.
+def flavor_origin(context: RunContext, placement: AppPlacement, name: str, label: str = "") -> Origin:
+    """The origin of the flavor of that name, or of a label of its nodes: in the OpenModel, else in the catalog. For a
+    preset of ours it is where the app names the model.
     """
-    flavor = next(candidate for candidate in placed.flavors if candidate.name == name)
-    words = flavor_origins(flavor, placed.model)
+    flavor = next(candidate for candidate in placement.flavors if candidate.name == name)
+    origins = flavor_origins(flavor, placement.model)
     if label in flavor.node:
-        origin = words.at("node", label)
+        origin = origins.at("node", label)
     elif flavor.catalog:
         return context.inputs.config.origin("flavors", name, key=True)
     else:
-        origin = words.model.at("name")
-    return placed.claim if placed.model.ours and origin.source is placed.model.document else origin
+        origin = origins.model.at("name")
+    return placement.claim_origin if placement.model.ours and origin.source is placement.model.document else origin

@@ -1,4 +1,4 @@
-"""A Playground → its Plan: the engine, its command line and environment, one pod, and what scales it."""
+"""The plan of a Playground: the engine, its command line and environment, the pod, and the autoscaler."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.plan import Body, Container, Plan, Pod, Port
 from renderer.resolve import flavors, monitoring, names, pod_defaults
 from renderer.resolve.apps import command_line, engine_run, provenance
-from renderer.resolve.apps.app_base import AppBase, app_base, backend, engine, hardening_origin
+from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import triggers
@@ -37,43 +37,43 @@ _PORTS = (SharedMap({"name": "http", "containerPort": PORT, "protocol": "TCP"}),
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
-def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
-    """Everything decided. Raises Stop when there is no engine or model to go on with."""
+def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
+    """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
     names.validate_app_names(app, 1, 1, diagnostics)
-    count = triggers.replicas(app, diagnostics)
+    replicas = triggers.replicas(app, diagnostics)
     triggers.validate_bounds(app, diagnostics)
     settings = gateway_settings(context, app.namespace)
     mode = routing.mode(app, settings)
     try:
-        runtime = _engine(context, app, routing.drain(settings, mode), diagnostics)
+        engine = _compile_backend(context, app, routing.drain(settings, mode), diagnostics)
     except Stop:
         with suppress(Stop):
-            app_base(context, app, diagnostics)  # for what is wrong with the models
+            resolve_base(context, app, diagnostics)  # for the diagnostics about the models
         raise
-    base = app_base(context, app, diagnostics)
-    run = engine_run.engine_run(context, app, runtime, base, diagnostics)
-    pod, line, config, patched = _pod(context, app, base, run, diagnostics)
+    base = resolve_base(context, app, diagnostics)
+    run = engine_run.resolve_engine_run(context, app, engine, base, diagnostics)
+    pod, command, config, patch_origins = _plan_pod(context, app, base, run, diagnostics)
     if context.metrics_collected:
         pod = monitoring.with_metrics_path(pod, run.engine)
     scaler = triggers.scaler(context, app, run.engine, run.config, diagnostics)
-    monitoring.validate_metrics(run.engine, app, line.form.names, pod, scaler, diagnostics)
-    runtime = run.engine  # in the version that runs
-    spec, served = runtime.spec, run.served
+    monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
+    engine = run.engine  # in the version that runs
+    spec, served_name = engine.spec, run.served_name
     return Plan(
         name=app.name,
         namespace=app.namespace,
         file=app.file,
         labels=base.labels,
-        annotations=_annotations(context, app, base, run, diagnostics),
-        replicas=count,
-        size=1,  # pod a group
+        annotations=_workload_annotations(context, app, base, run, diagnostics),
+        replicas=replicas,
+        size=1,
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=context.rollout,
         worker=pod,
         port=_PORT,
-        disruptable=(scaler.min_replicas if scaler else count or 0) >= 2,
-        origins=lambda: _origins(context, app, base, run, line, pod, patched),
+        disruption_budget=(scaler.min_replicas if scaler else replicas or 0) >= 2,
+        origins=lambda: _origins(context, app, base, run, command, pod, patch_origins),
         scaler=scaler,
         config=config,
         shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
@@ -81,68 +81,69 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         else base.shared,
         app=app.label,
         model=base.claim.main.name,
-        serves=served,
-        called=run.called,
+        public_name=served_name,
+        name_in_engine=run.name_in_engine,
         host=routing.host(app, settings, mode),
-        backend=runtime.runtime.name if runtime.templated else "",
+        backend=engine.runtime.name if engine.templated else "",
         metrics=spec.get("metrics") or {},
-        adapters=lora.lora_names(spec, runtime.style, served, line.args, line.form.names),
+        adapters=lora.lora_names(spec, engine.style, served_name, command.args, command.form.names),
     )
 
 
-def _engine(context: RunContext, app: App, drain: int, diagnostics: Collector) -> backend_runtime.Engine:
-    """backendName → RenderConfig's → the CRD's default. Raises Stop."""
-    backend_name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
-    name = backend_name or backend(context)
-    known = context.engines.get((name, drain, ""))
-    if known is None:
+def _compile_backend(context: RunContext, app: App, drain: int, diagnostics: Collector) -> backend_runtime.Engine:
+    """The compiled runtime of the Playground's backend. Raises Stop where it is not known or broken."""
+    explicit_name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
+    name = explicit_name or default_backend(context)
+    cached = context.engines.get((name, drain, ""))
+    if cached is None:
         runtimes = context.inputs.runtimes
         runtime = runtimes.get(name) or backend_runtime.find_runtime(
-            context.inputs, name, _named_by(context, app), diagnostics
+            context.inputs, name, _backend_origin(context, app), diagnostics
         )
-        known = engine(context, runtime, drain)
-    compiled, problems = known
+        cached = compile_engine(context, runtime, drain)
+    engine, problems = cached
     diagnostics.problems += problems
-    if compiled is None:
+    if engine is None:
         raise Stop
-    return compiled
+    return engine
 
 
-def _named_by(context: RunContext, app: App) -> Origin:
-    """Who says the backend; where nobody does, the app as a whole."""
+def _backend_origin(context: RunContext, app: App) -> Origin:
+    """The origin of the backend's name; `spec` of the app where it is the default."""
     if (app.spec.get("backendRuntimeConfig") or {}).get("backendName"):
         return app.origin(*_BACKEND, "backendName")
     return context.inputs.config.origin("backend") if context.inputs.config.get("backend") else app.origin("spec")
 
 
-def _pod(
+def _plan_pod(
     context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector
 ) -> tuple[Pod, CommandLine, Body, Mapping[Path, Origin]]:
-    """The one pod, the command line that it got, the files of its ConfigMap, and where the podTemplate sets a field.
-
-    Raises Stop when a template of the runtime does not hold.
+    """The pod, the runner's command line, the data of the ConfigMap, and the origins of fields that the podTemplate
+    sets. Raises Stop when a template of the runtime is broken.
     """
-    inputs, engine, words, claim, kit = context.inputs, run.engine, run.words, base.claim, base.kit
+    inputs, engine, words, claim, pod_needs = context.inputs, run.engine, run.words, base.claim, base.pod_needs
     runtime, variant = engine.runtime, run.variant
     try:
-        line = command_line.command_line(context, app, base, run, diagnostics)
+        command = command_line.resolve_command_line(context, app, base, run, diagnostics)
         shell = engine.shell(words)
-        beside = preparation.prepare(inputs.config, app.name, engine, words)
+        setup = preparation.prepare(inputs.config, app.name, engine, words)
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
         diagnostics.stop("E420", Origin(runtime.document, path), what=error, hint=compilation.template_hint(error))
     if (draft := words["DraftModelPath"]) and claim.draft:
-        texts = (*shell.command, *line.args, *line.env, *beside.config.values(), *beside.steps)
+        texts = (*shell.command, *command.args, *command.env, *setup.config.values(), *setup.steps)
         arg_validation.validate_drafting(str(draft), texts, app.origin(*claim.models[1].path), diagnostics)
     elif run.config.drafts and not claim.draft:
-        arg_validation.validate_draft_args(run.config, line.args, run.user, app.origin(*_BACKEND), diagnostics)
+        arg_validation.validate_draft_args(
+            run.config, command.args, run.backend_config, app.origin(*_BACKEND), diagnostics
+        )
     facts = claim.main.spec.get("facts") or {}
     runner = Container(
         name=pods.RUNNER,
-        image=images.image_reference(inputs.config, images.with_tag(run.images[-1].value, run.tag)),
+        image=images.image_reference(inputs.config, images.with_tag(run.image_layers[-1].value, run.tag)),
         command=shell.command,
-        args=line.args,
-        env=pods.with_credentials(kit, line.env),
+        args=command.args,
+        env=pods.add_credentials(pod_needs, command.env),
         ports=_PORTS,
         resources=run.resources.sides,
         startup_probe=backend_runtime.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
@@ -151,63 +152,75 @@ def _pod(
         lifecycle=shell.lifecycle,
     )
     security: SecuritySpec = variant.get("security") or engine.spec.get("security") or {}
-    if engine.templated and base.weights[0].kind == PULLED and not kit.loads:
-        kit = pods.without_weights(kit)  # docs/design/presets.md#weights-of-pulling-engines
-    pod = pods.playground_pod(kit, runner, line.shared_memory, engine.grace, _tolerations(run.held), security, beside)
+    if engine.templated and base.weights[0].kind == PULLED and not pod_needs.loads:
+        pod_needs = pods.without_model_volume(pod_needs)  # docs/design/presets.md#weights-of-pulling-engines
+    pod = pods.playground_pod(
+        pod_needs,
+        runner,
+        command.shared_memory,
+        engine.grace,
+        _accelerator_tolerations(run.accelerator),
+        security,
+        setup,
+    )
     if base.hardening == "restricted" and "user" not in security:
         diagnostics.add("W204", hardening_origin(context, app))
-    patched: Mapping[Path, Origin] = {}
+    patch_origins: Mapping[Path, Origin] = {}
     if app.spec.get("podTemplate"):
-        patched_pod = _patched(context, app, base, run, pod, diagnostics)
-        pod, patched = patched_pod.pod, patched_pod.origins
-        otherwise = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
-        grace = pod.grace_seconds or engine.grace
-        arg_validation.validate_drain(engine, line.theirs, line.args, grace, otherwise, diagnostics)
-    return pod, line, beside.config, patched
+        patched_pod = _patch_pod(context, app, base, run, pod, diagnostics)
+        pod, patch_origins = patched_pod.pod, patched_pod.origins
+        grace_origin = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
+        grace_seconds = pod.grace_seconds or engine.grace
+        arg_validation.validate_drain(
+            engine, command.user_layers, command.args, grace_seconds, grace_origin, diagnostics
+        )
+    return pod, command, setup.config, patch_origins
 
 
-def _patched(
+def _patch_pod(
     context: RunContext, app: App, base: AppBase, run: EngineRun, pod: Pod, diagnostics: Collector
 ) -> PatchedPod:
-    """The pod under the Playground's podTemplate."""
-    inputs, at = context.inputs, app.origin("spec", "podTemplate")
-    patch = api_defaults.normalize_part(app.spec["podTemplate"], at, diagnostics)
-    patched = pod_template.patch_pod(
-        inputs.config, pod, patch, list(base.labels), base.hardening != "off", at, diagnostics
+    """The pod with the Playground's podTemplate merged into it."""
+    inputs, origin = context.inputs, app.origin("spec", "podTemplate")
+    patch = api_defaults.normalize_part(app.spec["podTemplate"], origin, diagnostics)
+    result = pod_template.patch_pod(
+        inputs.config, pod, patch, list(base.labels), base.hardening != "off", origin, diagnostics
     )
-    patched_pod = patched.pod
-    if spread := patched_pod.rest.get("topologySpreadConstraints"):
-        rest = {**patched_pod.rest, "topologySpreadConstraints": pod_defaults.with_pod_selectors(spread, app.name)}
+    patched_pod = result.pod
+    if constraints := patched_pod.rest.get("topologySpreadConstraints"):
+        rest = {**patched_pod.rest, "topologySpreadConstraints": pod_defaults.with_pod_selectors(constraints, app.name)}
         patched_pod = replace(patched_pod, rest=rest)
     index, runner = pod_template.runner_patch(app.spec)
-    before, after = (side.containers[0].resources.get("limits") or {} for side in (pod, patched_pod))
-    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    limits_before, limits_after = (side.containers[0].resources.get("limits") or {} for side in (pod, patched_pod))
+    changed = [name for name in {**limits_before, **limits_after} if limits_before.get(name) != limits_after.get(name)]
     for name in changed if run.engine.templated else ():
         if flavors.accelerates(inputs, name):
-            where, limits = at.at("spec", "containers", index, "resources"), runner["resources"].get("limits") or {}
-            diagnostics.add("W212", where.at("limits", name) if name in limits else where, name=name)
+            path: Path = ("spec", "containers", index, "resources")
+            if name in (runner["resources"].get("limits") or {}):
+                path = (*path, "limits", name)
+            diagnostics.add("W212", origin.at(*path), name=name)
     pod_template.validate_patch(
-        pod, patched_pod, app.spec["podTemplate"], base.hardening == "restricted", at, diagnostics
+        pod, patched_pod, app.spec["podTemplate"], base.hardening == "restricted", origin, diagnostics
     )
     if run.engine.reserved_env:
-        env = at.at("spec", "containers", index, "env")
+        env = origin.at("spec", "containers", index, "env")
         dialect.validate_reserved_env(run.engine.reserved_env, runner.get("env") or (), env, diagnostics)
-    return PatchedPod(patched_pod, patched.origins)
+    return PatchedPod(patched_pod, result.origins)
 
 
 _TOLERATIONS: dict[str, tuple[Body, ...]] = {"": ()}
 
 
-def _tolerations(held: flavors.Accelerator) -> tuple[Body, ...]:
-    """As Kubernetes' ExtendedResourceToleration would add."""
-    if held.resource not in _TOLERATIONS:
-        toleration = SharedMap({"key": held.resource, "operator": "Exists", "effect": "NoSchedule"})
-        _TOLERATIONS[held.resource] = (toleration,)
-    return _TOLERATIONS[held.resource]
+def _accelerator_tolerations(accelerator: flavors.Accelerator) -> tuple[Body, ...]:
+    """The tolerations that Kubernetes' admission plugin ExtendedResourceToleration would add."""
+    if accelerator.resource not in _TOLERATIONS:
+        toleration = SharedMap({"key": accelerator.resource, "operator": "Exists", "effect": "NoSchedule"})
+        _TOLERATIONS[accelerator.resource] = (toleration,)
+    return _TOLERATIONS[accelerator.resource]
 
 
-def _annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
-    """What people read off the LeaderWorkerSet, each where it is known."""
+def _workload_annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
+    """The annotations of the LeaderWorkerSet, each where its value is known."""
     main = base.weights[0]
     annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
     if run.version:
@@ -215,22 +228,26 @@ def _annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, d
     if main.revision:
         annotations["renderer.llmaz.io/model-revision"] = main.revision
     if run.engine.templated or app.spec.get("servedModelName"):
-        annotations["renderer.llmaz.io/served-model-name"] = _asked_for(context, app, base, run, diagnostics)
+        annotations["renderer.llmaz.io/served-model-name"] = _client_model_name(context, app, base, run, diagnostics)
     return annotations
 
 
-def _asked_for(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> str:
-    """What clients send as the model: the public name where a route turns it into the engine's, or where the engine
-    does not care, else what the engine calls it.
+def _client_model_name(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> str:
+    """The model name that clients send: the public name where a route replaces it, or where the engine accepts any
+    name; else the name that the engine knows.
     """
-    called = run.called
-    minds = run.engine.spec.get("servedName") in ("directory", "model")
-    if called == run.served or not minds or routing.mode(app, gateway_settings(context, app.namespace)) != "off":
-        return run.served
+    name_in_engine = run.name_in_engine
+    name_matters = run.engine.spec.get("servedName") in ("directory", "model")
+    if (
+        name_in_engine == run.served_name
+        or not name_matters
+        or routing.mode(app, gateway_settings(context, app.namespace)) != "off"
+    ):
+        return run.served_name
     if "servedModelName" in app.spec or "servedModelName" in base.claim.main.spec:
-        place = engine_run.served_name_origin(app, base.claim.main)
-        diagnostics.add("W233", place, backend=run.engine.runtime.name, name=called)
-    return called
+        origin = engine_run.served_name_origin(app, base.claim.main)
+        diagnostics.add("W233", origin, backend=run.engine.runtime.name, name=name_in_engine)
+    return name_in_engine
 
 
 def _origins(
@@ -253,14 +270,16 @@ def _origins(
     }
     runner: Path = ("template", "spec", "containers", 0)
     origins |= {
-        (*runner, "image"): run.versions[-1].origin if "version" in run.user else run.images[-1].origin,
+        (*runner, "image"): run.version_layers[-1].origin
+        if "version" in run.backend_config
+        else run.image_layers[-1].origin,
         (*runner, "args"): run.config.origin.at("args"),
         (*runner, "env"): at.at("envs"),
-        (*runner, "resources"): (mine if "resources" in run.user else run.config.origin).at("resources"),
+        (*runner, "resources"): (mine if "resources" in run.backend_config else run.config.origin).at("resources"),
     }
     as_written = ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
     origins |= {(*runner, key): at.at(key) for key in as_written}
-    if flavor := base.kit.placement.origins(base.claim.main):
+    if flavor := base.pod_needs.placement.origins(base.claim.main):
         origins |= {("template", "spec", key): flavor.model.at("nodeSelector") for key in ("nodeSelector", "affinity")}
     config = context.inputs.config
     everywhere = dict.fromkeys(("tolerations", *context.pod_defaults.fields, "topologySpreadConstraints"), "pods")
@@ -271,7 +290,7 @@ def _origins(
     touched = {path[:2] for path in patched}  # their items have other numbers, or are others
     origins |= {
         ("template", *path): origin
-        for path, origin in pods.origins(base.kit, {}, _tolerations(run.held))
+        for path, origin in pods.origins(base.pod_needs, {}, _accelerator_tolerations(run.accelerator))
         if not isinstance(path[-1], int) or path[:2] not in touched
     }
     origins |= {("template", *path): origin for path, origin in patched.items()}

@@ -76,13 +76,13 @@ def _runner(app: App, base: AppBase, run: EngineRun, line: CommandLine, env: _Sp
     """Who speaks of the runner's image, arguments, variables and resources; the repository and the tag of an image may
     stand apart. `env`: who speaks of each variable.
     """
-    yield (*_RUNNER, "image"), [layer.origin for layer in (*run.images, *run.versions)]
+    yield (*_RUNNER, "image"), [layer.origin for layer in (*run.image_layers, *run.version_layers)]
     for i, (_, speakers) in enumerate(dialect.arg_origins(run.engine.style, line.layers, line.args, line.form)):
         yield (*_RUNNER, "args", i), speakers
     for i, entry in enumerate(pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(entry["name"], ())
     layers = [layer.origin for layer in engine_run.resource_layers(app, run.engine, run.config, base.claim.main)]
-    flavor = base.kit.placement.origins(base.claim.main)
+    flavor = base.pod_needs.placement.origins(base.claim.main)
     for path, speakers in origins(run.resources.history, [*layers, *([flavor] if flavor else [])]):
         yield (*_RUNNER, "resources", *path), speakers
 
@@ -103,13 +103,13 @@ def _winners(run: EngineRun, line: CommandLine, env: _Speakers, pod: Pod) -> Ite
 
 def _annotations(context: RunContext, app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[Path, Origin]]:
     own = "renderer.llmaz.io/"
-    if run.user.get("backendName"):
+    if run.backend_config.get("backendName"):
         yield ("said", "annotations", own + "backend"), app.origin(*_BACKEND, "backendName")
     elif context.inputs.config.get("backend"):
         yield ("said", "annotations", own + "backend"), context.inputs.config.origin("backend")
-    yield ("said", "annotations", own + "engine-version"), run.versions[-1].origin
+    yield ("said", "annotations", own + "engine-version"), run.version_layers[-1].origin
     minds = run.engine.spec.get("servedName") in ("directory", "model")
-    own_name = minds and backend_runtime.name_in_engine(run.engine, run.served, run.words) != run.served
+    own_name = minds and backend_runtime.name_in_engine(run.engine, run.served_name, run.words) != run.served_name
     routed = routing.mode(app, gateway_settings(context, app.namespace)) != "off"
     served = base.weights[0].origin if own_name and not routed else routing.name_origin(app, base.claim.main)
     yield ("said", "annotations", own + "served-model-name"), served
@@ -122,7 +122,7 @@ def claimed(context: RunContext, app: App, base: AppBase) -> dict[Path, Origin]:
 
 def loaders(base: AppBase, runner_env: Mapping[str, Origin]) -> Iterator[tuple[Path, Origin]]:
     """Who says the fields of each loader, by the model's position; `runner_env`: who says the runner's variables."""
-    for position, weights, loader in base.kit.loads:
+    for position, weights, loader in base.pod_needs.loads:
         access = loader_presets.credentials(loader, weights)
         for path, origin in loader_presets.origins(loader, weights, runner_env, access):
             yield ("loader", position, *path), origin
@@ -157,7 +157,7 @@ def _around(context: RunContext, app: App, base: AppBase, run: EngineRun, pod: P
         for field in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
             yield (*spec, field), hardening_origin(context, app)
         yield (*spec, "containers", 0, "securityContext"), hardening_origin(context, app)
-    sources = {pods.source_volume(i, weights): weights.origin for i, weights in enumerate(base.weights)}
+    sources = {pods.source_volume_name(i, weights): weights.origin for i, weights in enumerate(base.weights)}
     for i, volume in enumerate(pod.volumes):
         if origin := sources.get(volume["name"]):
             for steps in (("hostPath", "path"), ("image", "reference")):
@@ -199,7 +199,7 @@ def _words(context: RunContext, app: App, base: AppBase, run: EngineRun) -> Iter
         for word in ("DraftModelPath", "DraftRevision"):
             yield ("said", "word", word), base.weights[1].origin
     yield ("said", "word", "ModelName"), routing.name_origin(app, base.claim.main)
-    place = base.kit.placement
+    place = base.pod_needs.placement
     flavor = place.origins(base.claim.main)
     for word, param in (("TP", "TP"), ("MaxModelLen", "MAX-MODEL-LEN")):
         if param in place.params and flavor:
@@ -211,14 +211,14 @@ def _words(context: RunContext, app: App, base: AppBase, run: EngineRun) -> Iter
     if held and flavor:
         for word in ("Accelerator", *(() if "TP" in place.params else ("TP",))):
             yield ("said", "word", word), flavor.at("limits", held)
-    if base.skip:
+    if base.skip_loaders:
         for word in ("Skip", "Stream"):
             yield ("said", "word", word), app.origin("metadata", "annotations", app_annotations.SKIP)
 
 
 def _placed(base: AppBase) -> Iterator[tuple[Path, Origin]]:
     """Who says the labels of nodes, in the nodeSelector or the affinity; `flavors._affinity` makes the terms."""
-    place, main, spec = base.kit.placement, base.claim.main, ("said", "template", "spec")
+    place, main, spec = base.pod_needs.placement, base.claim.main, ("said", "template", "spec")
     if flavor := place.origins(main):
         yield (*spec, "affinity"), Origin(flavor.model.source, flavor.model.path[:-1])
         yield from (((*spec, "nodeSelector", key), flavor.at("node", key)) for key in place.node_selector)

@@ -1,4 +1,4 @@
-"""A Service → its Plan: hand-written pods, and what the models need of them."""
+"""The plan of a Service: hand-written pods, and what the models need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from renderer.json_values import maps_at
 from renderer.plan import Plan, Pod, Port
 from renderer.resolve import monitoring, names, target_versions
 from renderer.resolve.apps import provenance
-from renderer.resolve.apps.app_base import AppBase, app_base
+from renderer.resolve.apps.app_base import AppBase, resolve_base
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.backend_runtime import PORT
 from renderer.resolve.gateway import routing
@@ -22,26 +22,29 @@ from renderer.resolve.pod import pods
 _POLICY = "RecreateGroupOnPodRestart"
 
 
-def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
-    """Everything decided. Raises Stop when the claim or a template leaves nothing to build."""
+def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
+    """The plan of a Service or of one of its variants. Raises Stop when a model is not known or a template invalid."""
     spec = app.spec
-    own, at = spec["workloadTemplate"], app.origin("spec", "workloadTemplate")
-    size, count = own.get("size", 1), spec.get("replicas", 1)
+    template, origin = spec["workloadTemplate"], app.origin("spec", "workloadTemplate")
+    size, count = template.get("size", 1), spec.get("replicas", 1)
     if size < 1:
-        diagnostics.add("E285", at.at("size"), value=size)
+        diagnostics.add("E285", origin.at("size"), value=size)
     if count < 0:
         diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
     names.validate_app_names(app, size, count, diagnostics)
-    base = app_base(context, app, diagnostics)
-    leader = _pod(context, app, base, "leaderTemplate", diagnostics) if own.get("leaderTemplate") is not None else None
-    worker = _pod(context, app, base, "workerTemplate", diagnostics, marked=leader is None)
+    base = resolve_base(context, app, diagnostics)
+    leader = None
+    if template.get("leaderTemplate") is not None:
+        leader = _plan_pod(context, app, base, "leaderTemplate", diagnostics)
+    worker = _plan_pod(context, app, base, "workerTemplate", diagnostics, with_model_labels=leader is None)
     if has_errors(diagnostics.problems):
         raise Stop
     rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    policy, groups = own.get("restartPolicy", _POLICY), own.get("subGroupPolicy") or {}
-    revision, served = base.weights[0].revision, spec.get("servedModelName")
+    policy, groups = template.get("restartPolicy", _POLICY), template.get("subGroupPolicy") or {}
+    revision, served_name = base.weights[0].revision, spec.get("servedModelName")
     settings = gateway_settings(context, app.namespace)
-    public = served or base.claim.main.spec.get("servedModelName") or base.claim.main.name
+    public_name = served_name or base.claim.main.spec.get("servedModelName") or base.claim.main.name
+    monitor_needs = monitoring.monitor_needs(app.namespace, leader or worker) if context.metrics_collected else ()
     return Plan(
         name=app.name,
         app=app.label,
@@ -50,7 +53,7 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         labels=base.labels,
         annotations={
             **({"renderer.llmaz.io/model-revision": revision} if revision else {}),
-            **({"renderer.llmaz.io/served-model-name": served} if served else {}),
+            **({"renderer.llmaz.io/served-model-name": served_name} if served_name else {}),
         },
         replicas=count,
         size=size,
@@ -63,42 +66,41 @@ def plan(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         ),
         leader=leader,
         worker=worker,
-        port=_port(leader or worker),
+        port=_runner_port(leader or worker),
         model=base.claim.main.name,
-        serves=public,
-        called=public,  # what its template serves is its author's business
-        disruptable=count >= 2,
+        public_name=public_name,
+        name_in_engine=public_name,  # which name its containers serve is not known
+        disruption_budget=count >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
-        shared=(
-            *base.shared,
-            *(monitoring.monitor_needs(app.namespace, leader or worker) if context.metrics_collected else ()),
-        ),
+        shared=(*base.shared, *monitor_needs),
         sub_groups=target_versions.sub_group_policy(context.inputs.config, groups),
         origins=lambda: _origins(context, app, base),
     )
 
 
-def _pod(
+def _plan_pod(
     context: RunContext,
     app: App,
     base: AppBase,
     key: Literal["leaderTemplate", "workerTemplate"],
     diagnostics: Collector,
     *,
-    marked: bool = True,
+    with_model_labels: bool = True,
 ) -> Pod:
-    """One template with what the models need. `marked`: it is the one with the model's labels and annotation."""
-    at = app.origin("spec", "workloadTemplate", key)
+    """The pod of one template. `with_model_labels`: with the model's labels and annotation."""
+    origin = app.origin("spec", "workloadTemplate", key)
     template = app.spec["workloadTemplate"][key]
     if not any(container.get("name") == pods.RUNNER for container in maps_at(template, "spec", "containers")):
-        # Upstream's webhook looks at the worker only; a leader without one runs there.
+        # Upstream's webhook requires a runner in the worker only, so a leader without one works there.
         code = "E286" if key == "workerTemplate" else "W208"
-        diagnostics.add(code, at.at("spec", "containers"), key=key)
-    normalised = api_defaults.default_pod_template(template, at, diagnostics)
-    return pods.handwritten_pod(context.inputs.config, base.kit, normalised, marked, diagnostics, at)
+        diagnostics.add(code, origin.at("spec", "containers"), key=key)
+    normalized = api_defaults.default_pod_template(template, origin, diagnostics)
+    return pods.handwritten_pod(
+        context.inputs.config, base.pod_needs, normalized, with_model_labels, diagnostics, origin
+    )
 
 
-def _port(pod: Pod) -> Port:
+def _runner_port(pod: Pod) -> Port:
     """The port that the runner listens on: the one called http, else its first; 8080 when it names none."""
     runner = next((container for container in pod.containers if container.name == pods.RUNNER), pod.containers[0])
     port = next(
@@ -111,14 +113,14 @@ def _port(pod: Pod) -> Port:
 def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Origin]:
     """What made each part of the plan."""
     at = app.origin("spec", "workloadTemplate")
-    flavor, in_pods = base.kit.placement.origins(base.claim.main), dict[Path, Origin]()
+    flavor, in_pods = base.pod_needs.placement.origins(base.claim.main), dict[Path, Origin]()
     for key in ("leaderTemplate", "workerTemplate"):
         if app.spec["workloadTemplate"].get(key) is None:
             continue
         template = api_defaults.default_pod_template(app.spec["workloadTemplate"][key], at.at(key), Collector())
         tolerations = (template.get("spec") or {}).get("tolerations") or ()
-        env, known = pods.runner_origins(base.kit, template, flavor, at.at(key))
-        known |= {**dict(provenance.loaders(base, env)), **dict(pods.origins(base.kit, template, tolerations))}
+        env, known = pods.runner_origins(base.pod_needs, template, flavor, at.at(key))
+        known |= {**dict(provenance.loaders(base, env)), **dict(pods.origins(base.pod_needs, template, tolerations))}
         in_pods |= {("said", key, *path): origin for path, origin in known.items()}
     return {
         (): app.origin(),

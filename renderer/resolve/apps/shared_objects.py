@@ -1,6 +1,6 @@
-"""What apps share: the objects that they want together → one Joint a file, everything decided.
+"""The plans of objects that apps share, one SharedPlan for each file.
 
-A Plan only names what its app needs of them (Wanted), since each process plans its own apps; here all have spoken.
+A Plan only names its SharedNeeds, since each process plans some of the apps; here the needs of all apps are known.
 """
 
 from __future__ import annotations
@@ -21,100 +21,102 @@ from renderer.resolve.gateway.settings import gateway_settings
 _MODEL, _MONITOR = open_models.KIND, monitoring.KIND
 
 
-def shared_plans(context: RunContext, wanted: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
-    """What is shared of the cluster and of each namespace, in this order; and what is wrong with it, or with the
-    settings for it.
+def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
+    """The shared objects of the cluster, of each namespace, and packed routes, in this order; and the diagnostics about
+    them and their settings.
     """
     inputs, diagnostics = context.inputs, Collector()
     monitoring.validate_monitor_settings(inputs, diagnostics)
-    gates = _gates(context, wanted := sorted(need for need in wanted if need.kind != routing.NAME))
-    by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gate.namespace: {} for gate in gates}
-    if gates:
+    gateways = _plan_gateways(context, needs := sorted(need for need in needs if need.kind != routing.PUBLIC_NAME))
+    by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gateway.namespace: {} for gateway in gateways}
+    if gateways:
         by_namespace[""] = {}
-    for need in wanted:
+    for need in needs:
         by_namespace.setdefault(need.namespace, {}).setdefault(need.kind, []).append(need)
     plans = [
         SharedPlan(
             namespace,
             models=tuple(
                 [
-                    open_models.model_plan(inputs, context.catalog, kind.name, diagnostics)
-                    for kind in kinds.get(_MODEL, ())
+                    open_models.model_plan(inputs, context.catalog, need.name, diagnostics)
+                    for need in kinds.get(_MODEL, ())
                 ]
             ),
             monitor=monitoring.monitor_plan(inputs) if _MONITOR in kinds else None,
-            classes=() if namespace else tuple({gate.class_name: gate for gate in reversed(gates)}.values()),
-            gates=tuple(gate for gate in gates if gate.namespace == namespace),
+            gateway_classes=()
+            if namespace
+            else tuple({gateway.class_name: gateway for gateway in reversed(gateways)}.values()),
+            gateways=tuple(gateway for gateway in gateways if gateway.namespace == namespace),
         )
         for namespace, kinds in sorted(by_namespace.items())
     ]
-    return plans + _packed(context, wanted, diagnostics), diagnostics.problems
+    return plans + _plan_packed_routes(context, needs, diagnostics), diagnostics.problems
 
 
-def _packed(context: RunContext, wanted: Iterable[SharedNeed], diagnostics: Collector) -> list[SharedPlan]:
-    """The routes that hold several models, a file each."""
+def _plan_packed_routes(context: RunContext, needs: Iterable[SharedNeed], diagnostics: Collector) -> list[SharedPlan]:
+    """The packed routes, one for each file."""
     by_route: dict[tuple[str, str], list[SharedNeed]] = {}
-    for need in wanted:
+    for need in needs:
         if need.kind == routing.ROUTE:
             by_route.setdefault((need.namespace, need.name), []).append(need)
     plans = []
-    fitting: dict[str, int] = {}  # by namespace
-    for (namespace, name), facts in by_route.items():
-        gateway, count = gateway_settings(context, namespace), len(facts)
-        others: tuple[App | TrafficInput, ...] = (*context.inputs.apps, *context.inputs.rendered_traffic)
-        for other in others:
-            if (other.namespace, other.name) == (namespace, name):
-                diagnostics.add("E633", other.origin("metadata", "name"), name=name)
-        if count > routing.MOST_RULES:
-            if namespace not in fitting:
-                all_of = [fact for other in by_route if other[0] == namespace for fact in by_route[other]]
-                fitting[namespace] = _fitting(gateway, all_of)
-            fits = fitting[namespace]
-            words = {"name": name, "namespace": namespace, "count": count, "most": routing.MOST_RULES, "fits": fits}
-            diagnostics.add("E628", gateway.at("routeBuckets"), **words)
+    bucket_counts: dict[str, int] = {}  # by namespace
+    for (namespace, name), route_needs in by_route.items():
+        gateway, count = gateway_settings(context, namespace), len(route_needs)
+        apps: tuple[App | TrafficInput, ...] = (*context.inputs.apps, *context.inputs.rendered_traffic)
+        for app in apps:
+            if (app.namespace, app.name) == (namespace, name):
+                diagnostics.add("E633", app.origin("metadata", "name"), name=name)
+        if count > routing.MAX_PACKED_RULES:
+            if namespace not in bucket_counts:
+                namespace_needs = [need for key in by_route if key[0] == namespace for need in by_route[key]]
+                bucket_counts[namespace] = _sufficient_buckets(gateway, namespace_needs)
+            words = {"name": name, "namespace": namespace, "count": count, "most": routing.MAX_PACKED_RULES}
+            diagnostics.add("E628", gateway.at("routeBuckets"), **words, fits=bucket_counts[namespace])
             continue
         route = PackedRoute(
             name=name,
             namespace=namespace,
+            labels=routing.labels(name),
             gateway=gateway.gateway,
             hostnames=gateway.hostnames,
-            rules=tuple(routing.rules(facts)),
-            origins=partial(_at, gateway),
+            rules=tuple(routing.packed_rules(route_needs)),
+            origins=partial(_packed_route_origins, gateway),
         )
-        plans.append(SharedPlan(namespace, part=name.replace("llmaz", "routes"), routes=route))
+        plans.append(SharedPlan(namespace, part=name.replace("llmaz", "routes"), packed_route=route))
     return plans
 
 
-def _at(gateway: settings.GatewaySettings) -> Mapping[Path, Origin]:
+def _packed_route_origins(gateway: settings.GatewaySettings) -> Mapping[Path, Origin]:
     return {(): gateway.at("routeLayout")}
 
 
-def _fitting(gateway: settings.GatewaySettings, facts: list[SharedNeed]) -> int:
-    """The next number of buckets that holds all of a namespace's models."""
-    models = [rule.model for rule in routing.rules(facts)]
+def _sufficient_buckets(gateway: settings.GatewaySettings, needs: list[SharedNeed]) -> int:
+    """The smallest larger number of buckets that holds all models of a namespace."""
+    models = [rule.model for rule in routing.packed_rules(needs)]
     buckets = {model: routing.packed_route(gateway, model) for model in models}
     scores = {model: routing.score(bucket, model) for model, bucket in buckets.items()}
-    most = int(gateway.get("routeBuckets"))
-    while max(Counter(buckets.values()).values()) > routing.MOST_RULES:
-        bucket = routing.bucket(most)  # of one more, into which those go that it suits best
-        most += 1
+    count = int(gateway.get("routeBuckets"))
+    while max(Counter(buckets.values()).values()) > routing.MAX_PACKED_RULES:
+        bucket = routing.bucket(count)  # one more takes the models for which its score is the highest
+        count += 1
         for model, best in scores.items():
             if (score := routing.score(bucket, model)) > best:
                 buckets[model], scores[model] = bucket, score
-    return most
+    return count
 
 
-def _gates(context: RunContext, wanted: Iterable[SharedNeed]) -> list[GatewayPlan]:
-    """The Gateways that RenderConfig makes, with the namespaces of their routes."""
+def _plan_gateways(context: RunContext, needs: Iterable[SharedNeed]) -> list[GatewayPlan]:
+    """The Gateways that RenderConfig creates, with the namespaces of their routes."""
     routes: dict[tuple[str, str], list[str]] = {}
     grants: dict[tuple[str, str], list[str]] = {}
-    for need in wanted:
+    for need in needs:
         if need.kind in (routing.GATEWAY, routing.GRANT):
-            kept = routes if need.kind == routing.GATEWAY else grants
-            kept.setdefault((need.namespace, need.name), []).append(need.fact)
+            namespaces = routes if need.kind == routing.GATEWAY else grants
+            namespaces.setdefault((need.namespace, need.name), []).append(need.fact)
     gateways = settings.collect_gateways(context.inputs.config, Collector())
     return [
-        settings.plan_gateway(door, tuple(routes.get(key, ())), tuple(grants.get(key, ())))
-        for key, door in sorted(gateways.items())
-        if door.created
+        settings.plan_gateway(gateway, tuple(routes.get(key, ())), tuple(grants.get(key, ())))
+        for key, gateway in sorted(gateways.items())
+        if gateway.created
     ]

@@ -14,13 +14,13 @@ VARIANTS = "variants"
 
 
 def app_variants(inputs: Inputs, app: App) -> tuple[App, ...]:
-    """The app for each flavor of its claim, as `<name>-<flavor>`; itself where one workload is all there is."""
+    """The variants of an app, `<name>-<flavor>` for each flavor of its claim; the app itself where it has none."""
     if flavors.flavor_policy(inputs, app) != VARIANTS:
         return (app,)
-    with suppress(Stop):  # what is wrong with the claim is said where it is worked out
+    with suppress(Stop):  # problems of the claim are reported when the workload is planned
         claim = claims.read_claim(inputs, app, Collector())
-        known = flavors.flavor_names(claim.main)
-        chosen = tuple(dict.fromkeys(claim.flavors)) or known
-        if len(chosen) > 1 and set(chosen) <= set(known):
-            return tuple(replace(app, name=f"{app.name}-{flavor}", of=app.name, flavor=flavor) for flavor in chosen)
+        model_flavors = flavors.flavor_names(claim.main)
+        names = tuple(dict.fromkeys(claim.flavors)) or model_flavors
+        if len(names) > 1 and set(names) <= set(model_flavors):
+            return tuple(replace(app, name=f"{app.name}-{name}", variant_of=app.name, flavor=name) for name in names)
     return (app,)

@@ -1,4 +1,4 @@
-"""An app → its Plans, one a workload: what leads to them is decided elsewhere."""
+"""The plans of an app's workloads, without the routes to them."""
 
 from __future__ import annotations
 
@@ -14,58 +14,56 @@ from renderer.resolve.context import RunContext
 _APPS = ("Playground", "Service")
 
 
-def workloads(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
-    """One for a Playground or Service, one a flavor under `flavorPolicy: variants`. Raises Stop when nothing is left to
-    go on with.
+def plan_workloads(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
+    """One plan for a Playground or Service, or one for each flavor under `flavorPolicy: variants`. Raises Stop when
+    something that the plans need is not known.
 
-    They are kept where somebody else's route leads to the app too, and asks for them again.
+    Cached for apps that a ModelRoute or InferenceModel names, which asks for them again; unless there are diagnostics.
     """
-    if (
-        not context.traffic
-        or (place := (app.namespace, app.name)) not in context.traffic
-        or context.apps[place] is not app
-    ):
-        return _planned(context, app, diagnostics)
-    if place not in context.plans:
-        before = len(diagnostics.problems)
-        plans = _planned(context, app, diagnostics)
-        if len(diagnostics.problems) > before:  # everybody says so
+    if not context.traffic or (key := (app.namespace, app.name)) not in context.traffic or context.apps[key] is not app:
+        return _plan_variants(context, app, diagnostics)
+    if key not in context.plans:
+        problem_count = len(diagnostics.problems)
+        plans = _plan_variants(context, app, diagnostics)
+        if len(diagnostics.problems) > problem_count:
             return plans
-        context.plans[place] = plans
-    return context.plans[place]
+        context.plans[key] = plans
+    return context.plans[key]
 
 
-def _planned(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
-    plan = playground.plan if app.kind == "Playground" else service.plan
-    if "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # as with most
+def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
+    plan = playground.plan_playground if app.kind == "Playground" else service.plan_service
+    if "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # the usual case
         return [plan(context, app, diagnostics)]
     return [plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]
 
 
-def broken(context: RunContext, namespace: str, name: str) -> bool:
-    """Whether an app of that name stands in the tree, with problems of its own, or may stand in a file that nobody can
-    read.
-    """
-    usual = context.inputs.config.get("namespace") or "default"
-    heads = [document.value.get("metadata") for (kind, _), document in context.inputs.broken.items() if kind in _APPS]
-    return context.inputs.unreadable or any(
-        isinstance(head, dict) and (head.get("namespace") or usual, head.get("name")) == (namespace, name)
-        for head in heads
-    )
+def is_broken(context: RunContext, namespace: str, name: str) -> bool:
+    """Whether an app of that name is in the tree, but invalid, or may be in a file that cannot be read."""
+    if context.inputs.unreadable:
+        return True
+    default_namespace = context.inputs.config.get("namespace") or "default"
+    for (kind, _), document in context.inputs.broken.items():
+        metadata = document.value.get("metadata") if kind in _APPS else None
+        if isinstance(metadata, dict):
+            key = metadata.get("namespace") or default_namespace, metadata.get("name")
+            if key == (namespace, name):
+                return True
+    return False
 
 
-def serving(context: RunContext, namespace: str) -> dict[str, list[App]]:
-    """The apps of a namespace by their public names, in the order of their own."""
+def apps_by_public_name(context: RunContext, namespace: str) -> dict[str, list[App]]:
+    """The apps of a namespace by public name, both sorted; apps whose model is not known are left out. Cached."""
     if namespace not in context.apps_by_public_name:
-        named: dict[str, list[App]] = {}
-        for place in sorted(app for app in context.apps if app[0] == namespace):
-            named.setdefault(_served(context.inputs, context.apps[place]), []).append(context.apps[place])
-        context.apps_by_public_name[namespace] = {name: named[name] for name in sorted(named) if name}
+        apps: dict[str, list[App]] = {}
+        for key in sorted(key for key in context.apps if key[0] == namespace):
+            apps.setdefault(_public_name(context.inputs, context.apps[key]), []).append(context.apps[key])
+        context.apps_by_public_name[namespace] = {name: apps[name] for name in sorted(apps) if name}
     return context.apps_by_public_name[namespace]
 
 
-def _served(inputs: Inputs, app: App) -> str:
-    """The public name of an app, by its own word, its model's, or its model's name; '' when nobody knows its model."""
+def _public_name(inputs: Inputs, app: App) -> str:
+    """The public name of an app: its served name; '' when its model is not known."""
     with suppress(Stop):
         main = claims.read_claim(inputs, app, Collector()).main
         return str(app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name)

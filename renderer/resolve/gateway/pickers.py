@@ -20,7 +20,7 @@ from renderer.resolve.pod import security
 from renderer.template import Words
 
 if TYPE_CHECKING:
-    from renderer.input_types import SecuritySpec
+    pass
 
 WORDS = frozenset(
     [
@@ -40,23 +40,23 @@ WORDS = frozenset(
 
 
 class Picker(Struct, frozen=True, eq=False):
-    """A picker preset under RenderConfig. `origin`: of its `spec`; `group`: the API group of the objects that steer it;
-    `reads`: the groups that it watches; `label`: the label of pods that names their engine; `args` and `config`:
-    functions of the WORDS; `more`: further fields of its pod.
+    """A compiled picker preset. `origin`: of its `spec`; `group`: the API group of the objects that steer it;
+    `watched_groups`: the API groups that it watches; `engine_label`: the label of pods that names their engine; `args`
+    and `config`: functions of the WORDS; `pod_fields`: further fields of its pod spec, from RenderConfig.
     """
 
     name: str
     origin: Origin
     image: str
     group: str
-    reads: tuple[str, ...]
-    label: str
+    watched_groups: tuple[str, ...]
+    engine_label: str
     args: Callable[[Words], list[str]]
     config: Callable[[Words], str]
     resources: Body
     pod_security: Body
     security: Body
-    more: Body
+    pod_fields: Body
 
 
 def picker_name(inputs: Inputs, gateway_settings: GatewaySettings, diagnostics: Collector) -> str:
@@ -67,19 +67,19 @@ def picker_name(inputs: Inputs, gateway_settings: GatewaySettings, diagnostics: 
     return name
 
 
-def picker(context: RunContext, name: str) -> Picker:
-    """The picker preset, made ready."""
-    known = context.pickers.get(name)
-    if known is None:
-        known = context.pickers[name] = read_picker(context.inputs, context.pod_defaults, name)
-    return known
+def find_picker(context: RunContext, name: str) -> Picker:
+    """The compiled picker preset of that name; cached."""
+    picker = context.pickers.get(name)
+    if picker is None:
+        picker = context.pickers[name] = read_picker(context.inputs, context.pod_defaults, name)
+    return picker
 
 
-def read_picker(inputs: Inputs, every: pod_defaults.PodDefaults, name: str) -> Picker:
-    """The picker preset of that name, ready to be filled."""
+def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -> Picker:
+    """The compiled picker preset of that name."""
     document, config = inputs.pickers[name], inputs.config
     preset = document.value["spec"]
-    secured: SecuritySpec = preset.get("security", {})
+    security_spec = preset.get("security", {})
     filler = template.compile_template(preset["args"], WORDS)
     fixed = [str(arg) for arg in preset["args"]]
     return Picker(
@@ -87,24 +87,24 @@ def read_picker(inputs: Inputs, every: pod_defaults.PodDefaults, name: str) -> P
         origin=document.origin("spec"),
         image=images.image_reference(config, images.with_tag(preset["image"], preset["version"])),
         group=preset["apiGroup"],
-        reads=tuple(preset.get("reads") or (preset["apiGroup"],)),
-        label=preset["engineLabel"],
+        watched_groups=tuple(preset.get("reads") or (preset["apiGroup"],)),
+        engine_label=preset["engineLabel"],
         args=(lambda words: [str(arg) for arg in filler(words)]) if filler else lambda words: fixed,
         config=lambda words: yamlio.dump(_fill(preset["config"], words)),
         resources=template.share_maps(preset.get("resources") or {}),
         pod_security=template.share_maps({"seccompProfile": {"type": "RuntimeDefault"}}),
-        security=security.context(secured, read_only=bool(secured.get("readOnlyRoot"))),
-        more=_pod_fields(every),
+        security=security.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
+        pod_fields=_pod_fields(defaults),
     )
 
 
-def _pod_fields(every: pod_defaults.PodDefaults) -> Body:
-    """The fields that RenderConfig gives every pod, without the service account, since a picker has its own, and the
-    spread of replicas, since a picker is one.
+def _pod_fields(defaults: pod_defaults.PodDefaults) -> Body:
+    """RenderConfig's fields for all pods, without the service account, since a picker has its own, and without
+    topology spread constraints, since it has one replica.
     """
-    fields = {key: value for key, value in every.fields.items() if key != "serviceAccountName"}
-    if every.tolerations:
-        fields["tolerations"] = list(merge_items([every.tolerations]).items)
+    fields = {key: value for key, value in defaults.fields.items() if key != "serviceAccountName"}
+    if defaults.tolerations:
+        fields["tolerations"] = list(merge_items([defaults.tolerations]).items)
     return dict(template.share_maps(fields))
 
 
@@ -113,13 +113,13 @@ def _fill(value: Any, words: Words) -> Any:
     whose value is ''.
     """
     if isinstance(value, dict):
-        filled = {key: _fill(item, words) for key, item in value.items() if key != "when" and _holds(item, words)}
+        filled = {key: _fill(item, words) for key, item in value.items() if key != "when" and _is_active(item, words)}
         return {key: item for key, item in filled.items() if item != ""}
     if isinstance(value, list):
-        return [_fill(item, words) for item in value if _holds(item, words)]
+        return [_fill(item, words) for item in value if _is_active(item, words)]
     filler = template.compile_template(value, WORDS)
     return filler(words) if filler else value
 
 
-def _holds(value: Any, words: Words) -> bool:
+def _is_active(value: Any, words: Words) -> bool:
     return not isinstance(value, dict) or "when" not in value or bool(template.condition(value["when"], WORDS)(words))

@@ -11,12 +11,15 @@ from renderer.diagnostics import Collector, Origin
 from renderer.plan import Body, Plan, PoolPlan, RouteTarget
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.gateway import pickers
-from renderer.resolve.gateway.pickers import picker
+from renderer.resolve.gateway.pickers import find_picker
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.yamlio import SharedMap
 
 SUFFIX = "-epp"
-_OFF = "turns its metrics off, by which the picker chooses"
+_METRICS_EFFECTS = {  # of variables and options that these keys of `engine.metrics` list
+    "guardedBy": "puts its metrics behind a key, and the picker has none",
+    "turnedOffBy": "turns its metrics off, by which the picker chooses",
+}
 _COMPONENT = "endpoint-picker"
 
 
@@ -29,38 +32,42 @@ def _mode_origin(app: App, gateway_settings: GatewaySettings) -> Origin:
     )
 
 
-def with_pool(
+def add_pool(
     context: RunContext, app: App, gateway_settings: GatewaySettings, plans: Sequence[Plan], diagnostics: Collector
 ) -> list[Plan]:
-    """The only workload of an app, with its pool and picker. Raises Stop where no picker can choose among its pods."""
-    picker_preset = picker(context, pickers.picker_name(context.inputs, gateway_settings, diagnostics))
+    """The workload of an app, with its pool and picker. Raises Stop where it has several workloads, or where a picker
+    cannot choose among its pods.
+    """
+    picker_preset = find_picker(context, pickers.picker_name(context.inputs, gateway_settings, diagnostics))
     if len(plans) > 1:
         diagnostics.stop("E638", _mode_origin(app, gateway_settings), name=app.name)
     plan = plans[0]
-    if why := _unfit_reason(plan):
-        diagnostics.stop("E637", _mode_origin(app, gateway_settings), name=app.label, why=why)
+    if reason := _unfit_reason(plan):
+        diagnostics.stop("E637", _mode_origin(app, gateway_settings), name=app.label, why=reason)
     pod = plan.leader or plan.worker
     runner = pod.containers[0]
-    given_names = [entry["name"] for entry in runner.env] + [arg.partition("=")[0] for arg in runner.args]
-    for key, effect in (("guardedBy", "puts its metrics behind a key, and the picker has none"), ("turnedOffBy", _OFF)):
-        words = plan.metrics.get(key)
-        for word in dict.fromkeys([name for name in given_names if name in words]) if words else ():
-            diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=word, what=effect)
-    labelled = replace(pod, labels={**pod.labels, picker_preset.label: plan.backend})
+    configured_names = [entry["name"] for entry in runner.env] + [arg.partition("=")[0] for arg in runner.args]
+    for key, effect in _METRICS_EFFECTS.items():
+        names = plan.metrics.get(key) or ()
+        for name in dict.fromkeys([name for name in configured_names if name in names]):
+            diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=name, what=effect)
+    labelled_pod = replace(pod, labels={**pod.labels, picker_preset.engine_label: plan.backend})
     pool = _plan_pool(context, picker_preset, plan)
-    return [replace(plan, pool=pool, leader=labelled) if plan.leader else replace(plan, pool=pool, worker=labelled)]
+    return [
+        replace(plan, pool=pool, leader=labelled_pod) if plan.leader else replace(plan, pool=pool, worker=labelled_pod)
+    ]
 
 
 def _unfit_reason(plan: Plan) -> str:
-    """Why no picker can choose among these pods, '' when one can."""
+    """Why a picker cannot choose among these pods, '' when it can."""
     if not plan.backend:
         return "nobody knows which metrics its pods have"
     if not (plan.metrics.get("waiting") and plan.metrics.get("running") and plan.metrics.get("path")):
         return f"no metric of the queue is known of '{plan.backend}'"
-    if plan.called != plan.serves:
+    if plan.name_in_engine != plan.public_name:
         return (
-            f"'{plan.backend}' calls the model '{plan.called}', and whether a request to a pool gets another name "
-            "than its public one depends on the gateway's version"
+            f"'{plan.backend}' calls the model '{plan.name_in_engine}', and whether a request to a pool gets another "
+            "name than its public one depends on the gateway's version"
         )
     return ""
 
@@ -75,7 +82,7 @@ def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -
         "Waiting": metrics["waiting"],
         "Running": metrics["running"],
         "KVUsage": metrics.get("kvUsage", ""),
-        # Of an engine without adapters it would look for this in vain, and log it for each pod.
+        # An engine without adapters has no such metric, and the picker would log that for each pod.
         "Adapters": metrics.get("adapters", "") if plan.adapters else "",
         "CacheInfo": metrics.get("cacheInfo", ""),
         "CacheBlockSize": metrics.get("cacheBlockSize", ""),
@@ -95,13 +102,13 @@ def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -
         image=picker_preset.image,
         args=tuple(picker_preset.args(words)),
         config=config,
-        groups=picker_preset.reads,
+        watched_groups=picker_preset.watched_groups,
         resources=picker_preset.resources,
         pod_security=picker_preset.pod_security,
         security=picker_preset.security,
-        more=picker_preset.more,
+        pod_fields=picker_preset.pod_fields,
         pod_labels={**labels, **context.pod_defaults.labels} if context.pod_defaults.labels else labels,
-        annotations=annotations,
+        pod_annotations=annotations,
     )
 
 
@@ -115,6 +122,6 @@ def _config_and_annotations(config: str, annotations: Body) -> tuple[Body, Body]
     return SharedMap({"config.yaml": config}), SharedMap({**mark, **annotations})
 
 
-def target(plan: Plan) -> RouteTarget:
+def pool_target(plan: Plan) -> RouteTarget:
     """The pool as a route backend."""
-    return RouteTarget(plan.name, 1, plan.serves, pool=True)
+    return RouteTarget(plan.name, 1, plan.public_name, pool=True)

@@ -1,4 +1,4 @@
-"""How an app is reached: its public name, the route to it, and who may call (docs/design/routing.md#public-names)."""
+"""Public names, the routes to apps, and the tenants that may call (docs/design/routing.md#public-names)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from renderer.yamlio import SharedMap
 if TYPE_CHECKING:
     from fractions import Fraction
 
-GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # what apps want together with others
+GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # kinds of SharedNeeds
 ROUTE = "AIGatewayRoute"
-MOST_RULES = 15  # of a route; the sixteenth is the AI gateway's own
-NAME = "PublicName"  # what each wants for itself
-_SEPARATOR = "\n"  # in no name, not even a public one
-# Bytes: a message, and a model and a key in it (docs/design/gateway.md#message-size).
-_MESSAGE, _RULE, _EACH = 4 << 20, 3400, 8
-_MOST_WEIGHT = 1_000_000  # of a backend (Gateway API)
-_HEADER = 4096  # bytes of a header's value (Gateway API)
-_WITHOUT = 10  # seconds until endpoints have dropped a pod, where no DNS answer is in between
+MAX_PACKED_RULES = 15  # of a route; the AI gateway adds a sixteenth
+PUBLIC_NAME = "PublicName"  # the kind of SharedNeeds that claim a public name, which has one owner
+_SEPARATOR = "\n"  # no name contains it
+# Bytes of a message, of a model in it, and of a key besides its name and value (docs/design/gateway.md#message-size).
+_MESSAGE_BYTES, _RULE_BYTES, _KEY_OVERHEAD = 4 << 20, 3400, 8
+_MAX_WEIGHT = 1_000_000  # of a backend (Gateway API)
+_MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
+_DIRECT_DRAIN = 10  # seconds until a pod has left the endpoints, where clients do not use DNS
 
 
 class RouteFact(Struct, frozen=True, order=True):
@@ -60,10 +60,10 @@ def mode(app: App, gateway_settings: GatewaySettings) -> str:
 
 
 def drain(gateway_settings: GatewaySettings, mode: str) -> int:
-    """The seconds that a pod sleeps before it ends, until no client is sent to it any more: in backend mode the
-    lifetime of a DNS answer and five more, since Envoy looks the pods up in DNS (docs/design/routing.md#drain).
+    """The seconds that a pod's hook waits until no more requests are sent to it: in backend mode the lifetime of a DNS
+    answer and five more, since Envoy looks the pods up in DNS (docs/design/routing.md#drain).
     """
-    return gateway_settings.dns_ttl + 5 if mode == "backend" else _WITHOUT
+    return gateway_settings.dns_ttl + 5 if mode == "backend" else _DIRECT_DRAIN
 
 
 def host(app: App, gateway_settings: GatewaySettings, mode: str) -> str:
@@ -75,13 +75,14 @@ def host(app: App, gateway_settings: GatewaySettings, mode: str) -> str:
     return f"{app.name}-leaders.{gateway_settings.namespace}.svc.{gateway_settings.get('clusterDomain')}"
 
 
-def targets(plans: Sequence[Plan]) -> list[RouteTarget]:
+def workload_targets(plans: Sequence[Plan]) -> list[RouteTarget]:
     """The route backends of an app: its variants, weighted by their replicas, or by 1 where they are autoscaled."""
     if len(plans) == 1:
-        return [RouteTarget(plans[0].name, 1, plans[0].called)]
+        return [RouteTarget(plans[0].name, 1, plans[0].name_in_engine)]
     sizes = [1 if plan.replicas is None else plan.replicas for plan in plans]
     return [
-        RouteTarget(plan.name, size if any(sizes) else 1, plan.called) for plan, size in zip(plans, sizes, strict=True)
+        RouteTarget(plan.name, size if any(sizes) else 1, plan.name_in_engine)
+        for plan, size in zip(plans, sizes, strict=True)
     ]
 
 
@@ -93,11 +94,11 @@ class BackendShare(Struct, frozen=True):
     priority: int = 0
 
 
-def split(parts: Sequence[BackendShare]) -> list[RouteTarget]:
+def split_weights(parts: Sequence[BackendShare]) -> list[RouteTarget]:
     """All route backends with their weights: each app gets its weight within its priority and divides it among its
     variants. Weights are the smallest whole numbers; where no app has several variants, those that the user wrote.
     """
-    if all(len(part.targets) == 1 and part.weight <= _MOST_WEIGHT for part in parts):
+    if all(len(part.targets) == 1 and part.weight <= _MAX_WEIGHT for part in parts):
         return [replace(part.targets[0], weight=part.weight, priority=part.priority) for part in parts]
     from fractions import Fraction  # few runs need it
 
@@ -107,9 +108,10 @@ def split(parts: Sequence[BackendShare]) -> list[RouteTarget]:
         shares.setdefault(part.priority, []).extend(
             Fraction(part.weight * (target.weight if len(part.targets) > 1 else 1), total) for target in part.targets
         )
-    shared = {part.priority for part in parts if len(part.targets) > 1}
+    split_priorities = {part.priority for part in parts if len(part.targets) > 1}
     weights = {
-        priority: iter(_whole_numbers(portions, least=priority in shared)) for priority, portions in shares.items()
+        priority: iter(_whole_numbers(portions, smallest=priority in split_priorities))
+        for priority, portions in shares.items()
     }
     return [
         replace(target, weight=next(weights[part.priority]), priority=part.priority)
@@ -118,46 +120,45 @@ def split(parts: Sequence[BackendShare]) -> list[RouteTarget]:
     ]
 
 
-def _whole_numbers(shares: Sequence[Fraction], *, least: bool) -> list[int]:
-    """Whole numbers in these proportions, within Gateway API's limit; `least`: the smallest such numbers."""
+def _whole_numbers(shares: Sequence[Fraction], *, smallest: bool) -> list[int]:
+    """Whole numbers in these proportions, within Gateway API's limit; `smallest`: the smallest such numbers."""
     scale = math.lcm(*(share.denominator for share in shares))
-    whole = [int(share * scale) for share in shares]
-    if least and (common := math.gcd(*whole)):
-        whole = [number // common for number in whole]
-    if (most := max(whole)) > _MOST_WEIGHT:
-        whole = [max(1, round(number * _MOST_WEIGHT / most)) if number else 0 for number in whole]
-    return whole
+    numbers = [int(share * scale) for share in shares]
+    if smallest and (common := math.gcd(*numbers)):
+        numbers = [number // common for number in numbers]
+    if (largest := max(numbers)) > _MAX_WEIGHT:
+        numbers = [max(1, round(number * _MAX_WEIGHT / largest)) if number else 0 for number in numbers]
+    return numbers
 
 
 class RouteRequest(Struct, frozen=True):
-    """What an app or a ModelRoute asks of its route; what it leaves out comes from the settings of the gateway. `of`:
-    the OpenModel, if one is known; `named`, `timed`, `allowing`: the origins of the public name, the timeouts and the
-    rights.
+    """The settings of one route; those left out come from the gateway settings. `model`: the public name;
+    `open_model`: if one is known; `allow`: the tenants that may call, all when empty.
     """
 
     model: str
-    named: Origin
+    model_origin: Origin
     targets: tuple[RouteTarget, ...]
-    of: OpenModel | None
+    open_model: OpenModel | None
     owner: str = ""
     timeouts: Mapping[str, str] = {}
-    timed: Origin | None = None
+    timeouts_origin: Origin | None = None
     allow: tuple[str, ...] = ()
-    allowing: Origin | None = None
+    allow_origin: Origin | None = None
     hostnames: tuple[str, ...] = ()
     retries: int = 0
     limits: tuple[TokenLimit, ...] = ()
 
-    def by(self, app: App | TrafficInput) -> RouteRequest:
-        """The request with the timeouts and rights that an app or a ModelRoute sets itself."""
+    def with_settings_of(self, app: App | TrafficInput) -> RouteRequest:
+        """The request with the timeouts and the tenants that an app or a ModelRoute sets itself."""
         gateway = app.spec.get("gateway") or {}
-        timeouts, where = (gateway, ("spec", "gateway")) if isinstance(app, App) else (app.spec, ("spec",))
+        spec, path = (gateway, ("spec", "gateway")) if isinstance(app, App) else (app.spec, ("spec",))
         return replace(
             self,
-            timeouts=timeouts.get("timeouts") or {},
-            timed=app.origin(*where, "timeouts") if "timeouts" in timeouts else None,
+            timeouts=spec.get("timeouts") or {},
+            timeouts_origin=app.origin(*path, "timeouts") if "timeouts" in spec else None,
             allow=tuple(dict.fromkeys(gateway.get("allow") or ())),
-            allowing=app.origin("spec", "gateway", "allow", key=True) if "allow" in gateway else None,
+            allow_origin=app.origin("spec", "gateway", "allow", key=True) if "allow" in gateway else None,
         )
 
 
@@ -165,13 +166,13 @@ def route(
     app: App | TrafficInput, gateway_settings: GatewaySettings, request: RouteRequest, diagnostics: Collector
 ) -> RoutePlan:
     """The plan of the route of a public name."""
-    if (length := len(request.model.encode())) > _HEADER:
-        diagnostics.add("E623", request.named, length=length, most=_HEADER)
+    if (length := len(request.model.encode())) > _MAX_HEADER:
+        diagnostics.add("E623", request.model_origin, length=length, most=_MAX_HEADER)
     timeouts = {**gateway_settings.timeouts, **request.timeouts} if request.timeouts else gateway_settings.timeouts
-    if request.allowing:
-        _validate_rights(app, gateway_settings, request, request.allowing, diagnostics)
+    if request.allow_origin:
+        _validate_rights(app, gateway_settings, request, request.allow_origin, diagnostics)
     packable = not request.allow and not request.retries and not request.limits and "streamIdle" not in timeouts
-    model = request.of.spec if request.of else {}
+    model = request.open_model.spec if request.open_model else {}
     name = app.label
     namespace, gateway = app.namespace, gateway_settings.gateway
     return RoutePlan(
@@ -182,15 +183,15 @@ def route(
         gateway=gateway,
         hostnames=request.hostnames or gateway_settings.hostnames,
         targets=request.targets,
-        request=timeouts.get("request", settings.REQUEST),
+        request_timeout=timeouts.get("request", settings.REQUEST_TIMEOUT),
         owned_by=request.owner or model.get("ownedBy") or str(spec_default("OpenModel", "ownedBy")),
         origins=lambda: _origins(app, gateway_settings, request),
-        stream_idle=timeouts.get("streamIdle", ""),
+        stream_idle_timeout=timeouts.get("streamIdle", ""),
         created_at=model.get("createdAt") or "",
-        allowed=request.allow,
-        tenant=gateway_settings.tenant,
-        authentication=settings.policy(gateway_settings, across=gateway[0] != namespace),
-        packed=packed_route(gateway_settings, request.model) if packable and isinstance(app, App) else "",
+        allowed_tenants=request.allow,
+        tenant_header=gateway_settings.tenant,
+        authentication=settings.auth_policy(gateway_settings, across_namespaces=gateway[0] != namespace),
+        packed_route=packed_route(gateway_settings, request.model) if packable and isinstance(app, App) else "",
         retries=request.retries,
         limits=request.limits,
     )
@@ -240,49 +241,47 @@ def score(bucket: str, model: str) -> bytes:
     return hashlib.sha256(f"{bucket.removeprefix('llmaz-')}/{model}".encode()).digest()
 
 
-def rules(facts: Iterable[SharedNeed]) -> Iterator[PackedRule]:
-    """The rules of a packed route that these needs describe, in the order of their public names."""
+def packed_rules(facts: Iterable[SharedNeed]) -> Iterator[PackedRule]:
+    """The rules of a packed route, from its SharedNeeds, sorted by public name."""
     for model, targets, *rest in sorted(json.loads(fact.fact) for fact in facts):
         yield PackedRule(model, tuple(RouteTarget(*target) for target in targets), *rest)
 
 
 def shared_needs(gateway_settings: GatewaySettings, route: RoutePlan) -> tuple[SharedNeed, ...]:
-    """The objects that the route needs together with others: a Gateway that we make, its ReferenceGrant, a packed
-    route.
-    """
+    """The shared objects that the route needs: a Gateway that we create, its ReferenceGrant, a packed route."""
     needs: list[SharedNeed] = []
-    if route.packed:
+    if route.packed_route:
         targets = [astuple(target) for target in route.targets]
-        fact = json.dumps([route.model, targets, route.request, route.owned_by, route.created_at])
-        needs.append(SharedNeed(ROUTE, route.namespace, route.packed, fact))
+        fact = json.dumps([route.model, targets, route.request_timeout, route.owned_by, route.created_at])
+        needs.append(SharedNeed(ROUTE, route.namespace, route.packed_route, fact))
     if gateway_settings.created:
-        kinds = (GATEWAY, GRANT) if route.allowed else (GATEWAY,)
+        kinds = (GATEWAY, GRANT) if route.allowed_tenants else (GATEWAY,)
         needs += [SharedNeed(kind, *gateway_settings.gateway, gateway_settings.namespace) for kind in kinds]
     return tuple(needs)
 
 
-def claimed_names(
+def name_claim(
     app: App | TrafficInput,
     gateway_settings: GatewaySettings,
     model: str,
     hostnames: Sequence[str] = (),
     object_name: str = "",
 ) -> SharedNeed:
-    """The claim of a public name on a Gateway, for some of its hosts or all, as a need that the whole run sees.
-    `object_name`: the route that is made for this claim alone.
+    """The claim of a public name on a Gateway, for `hostnames` or for all its hosts, as a SharedNeed, since claims are
+    compared across all apps. `object_name`: of the route that is created for this claim alone, '' for none.
     """
     kind = app.kind if isinstance(app, TrafficInput) else ""
     parts = (app.namespace, kind, app.label, object_name, ",".join(hostnames), model)
     namespace, name = gateway_settings.gateway
-    return SharedNeed(NAME, namespace, name, _SEPARATOR.join(parts))
+    return SharedNeed(PUBLIC_NAME, namespace, name, _SEPARATOR.join(parts))
 
 
 def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnostic]:
-    """Diagnostics about public names that two claim on one Gateway, objects that two make, and Gateways with too many
-    names.
+    """Diagnostics about public names that are claimed twice on one Gateway, routes that two inputs would create, and
+    Gateways with too many public names.
     """
     diagnostics = Collector()
-    claims = [need for need in needs if need.kind == NAME]
+    claims = [need for need in needs if need.kind == PUBLIC_NAME]
     if several := _contested_claims(claims):
         _report_collisions(inputs, several, diagnostics)
     count = Counter((claim.namespace, claim.name) for claim in claims)
@@ -294,20 +293,20 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
 
 
 def _contested_claims(claims: Iterable[SharedNeed]) -> list[RouteFact]:
-    """The claims of a public name or of an object that others claim too, sorted."""
-    first: dict[tuple[object, str], RouteFact] = {}
-    shared: set[RouteFact] = set()
+    """The claims of a public name or of a route that others claim too, sorted."""
+    first_claims: dict[tuple[object, str], RouteFact] = {}
+    contested: set[RouteFact] = set()
     for claim in claims:
         fact = RouteFact((claim.namespace, claim.name), *claim.fact.split(_SEPARATOR, 5))
-        other = first.setdefault((fact.gateway, fact.model), fact)
-        same = first.setdefault((fact.namespace, fact.object), fact) if fact.object else fact
-        if other is not fact or same is not fact:
-            shared |= {fact, other, same}
-    return sorted(shared)
+        rival = first_claims.setdefault((fact.gateway, fact.model), fact)
+        same = first_claims.setdefault((fact.namespace, fact.object), fact) if fact.object else fact
+        if rival is not fact or same is not fact:
+            contested |= {fact, rival, same}
+    return sorted(contested)
 
 
 def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: Collector) -> None:
-    """Errors for claims of the same public name on hosts in common, and for routes that two would make."""
+    """Errors for claims of one public name on hosts in common, and for routes that two inputs would create."""
     owners: dict[tuple[str, str, str], App | TrafficInput] = {
         (app.namespace, "", app.name): app for app in inputs.apps
     } | {
@@ -315,10 +314,10 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
         for traffic_input in inputs.traffic
         if not traffic_input.outside
     }
-    first: dict[tuple[tuple[str, str], str], list[RouteFact]] = {}
+    claims_by_name: dict[tuple[tuple[str, str], str], list[RouteFact]] = {}
     objects: dict[tuple[str, str], RouteFact] = {}
     for fact in facts:
-        rivals = first.setdefault((fact.gateway, fact.model), [])
+        rivals = claims_by_name.setdefault((fact.gateway, fact.model), [])
         if other := next((rival for rival in rivals if _share_host(rival, fact)), None):
             _report_duplicate_name(owners[fact.owner], owners[other.owner], fact, diagnostics)
         rivals.append(fact)
@@ -348,12 +347,12 @@ def _report_duplicate_name(
 ) -> None:
     """An error at `app`: `other` claims its public name already."""
     file, line, _ = other.origin("metadata", "name").place
-    near = app.namespace == other.namespace
-    both = isinstance(app, App) and isinstance(other, App)
+    same_namespace = app.namespace == other.namespace
+    both_apps = isinstance(app, App) and isinstance(other, App)
     hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
-    if not near:
+    if not same_namespace:
         hint += ", or give the namespace a Gateway of its own"
-    elif both:
+    elif both_apps:
         hint += ", or write a ModelRoute over both"
     if isinstance(app, TrafficInput):
         origin = app.origin("spec", "modelName")
@@ -366,17 +365,21 @@ def _report_duplicate_name(
 
 
 def _validate_capacity(inputs: Inputs, gateway_settings: GatewaySettings, count: int, diagnostics: Collector) -> None:
-    """Errors and warnings where a Gateway has more public names than it bears."""
+    """Errors and warnings where a Gateway has more public names than it supports."""
     name, origin = "/".join(gateway_settings.gateway), gateway_settings.at("name")
-    if count > gateway_settings.most:
-        diagnostics.add("E626", origin, name=name, count=count, most=gateway_settings.most)
+    if count > gateway_settings.max_rules:
+        diagnostics.add("E626", origin, name=name, count=count, most=gateway_settings.max_rules)
     elif count > settings.MANY_ROUTES and gateway_settings.get("routeLayout") == "model":
         diagnostics.add("W240", origin, name=name, count=count, most=settings.MANY_ROUTES)
     keys = gateway_settings.auth.get("apiKeys")
     key_bytes = _key_bytes(inputs, gateway_settings.gateway[0], keys["secretName"]) if keys else 0
     if keys and key_bytes is None and count > settings.MANY_WITH_KEYS:
         diagnostics.add("W241", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count)
-    elif key_bytes and not gateway_settings.get("maxModels") and (most := _MESSAGE // (_RULE + 2 * key_bytes)) < count:
+    elif (
+        key_bytes
+        and not gateway_settings.get("maxModels")
+        and (most := _MESSAGE_BYTES // (_RULE_BYTES + 2 * key_bytes)) < count
+    ):
         diagnostics.add("E617", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count, most=most)
 
 
@@ -389,20 +392,20 @@ def _key_bytes(inputs: Inputs, namespace: str, secret: str) -> int | None:
             secret,
         )
         if body.get("kind") == "Secret" and matches:
-            encodings = (body.get("data"), body.get("stringData"))  # nobody has looked at them
+            encodings = (body.get("data"), body.get("stringData"))  # not validated
             coded, plain = (part if isinstance(part, dict) else {} for part in encodings)
-            size = sum(len(key) + len(str(value)) * 3 // 4 + _EACH for key, value in coded.items())
-            return size + sum(len(key) + len(str(value)) + _EACH for key, value in plain.items())
+            size = sum(len(key) + len(str(value)) * 3 // 4 + _KEY_OVERHEAD for key, value in coded.items())
+            return size + sum(len(key) + len(str(value)) + _KEY_OVERHEAD for key, value in plain.items())
     return None
 
 
-_LABELS: dict[str, Body] = {}
+_LABEL_CACHE: dict[str, Body] = {}
 
 
 def labels(name: str) -> Body:
-    """The labels of what leads to an app, or to several."""
-    if name not in _LABELS:
-        _LABELS[name] = SharedMap(
+    """The labels of the objects of a route; cached, so that all share one map."""
+    if name not in _LABEL_CACHE:
+        _LABEL_CACHE[name] = SharedMap(
             {
                 "app.kubernetes.io/name": name,
                 "app.kubernetes.io/component": "route",
@@ -410,7 +413,7 @@ def labels(name: str) -> Body:
                 "app.kubernetes.io/managed-by": "llmaz-renderer",
             }
         )
-    return _LABELS[name]
+    return _LABEL_CACHE[name]
 
 
 def name_origin(app: App, model: OpenModel) -> Origin:
@@ -433,7 +436,11 @@ def _backends_field(app: App | TrafficInput, request: RouteRequest) -> Path:
 
 def _timeout_origin(gateway_settings: GatewaySettings, request: RouteRequest, key: str) -> Origin:
     """The origin of one of the timeouts."""
-    return request.timed.at(key) if request.timed and key in request.timeouts else gateway_settings.at("timeouts", key)
+    return (
+        request.timeouts_origin.at(key)
+        if request.timeouts_origin and key in request.timeouts
+        else gateway_settings.at("timeouts", key)
+    )
 
 
 def _origins(
@@ -444,14 +451,14 @@ def _origins(
         (): app.origin(),
         ("name",): app.origin("metadata", "name"),
         ("namespace",): app.origin("metadata", "namespace"),
-        ("model",): request.named,
+        ("model",): request.model_origin,
         ("gateway",): gateway_settings.at("name"),
         ("gateway namespace",): gateway_settings.at("namespace"),
         ("auth",): gateway_settings.at("auth"),
         ("hostnames",): app.origin("spec", "hostnames") if request.hostnames else gateway_settings.at("hostnames"),
-        ("request",): request.timed or gateway_settings.at("timeouts"),
+        ("request",): request.timeouts_origin or gateway_settings.at("timeouts"),
         **{("said", key): _timeout_origin(gateway_settings, request, key) for key in ("request", "streamIdle")},
-        ("allowed",): request.allowing or app.origin(),
+        ("allowed",): request.allow_origin or app.origin(),
         ("backends",): app.origin("spec", *_backends_field(app, request)),
         ("limits",): app.origin("spec", "tokenLimits"),
         ("retries",): app.origin("spec", "retries"),

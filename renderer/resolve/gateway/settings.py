@@ -1,4 +1,4 @@
-"""Which Gateway the models of a namespace are reached through, and what RenderConfig says of it.
+"""The gateway settings of RenderConfig, by namespace.
 
 docs/design/routing.md#settings
 """
@@ -18,9 +18,9 @@ from renderer.resolve import target_versions
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
 
-TENANT = "x-tenant-id"
-_KEY = "x-api-key"  # the header that holds an API key where nobody says another
-MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
+TENANT_HEADER = "x-tenant-id"
+_API_KEY_HEADER = "x-api-key"  # the default header for API keys
+MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 MANY_WITH_KEYS = 250  # models, above which API keys may fill the message (docs/design/gateway.md#message-size)
 MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square (docs/design/gateway.md#memory)
 _DEFAULTS: Mapping[str, Any] = {
@@ -39,12 +39,12 @@ _DEFAULTS: Mapping[str, Any] = {
     "routeLayout": "model",
     "routeBuckets": 8,
 }
-_MOST = {"model": 1200, "packed": 1400}  # rules on one Gateway (docs/design/gateway.md#message-size)
-REQUEST = "300s"
-_LONGEST = 63  # characters of a Service's name
+_MAX_RULES = {"model": 1200, "packed": 1400}  # rules on one Gateway (docs/design/gateway.md#message-size)
+REQUEST_TIMEOUT = "300s"
+_MAX_SERVICE_NAME = 63  # characters of a Service's name
 _POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
-_MAKING = ("className", "serviceType", "replicas", "tls")  # of a Gateway that we make, and of no other
-# What belongs to the Gateway itself, so that two namespaces which name one Gateway must say the same of it.
+_CREATION_KEYS = ("className", "serviceType", "replicas", "tls")  # apply only to a Gateway that we create
+# Settings of the Gateway itself, which must be equal for all namespaces with the same Gateway.
 _GATEWAY_KEYS = (
     "create",
     "className",
@@ -76,7 +76,7 @@ class GatewaySettings(Struct, frozen=True, eq=False):
     hostnames: tuple[str, ...]
     timeouts: Mapping[str, str]
     created: bool
-    policies: dict[bool, Body]  # a memory of its authentication, by whether it is named from elsewhere
+    policies: dict[bool, Body]
 
     def get(self, key: str) -> Any:
         """The value of a setting: that of the namespace, else the general one, else the default."""
@@ -90,9 +90,9 @@ class GatewaySettings(Struct, frozen=True, eq=False):
         return self.config.origin("gateway", *path, key=key)
 
     @property
-    def most(self) -> int:
+    def max_rules(self) -> int:
         """The largest number of rules on the Gateway."""
-        return int(self.get("maxModels") or _MOST[self.get("routeLayout")])
+        return int(self.get("maxModels") or _MAX_RULES[self.get("routeLayout")])
 
 
 def read_gateway_settings(config: RenderConfig, namespace: str) -> GatewaySettings:
@@ -108,7 +108,7 @@ def read_gateway_settings(config: RenderConfig, namespace: str) -> GatewaySettin
         config=config,
         gateway=gateway,
         auth=auth,
-        tenant=str(auth.get("tenantHeader", TENANT)),
+        tenant=str(auth.get("tenantHeader", TENANT_HEADER)),
         mode=str(values["mode"]),
         dns_ttl=int(values["dnsTTL"]),
         hostnames=tuple(values["hostnames"]),
@@ -119,11 +119,11 @@ def read_gateway_settings(config: RenderConfig, namespace: str) -> GatewaySettin
 
 
 def gateway_settings(context: RunContext, namespace: str) -> GatewaySettings:
-    """What the models of a namespace are reached through."""
-    known = context.gateway_settings.get(namespace)
-    if known is None:
-        known = context.gateway_settings[namespace] = read_gateway_settings(context.inputs.config, namespace)
-    return known
+    """The settings of a namespace; cached."""
+    settings = context.gateways.get(namespace)
+    if settings is None:
+        settings = context.gateways[namespace] = read_gateway_settings(context.inputs.config, namespace)
+    return settings
 
 
 def all_gateway_settings(config: RenderConfig) -> Iterator[GatewaySettings]:
@@ -140,14 +140,14 @@ def collect_gateways(config: RenderConfig, diagnostics: Collector) -> dict[tuple
     gateways: dict[tuple[str, str], GatewaySettings] = {}
     proxies: dict[str, GatewaySettings] = {}
     for setting in all_gateway_settings(config):
-        first, name = gateways.setdefault(setting.gateway, setting), "/".join(setting.gateway)
+        first_setting, name = gateways.setdefault(setting.gateway, setting), "/".join(setting.gateway)
         for key in _GATEWAY_KEYS:
-            if _comparable_value(first, key) != _comparable_value(setting, key):
+            if _comparable_value(first_setting, key) != _comparable_value(setting, key):
                 diagnostics.add("E620", setting.at(key), key=key, name=name, namespace=setting.namespace)
         proxy = "-".join(setting.gateway)
-        if first is setting and setting.created:
-            other = proxies.setdefault(proxy, setting)
-            if len(proxy) > _LONGEST or not proxy[0].isalpha() or other is not setting:
+        if first_setting is setting and setting.created:
+            proxy_owner = proxies.setdefault(proxy, setting)
+            if len(proxy) > _MAX_SERVICE_NAME or not proxy[0].isalpha() or proxy_owner is not setting:
                 diagnostics.add("E634", setting.at("name"), name=name, proxy=proxy)
     for key, code in (("auth", "E621"), ("tls", "E630")):
         if config.get("gateway", key) == {}:  # a namespace may say so, to have none
@@ -161,9 +161,9 @@ def collect_gateways(config: RenderConfig, diagnostics: Collector) -> dict[tuple
 
 
 def _note_unused_settings(config: RenderConfig, diagnostics: Collector) -> None:
-    """Notes on settings of a Gateway's making where RenderConfig does not make the Gateway."""
+    """Notes on settings that apply only to a Gateway that we create, where RenderConfig does not ask for one."""
     general, *others = all_gateway_settings(config)
-    for key in _MAKING:
+    for key in _CREATION_KEYS:
         used = general.created
         for settings in others:
             overrides = config.get("gateway", "perNamespace", settings.namespace, default={})
@@ -176,7 +176,7 @@ def _note_unused_settings(config: RenderConfig, diagnostics: Collector) -> None:
 
 def _comparable_value(settings: GatewaySettings, key: str) -> Any:
     """The value of a setting, with None for everything empty, to be compared between namespaces."""
-    value = settings.most if key == "maxModels" else settings.get(key)
+    value = settings.max_rules if key == "maxModels" else settings.get(key)
     return list(value) if isinstance(value, tuple) and value else value or None
 
 
@@ -192,11 +192,13 @@ def _validate_auth(gateways: Mapping[tuple[str, str], GatewaySettings], diagnost
             diagnostics.add("E635", settings.at("auth", "jwt", key=True))
         tenant, keys = settings.tenant.lower(), (auth.get("apiKeys") or {}).get("headers") or ()
         for i, header in enumerate(keys):
-            if header.lower() in (MODEL, "host", tenant):
-                diagnostics.add("E632", settings.at("auth", "apiKeys", "headers", i), header=header, other=_KEY)
+            if header.lower() in (MODEL_HEADER, "host", tenant):
+                diagnostics.add(
+                    "E632", settings.at("auth", "apiKeys", "headers", i), header=header, other=_API_KEY_HEADER
+                )
         valid = _validate_providers(settings, diagnostics)
-        if tenant in (MODEL, "host", *(_credential_headers(auth) if valid else ())):
-            diagnostics.add("E632", settings.at("auth", "tenantHeader"), header=settings.tenant, other=TENANT)
+        if tenant in (MODEL_HEADER, "host", *(_credential_headers(auth) if valid else ())):
+            diagnostics.add("E632", settings.at("auth", "tenantHeader"), header=settings.tenant, other=TENANT_HEADER)
         if valid:
             for path, why, hint in jwt_providers.provider_faults(auth.get("jwt") or ()):
                 words = {"what": f"SecurityPolicy of {'/'.join(settings.gateway)}", "why": why, "hint": hint}
@@ -212,7 +214,7 @@ def _validate_auth(gateways: Mapping[tuple[str, str], GatewaySettings], diagnost
 def _credential_headers(auth: Mapping[str, Any]) -> Iterator[str]:
     """The lowercase headers that carry credentials; of API keys only the default header."""
     if "headers" not in (auth.get("apiKeys") or {"headers": ()}):
-        yield _KEY
+        yield _API_KEY_HEADER
     for provider in auth.get("jwt") or ():
         where = provider.get("extractFrom")
         yield from (header["name"].lower() for header in where.get("headers") or ()) if where else ("authorization",)
@@ -236,55 +238,59 @@ def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bo
     return False
 
 
-def _with_schema_defaults(node: Any, value: Any, late: component_versions.Node) -> Any:
+def _with_schema_defaults(node: Any, value: Any, too_new: component_versions.Node) -> Any:
     """The value with the defaults of its schema, which must be written out in lists (docs/design/drift.md#rules).
-    `late`: fields that are too new for the target, which get no default.
+    `too_new`: fields that are too new for the target, which get no default.
     """
     if isinstance(value, dict):
         properties = node.get("properties") or {}
-        filled = {
-            key: _with_schema_defaults(properties.get(key) or {}, item, late.get(key, {}))
+        values = {
+            key: _with_schema_defaults(properties.get(key) or {}, item, too_new.get(key, {}))
             for key, item in value.items()
         }
         defaults = {key: property_["default"] for key, property_ in properties.items() if "default" in property_}
-        return {**{key: property_ for key, property_ in defaults.items() if "!" not in late.get(key, {})}, **filled}
+        return {**{key: property_ for key, property_ in defaults.items() if "!" not in too_new.get(key, {})}, **values}
     if isinstance(value, list):
-        return [_with_schema_defaults(node.get("items") or {}, item, late.get("[]", {})) for item in value]
+        return [_with_schema_defaults(node.get("items") or {}, item, too_new.get("[]", {})) for item in value]
     return value
 
 
-def policy(settings: GatewaySettings, *, across: bool) -> Body:
-    """The Gateway's authentication as fields of a SecurityPolicy; `across`: referred to from another namespace."""
-    if across not in settings.policies:
-        settings.policies[across] = share_maps(_policy(settings, across))
-    return settings.policies[across]
+def auth_policy(settings: GatewaySettings, *, across_namespaces: bool) -> Body:
+    """The Gateway's authentication as fields of a SecurityPolicy; `across_namespaces`: referred to from another
+    namespace.
+    """
+    if across_namespaces not in settings.policies:
+        settings.policies[across_namespaces] = share_maps(_build_auth_policy(settings, across_namespaces))
+    return settings.policies[across_namespaces]
 
 
-def _policy(settings: GatewaySettings, across: bool) -> Body:
+def _build_auth_policy(settings: GatewaySettings, across_namespaces: bool) -> Body:
     spec: dict[str, Any] = {}
     if keys := settings.auth.get("apiKeys"):
         reference = {"group": "", "kind": "Secret", "name": keys["secretName"]}
-        if across:
+        if across_namespaces:
             reference["namespace"] = settings.gateway[0]
         spec["apiKeyAuth"] = {
             "credentialRefs": [reference],
-            "extractFrom": [{"headers": list(keys.get("headers") or (_KEY,))}],
+            "extractFrom": [{"headers": list(keys.get("headers") or (_API_KEY_HEADER,))}],
             "forwardClientIDHeader": settings.tenant,
             "sanitize": True,
         }
     if providers := settings.auth.get("jwt"):
         node = schema.read(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"]["providers"]
-        late = target_versions.too_new_fields(settings.config, _POLICY, "spec", "jwt", "providers")
-        spec["jwt"] = {"providers": _with_schema_defaults(node, providers, late)}
+        too_new = target_versions.too_new_fields(settings.config, _POLICY, "spec", "jwt", "providers")
+        spec["jwt"] = {"providers": _with_schema_defaults(node, providers, too_new)}
     return spec
 
 
-def plan_gateway(settings: GatewaySettings, namespaces: tuple[str, ...], granted: tuple[str, ...]) -> GatewayPlan:
-    """The plan of a Gateway that we make. `namespaces`: of the routes on it; `granted`: of the routes that repeat its
-    authentication.
+def plan_gateway(
+    settings: GatewaySettings, namespaces: tuple[str, ...], granted_namespaces: tuple[str, ...]
+) -> GatewayPlan:
+    """The plan of a Gateway that we create. `namespaces`: of the routes on it; `granted_namespaces`: of the routes that
+    repeat its authentication.
     """
     namespace, name = settings.gateway
-    removed = [MODEL, *([settings.tenant] if settings.auth else [TENANT])]
+    removed_headers = [MODEL_HEADER, *([settings.tenant] if settings.auth else [TENANT_HEADER])]
     return GatewayPlan(
         name=name,
         namespace=namespace,
@@ -293,12 +299,12 @@ def plan_gateway(settings: GatewaySettings, namespaces: tuple[str, ...], granted
         replicas=settings.get("replicas"),
         hostnames=settings.hostnames,
         tls=settings.get("tls") or {},
-        routes_from=namespaces,
-        removed_headers=tuple(removed),
-        authentication=policy(settings, across=False),
+        route_namespaces=namespaces,
+        removed_headers=tuple(removed_headers),
+        authentication=auth_policy(settings, across_namespaces=False),
         secret=(settings.auth.get("apiKeys") or {}).get("secretName", ""),
-        granted=tuple(other for other in granted if other != namespace),
-        grants=target_versions.reference_grant_version(settings.config),
+        granted_namespaces=tuple(granted for granted in granted_namespaces if granted != namespace),
+        grant_version=target_versions.reference_grant_version(settings.config),
         origins=lambda: {
             (): settings.at(),
             ("spec", "apiKeyAuth"): settings.at("auth", "apiKeys"),

@@ -9,7 +9,7 @@ from renderer.diagnostics import Collector
 from renderer.resolve.gateway import routing, settings
 
 
-def streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
+def warn_streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
     """Warns of InferenceModels over pools that rename, on Gateways where tokens are counted.
 
     To count the tokens of a stream, the AI gateway makes the engine report them: after the picker has written a
@@ -17,27 +17,23 @@ def streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
     Gateway.
     """
     limiting_routes: dict[tuple[str, str], TrafficInput] = {}
-    for traffic_input in inputs.traffic:
-        if traffic_input.kind == "ModelRoute" and traffic_input.spec.get("tokenLimits"):
-            limiting_routes.setdefault(
-                settings.read_gateway_settings(inputs.config, traffic_input.namespace).gateway, traffic_input
-            )
+    for item in inputs.traffic:
+        if item.kind == "ModelRoute" and item.spec.get("tokenLimits"):
+            limiting_routes.setdefault(settings.read_gateway_settings(inputs.config, item.namespace).gateway, item)
     if not limiting_routes:
         return
     apps = {(app.namespace, app.name): app for app in (*inputs.apps, *inputs.outside_apps)}
-    for traffic_plan in inputs.rendered_traffic:
-        limiting_route = limiting_routes.get(
-            settings.read_gateway_settings(inputs.config, traffic_plan.namespace).gateway
-        )
-        renamed = next(_renamed_targets(traffic_plan), None) if traffic_plan.kind == "InferenceModel" else None
+    for item in inputs.rendered_traffic:
+        limiting_route = limiting_routes.get(settings.read_gateway_settings(inputs.config, item.namespace).gateway)
+        renamed_target = next(_renamed_targets(item), None) if item.kind == "InferenceModel" else None
         if (
             limiting_route
-            and renamed is not None
-            and _has_picker(inputs, traffic_plan, apps.get((traffic_plan.namespace, _pool_name(traffic_plan))))
+            and renamed_target is not None
+            and _has_picker(inputs, item, apps.get((item.namespace, _pool_name(item))))
         ):
             file, line, _ = limiting_route.origin("spec", "tokenLimits").place
-            words = {"model": traffic_plan.spec["modelName"], "route": limiting_route.name, "file": file, "line": line}
-            diagnostics.add("W247", traffic_plan.origin("spec", "targetModels", renamed, "name"), **words)
+            words = {"model": item.spec["modelName"], "route": limiting_route.name, "file": file, "line": line}
+            diagnostics.add("W247", item.origin("spec", "targetModels", renamed_target, "name"), **words)
 
 
 def _renamed_targets(item: TrafficInput) -> Iterator[int]:

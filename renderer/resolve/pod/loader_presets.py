@@ -1,7 +1,6 @@
-"""The init containers that bring weights into the pod, and the credentials that they or the engine get.
+"""Loaders: the init containers that bring weights into the pod, and the credentials that they or the engine get.
 
-What a loader needs is its preset's data (presets/loaders); here is only how it is put together
-(docs/design/contract.md#names-in-the-pod).
+The data of each loader is its preset in presets/loaders (docs/design/contract.md#names-in-the-pod).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from renderer.template import Filler
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
-    from renderer.input_types import SecuritySpec
+    pass
 
 WORDS = frozenset(
     [
@@ -46,14 +45,14 @@ WORDS = frozenset(
     ]
 )
 VOLUME = "model-volume"
-WRITABLE = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
+WRITABLE_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
 _NO_ORIGINS: Mapping[Path, Origin] = {}
-READABLE = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
+READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
 
 
 class Credentials(Struct, frozen=True):
-    """What gives access to the weights: environment entries, and files mounted from Secrets. `origins`: of each entry's
-    fields.
+    """Credentials for the weights: environment entries, and files mounted from Secrets. `origins`: of the fields of
+    each entry of `env`.
     """
 
     env: tuple[Body, ...] = ()
@@ -63,8 +62,8 @@ class Credentials(Struct, frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    """An argument or environment entry of a preset: when it holds (None: always), its value or what fills it, and where
-    it stands: the origin of all of its fields.
+    """An argument or environment entry of a preset. `when`: its condition, None for always; `fixed`: its value, where
+    it has no `filler`; `origins`: of its fields.
     """
 
     when: Filler | None
@@ -75,23 +74,23 @@ class _Part(Struct, frozen=True):
 
 
 class _Grant(Struct, frozen=True):
-    """Credentials that go with a source, and when."""
+    """Credentials for a source. `when`: their condition, None for always."""
 
     when: Filler | None
     credentials: Credentials
 
 
 class _Source(Struct, frozen=True, eq=False):
-    """What a loader needs for one kind of source. `granted`: the credentials, where they depend on nothing."""
+    """What a loader needs for one kind of source. `credentials`: all grants merged, where none has a condition."""
 
     envs: tuple[_Part, ...]
     grants: tuple[_Grant, ...]
-    granted: Credentials | None
+    credentials: Credentials | None
 
 
 class Loader(Struct, frozen=True, eq=False):
-    """A loader preset under RenderConfig, made ready once a run. `sources`: by hub or URI scheme that it serves;
-    `origins`: of its container's fields that are alike for all sources.
+    """A compiled loader preset, with RenderConfig's settings for it. `sources`: by hub or URI scheme; `origins`: of the
+    container's fields that do not depend on the source.
     """
 
     name: str
@@ -106,59 +105,58 @@ class Loader(Struct, frozen=True, eq=False):
     origins: Mapping[Path, Origin]
 
 
-def settings(config: RenderConfig, diagnostics: Collector) -> None:
-    """What is wrong with RenderConfig's `loaders`, each at its place, whether an app has that loader or not."""
-    for name, mine in (config.get("loaders") or {}).items():
-        at = config.origin("loaders", name)
+def validate_settings(config: RenderConfig, diagnostics: Collector) -> None:
+    """Errors about RenderConfig's `loaders`, used or not."""
+    for name, loader_spec in (config.get("loaders") or {}).items():
+        origin = config.origin("loaders", name)
         for key, form in (("image", "repository"), ("version", "tag")):
-            if key in mine:
-                images.validate_image(mine[key], form, at.at(key), diagnostics)
-        resources.merge_resources(
-            [ValueLayer({}, at), ValueLayer(mine.get("resources") or {}, at.at("resources"))], {}, diagnostics
-        )
-        api_defaults.default_env(mine.get("env") or (), at.at("env"), diagnostics)
+            if key in loader_spec:
+                images.validate_image(loader_spec[key], form, origin.at(key), diagnostics)
+        layer = ValueLayer(loader_spec.get("resources") or {}, origin.at("resources"))
+        resources.merge_resources([ValueLayer({}, origin), layer], {}, diagnostics)
+        api_defaults.default_env(loader_spec.get("env") or (), origin.at("env"), diagnostics)
 
 
 def read_loader(inputs: Inputs, name: str) -> Loader:
-    """The loader preset of that name; what is wrong with RenderConfig's words on it, `settings` says."""
+    """The compiled loader preset of that name. Invalid settings of RenderConfig are ignored: `validate_settings`
+    reports them.
+    """
     preset, config = inputs.loaders[name].value["spec"], inputs.config
-    at, config_at = inputs.loaders[name].origin("spec"), config.origin("loaders", name)
-    secured: SecuritySpec = preset.get("security", {})
-    mine = config.get("loaders", name) or {}
-    authors = (preset, at), (mine, config_at)
+    preset_origin, config_origin = inputs.loaders[name].origin("spec"), config.origin("loaders", name)
+    security_spec = preset.get("security", {})
+    overrides = config.get("loaders", name) or {}
+    authors = (preset, preset_origin), (overrides, config_origin)
     repository, version = [replacements(key, authors)[-1] for key in ("image", "version")]
     sources: dict[str, _Source] = {}
     for i, entry in enumerate(preset["sources"]):
-        entry_at = at.at("sources", i)
-        granted = enumerate(entry.get("credentials") or ())
-        grants = tuple(_grant(config, item, entry_at.at("credentials", j)) for j, item in granted)
-        envs = enumerate(entry.get("envs") or ())
-        source = _Source(
-            tuple(_part(item, item["name"], entry_at.at("envs", j)) for j, item in envs),
-            grants,
-            None if any(grant.when for grant in grants) else _granted([grant.credentials for grant in grants]),
-        )
-        sources |= dict.fromkeys(entry["serves"], source)
-    amounts = replacements("resources", authors)
-    fields: dict[Path, Origin] = {("command",): at.at("command"), ("image",): repository.origin}
-    if amounts:
-        fields["resources",] = amounts[-1].origin
+        source_origin = preset_origin.at("sources", i)
+        items = enumerate(entry.get("credentials") or ())
+        grants = tuple(_grant(config, item, source_origin.at("credentials", j)) for j, item in items)
+        items = enumerate(entry.get("envs") or ())
+        envs = tuple(_part(item, item["name"], source_origin.at("envs", j)) for j, item in items)
+        is_fixed = not any(grant.when for grant in grants)
+        credentials = _merge_credentials([grant.credentials for grant in grants]) if is_fixed else None
+        sources |= dict.fromkeys(entry["serves"], _Source(envs, grants, credentials))
+    resource_layers = replacements("resources", authors)
+    field_origins: dict[Path, Origin] = {("command",): preset_origin.at("command"), ("image",): repository.origin}
+    if resource_layers:
+        field_origins["resources",] = resource_layers[-1].origin
     return Loader(
         name=name,
         image=images.image_reference(config, images.with_tag(repository.value, version.value)),
         command=tuple(preset.get("command") or ()),
-        args=tuple(_argument(item, at.at("args", i)) for i, item in enumerate(preset.get("args") or ())),
-        config_env=tuple(_config_env(mine.get("env") or (), config_at.at("env"))),
-        resources=_resources(amounts[-1].value if amounts else {}),
-        security=security.context(secured, read_only=bool(secured.get("readOnlyRoot"))),
-        knows_user="user" in secured,
+        args=tuple(_argument(item, preset_origin.at("args", i)) for i, item in enumerate(preset.get("args") or ())),
+        config_env=tuple(_config_env(overrides.get("env") or (), config_origin.at("env"))),
+        resources=_normalize_resources(resource_layers[-1].value if resource_layers else {}),
+        security=security.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
+        knows_user="user" in security_spec,
         sources=sources,
-        origins=fields,
+        origins=field_origins,
     )
 
 
 def _config_env(entries: Sequence[Body], origin: Origin) -> Iterator[_Part]:
-    """The entries, normal; without wrong ones."""
+    """The entries with API defaults, without invalid ones."""
     for i, entry in enumerate(entries):
         diagnostics = Collector()
         fixed = api_defaults.default_env_entry(entry, origin, diagnostics)
@@ -178,28 +176,28 @@ def _part(entry: Mapping[str, Any], name: str, origin: Origin) -> _Part:
 
 
 def _grant(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> _Grant:
-    (secret, secret_at), optional = _secret(config, entry, origin), entry.get("optional", True)
+    (secret, secret_origin), optional = _secret_name(config, entry, origin), entry.get("optional", True)
     env: list[Body] = [_from_secret(variable, secret, optional) for variable in entry.get("envs") or ()]
     reference = ("valueFrom", "secretKeyRef")
     entries = [origin.at("envs", i) for i in range(len(env))]
-    fields: list[dict[Path, Origin]] = [
-        {(): at, (*reference, "key"): at.at("key"), (*reference, "name"): secret_at} for at in entries
+    field_origins: list[dict[Path, Origin]] = [
+        {(): at, (*reference, "key"): at.at("key"), (*reference, "name"): secret_origin} for at in entries
     ]
     if file := entry.get("file"):
         volume = f"{entry['secret']}-credentials"
-        fields.append({("name",): origin.at("file", "env"), ("value",): origin.at("file", "mountPath")})
+        field_origins.append({("name",): origin.at("file", "env"), ("value",): origin.at("file", "mountPath")})
         env.append(SharedMap({"name": file["env"], "value": f"{file['mountPath'].rstrip('/')}/{file['key']}"}))
         mount = SharedMap({"name": volume, "mountPath": file["mountPath"], "readOnly": True})
         credentials = Credentials(
-            tuple(env), tuple(fields), (mount,), ({"name": volume, "secret": {"secretName": secret}},)
+            tuple(env), tuple(field_origins), (mount,), ({"name": volume, "secret": {"secretName": secret}},)
         )
     else:
-        credentials = Credentials(tuple(env), tuple(fields))
+        credentials = Credentials(tuple(env), tuple(field_origins))
     return _Grant(template.condition(entry["when"], WORDS) if "when" in entry else None, credentials)
 
 
 def _from_secret(entry: Mapping[str, Any], secret: str, optional: bool) -> Body:
-    """An environment entry: a key of the Secret, or a value that goes with it."""
+    """An environment entry: a key of the Secret, or the entry's own value."""
     if "value" in entry:
         return SharedMap({"name": entry["name"], "value": entry["value"]})
     reference = {"name": secret, "key": entry["key"], **({"optional": True} if optional else {})}
@@ -207,19 +205,19 @@ def _from_secret(entry: Mapping[str, Any], secret: str, optional: bool) -> Body:
     return shared
 
 
-def _secret(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> tuple[str, Origin]:
-    """The name of the Secret, and who says it."""
+def _secret_name(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> tuple[str, Origin]:
+    """The name of the Secret, and its origin."""
     secret = entry["secret"]
     chosen = config.get("secrets", secret)
-    own = (chosen, config.origin("secrets", secret)) if isinstance(chosen, Mapping) else ({}, origin)
+    override = (chosen, config.origin("secrets", secret)) if isinstance(chosen, Mapping) else ({}, origin)
     if isinstance(chosen, str) and chosen:
         return chosen, config.origin("secrets", secret)
-    names = replacements("name", [(entry, origin), own])
+    names = replacements("name", [(entry, origin), override])
     return (names[-1].value, names[-1].origin) if names else (f"{secret}-access-secret", origin.at("secret"))
 
 
-def _resources(spec: Mapping[str, Any]) -> Body:
-    """Canonical; without what is no quantity, and without requests where one is above its limit."""
+def _normalize_resources(spec: Mapping[str, Any]) -> Body:
+    """Canonical resources, without invalid quantities, and without requests where one is above its limit."""
     sides: dict[str, dict[str, str]] = {}
     for side in ("limits", "requests"):
         for name, value in (spec.get(side) or {}).items():
@@ -233,15 +231,16 @@ def _resources(spec: Mapping[str, Any]) -> Body:
 
 
 def credentials(loader: Loader, weights: Weights) -> Credentials:
-    """What the source's preset entry says, under RenderConfig's Secret names."""
+    """The loader's credentials for these weights, with RenderConfig's names of Secrets."""
     source = loader.sources[weights.hub or weights.scheme]
-    if source.granted:
-        return source.granted
-    return _granted([grant.credentials for grant in source.grants if grant.when is None or grant.when(weights.words)])
+    if source.credentials:
+        return source.credentials
+    return _merge_credentials(
+        [grant.credentials for grant in source.grants if grant.when is None or grant.when(weights.words)]
+    )
 
 
-def _granted(grants: Sequence[Credentials]) -> Credentials:
-    """All of them as one."""
+def _merge_credentials(grants: Sequence[Credentials]) -> Credentials:
     if len(grants) == 1:
         return grants[0]
     return Credentials(
@@ -252,11 +251,11 @@ def _granted(grants: Sequence[Credentials]) -> Credentials:
     )
 
 
-def _environment(
-    loader: Loader, weights: Weights, runner_env: Sequence[Body], access: Credentials
+def _merge_environment(
+    loader: Loader, weights: Weights, runner_env: Sequence[Body], credentials: Credentials
 ) -> dict[str, tuple[Body, Mapping[Path, Origin]]]:
-    """The variables by name, each with the origins of its fields: the runner's (these have none), RenderConfig's, the
-    preset's.
+    """The loader's variables by name, each with the origins of its fields: merged from the runner's (without origins),
+    RenderConfig's, the preset's, and the credentials.
     """
     words = weights.words
     env: dict[str, tuple[Body, Mapping[Path, Origin]]] = {entry["name"]: (entry, _NO_ORIGINS) for entry in runner_env}
@@ -264,36 +263,39 @@ def _environment(
         if part.when is None or part.when(words):
             entry = {"name": part.name, "value": str(part.filler(words))} if part.filler else part.fixed
             env[part.name] = entry, part.origins
-    for entry, fields in zip(access.env, access.origins, strict=True):
-        env.setdefault(entry["name"], (entry, fields))  # Secrets come last, and only where the name is not taken
+    for entry, field_origins in zip(credentials.env, credentials.origins, strict=True):
+        env.setdefault(entry["name"], (entry, field_origins))  # Secrets come last, and only where the name is not taken
     return env
 
 
-def _arguments(loader: Loader, weights: Weights) -> list[_Part]:
-    """The arguments that hold."""
+def _active_args(loader: Loader, weights: Weights) -> list[_Part]:
+    """The arguments whose conditions hold for these weights."""
     return [part for part in loader.args if part.when is None or part.when(weights.words)]
 
 
 def origins(
-    loader: Loader, weights: Weights, runner_env: Mapping[str, Origin], access: Credentials
+    loader: Loader, weights: Weights, runner_env: Mapping[str, Origin], credentials: Credentials
 ) -> Iterator[tuple[Path, Origin]]:
-    """Who says the fields of the container for these weights, a variable by its name. `runner_env`: who says the
-    runner's.
-    """
+    """The origins of the container's fields, by path, with variables by name. `runner_env`: those of the runner."""
     yield from loader.origins.items()
-    for i, part in enumerate(_arguments(loader, weights)):
+    for i, part in enumerate(_active_args(loader, weights)):
         yield ("args", i), part.origins[()]
     names = [{"name": name} for name in runner_env]
-    for name, (_, fields) in _environment(loader, weights, names, access).items():
-        for path, origin in (fields or {(): runner_env[name]}).items():
+    for name, (_, field_origins) in _merge_environment(loader, weights, names, credentials).items():
+        for path, origin in (field_origins or {(): runner_env[name]}).items():
             yield ("env", name, *path), origin
 
 
-def container(
-    loader: Loader, position: int, weights: Weights, runner_env: Sequence[Body], access: Credentials, hardening: str
+def loader_container(
+    loader: Loader,
+    position: int,
+    weights: Weights,
+    runner_env: Sequence[Body],
+    credentials: Credentials,
+    hardening: str,
 ) -> Container:
-    """The init container for the weights of the model at `position`, the main model's being 0."""
-    env = _environment(loader, weights, runner_env, access)
+    """The init container for the weights of the model at `position` of the claim; the main model is at 0."""
+    env = _merge_environment(loader, weights, runner_env, credentials)
     return Container(
         name=f"model-loader-{position}" if position else "model-loader",
         image=loader.image,
@@ -301,11 +303,11 @@ def container(
         args=tuple(
             [
                 str(argument.filler(weights.words)) if argument.filler else argument.fixed
-                for argument in _arguments(loader, weights)
+                for argument in _active_args(loader, weights)
             ]
         ),
         env=tuple([entry for entry, _ in env.values()]),
         resources=loader.resources,
         security={} if hardening == "off" else loader.security,
-        mounts=(WRITABLE, *access.mounts),
+        mounts=(WRITABLE_MOUNT, *credentials.mounts),
     )

@@ -1,8 +1,8 @@
-"""`spec.podTemplate` over the pod that we made: a strategic merge, by Kubernetes' own merge keys.
+"""The strategic merge of `spec.podTemplate` into the pod of a Playground, by Kubernetes' own merge keys.
 
-Maps merge key by key. Items of a list are found by the keys that schemas/output/merging.json has for it; any other list
-is replaced whole. `$patch: delete` drops a map or an item, `$patch: replace` puts a map in the place of the old one. A
-patch is normal already (`normal.part`): nothing in it is empty without meaning it.
+Maps are merged key by key. Items of a list are matched by its merge keys in schemas/output/merging.json; lists without
+merge keys are replaced. `$patch: delete` deletes a map or an item, `$patch: replace` replaces a map. Patches have
+passed `api_defaults.part`, which drops empty values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from renderer.resolve.weight_sources import MODELS_FOLDER
 if TYPE_CHECKING:
     from renderer.input_types import AppSpec
 
-_POD = {
+_POD_FIELDS = {
     "schedulerName": "scheduler_name",
     "automountServiceAccountToken": "mounts_token",
     "enableServiceLinks": "service_links",
@@ -39,19 +39,19 @@ _POD = {
     "affinity": "affinity",
     "volumes": "volumes",
 }
-_CONTAINERS = {"initContainers": "init_containers", "containers": "containers"}
-_ELSEWHERE = {
+_CONTAINER_GROUPS = {"initContainers": "init_containers", "containers": "containers"}
+_RUNNER_HINTS = {
     "command": "write a BackendRuntime with another command",
     "args": "write spec.backendRuntimeConfig.args",
     "ports": "every part of the pod agrees on one port; leave it out",
 }
 _DIRECTIVE = "$patch"
 _DELETE = "delete"
-_Lists = Mapping[str, Any]  # as _lists() has them
+_MergeKeys = Mapping[str, Any]  # a node of the tree that _merge_keys() returns
 
 
 class PatchedPod(Struct, frozen=True):
-    """A pod under a podTemplate. `origins`: by path in its template, where the patch sets the field."""
+    """A patched pod. `origins`: of the fields that the patch sets, by path in the pod's template."""
 
     pod: Pod
     origins: Mapping[Path, Origin]
@@ -62,41 +62,45 @@ def patch_pod(
     pod: Pod,
     patch: Body,
     own_labels: Sequence[str],
-    hard: bool,
+    hardened: bool,
     origin: Origin,
     diagnostics: Collector,
 ) -> PatchedPod:
-    """The pod with the patch over it. `own_labels`: ours of app.kubernetes.io, which stay; `hard`: new containers are
-    hardened too.
+    """The pod with the patch merged into it. `own_labels`: of app.kubernetes.io, which a patch may not change;
+    `hardened`: new containers get no privilege escalation.
     """
     metadata, spec = patch.get("metadata") or {}, patch.get("spec") or {}
     for key in ("labels", "annotations"):
-        at = origin.at("metadata", key)
+        part_origin = origin.at("metadata", key)
         pod_defaults.validate_reserved_keys(
-            metadata.get(key) or {}, at, diagnostics, reserve_common=key == "labels", limited_to=own_labels
+            metadata.get(key) or {}, part_origin, diagnostics, reserve_common=key == "labels", limited_to=own_labels
         )
-    at, merge = origin.at("spec"), _Merge(diagnostics)
-    fields = {key: value for key, value in spec.items() if key not in _CONTAINERS}
-    merged = merge.map(_body(pod, _POD, fields), fields, _lists()["spec"], at, ("spec",))
-    changed: Pod = _changed(pod, _POD, merged, fields, ("spec",))
-    inits, containers = (
-        _containers(config, getattr(pod, ours), theirs, spec.get(theirs) or (), hard, at.at(theirs), merge)
-        for theirs, ours in _CONTAINERS.items()
+    part_origin, merge = origin.at("spec"), _Merge(diagnostics)
+    fields = {key: value for key, value in spec.items() if key not in _CONTAINER_GROUPS}
+    merged = merge.merge_map(
+        _api_fields(pod, _POD_FIELDS, fields), fields, _merge_keys()["spec"], part_origin, ("spec",)
+    )
+    patched: Pod = _with_fields(pod, _POD_FIELDS, merged, fields, ("spec",))
+    init_containers, containers = (
+        _patch_containers(
+            config, getattr(pod, field), group, spec.get(group) or (), hardened, part_origin.at(group), merge
+        )
+        for group, field in _CONTAINER_GROUPS.items()
     )
     for key in ("labels", "annotations"):
         merge.origins |= {("metadata", key, name): origin.at("metadata", key, name) for name in metadata.get(key) or {}}
     patched_pod = replace(
-        changed,
+        patched,
         labels={**pod.labels, **(metadata.get("labels") or {})},
         annotations={**pod.annotations, **(metadata.get("annotations") or {})},
-        init_containers=inits,
+        init_containers=init_containers,
         containers=containers,
     )
     return PatchedPod(patched_pod, merge.origins)
 
 
 def runner_patch(spec: AppSpec) -> tuple[int, Body]:
-    """Where a Playground's podTemplate speaks of model-runner, and what it says; (0, {}) when it does not."""
+    """The index of model-runner in a Playground's podTemplate, and its patch; (0, {}) where there is none."""
     if not (template := spec.get("podTemplate")):
         return 0, {}
     for i, container in enumerate(maps_at(template, "spec", "containers")):
@@ -108,98 +112,103 @@ def runner_patch(spec: AppSpec) -> tuple[int, Body]:
 # Containers
 
 
-def _containers(
+def _patch_containers(
     config: RenderConfig,
-    old: Sequence[Container],
+    containers_before: Sequence[Container],
     group: str,
     patches: Sequence[Body],
-    hard: bool,
-    at: Origin,
+    hardened: bool,
+    origin: Origin,
     merge: _Merge,
 ) -> tuple[Container, ...]:
-    diagnostics = merge.found
-    containers = {container.name: container for container in old}
+    diagnostics = merge.diagnostics
+    containers = {container.name: container for container in containers_before}
     seen: set[str] = set()
     for i, patch in enumerate(patches):
-        name, origin = patch["name"], at.at(i)
+        name, item_origin = patch["name"], origin.at(i)
         if name in seen:
-            diagnostics.add("E294", origin.at("name"), name=name)
+            diagnostics.add("E294", item_origin.at("name"), name=name)
             continue
         seen.add(name)
-        if name == pods.RUNNER and not _runner_may(patch, origin, diagnostics):
+        if name == pods.RUNNER and not _may_patch_runner(patch, item_origin, diagnostics):
             continue
         if patch.get(_DIRECTIVE) == _DELETE:
-            if _deletable(patch, ("name",), name in containers, containers, origin, diagnostics):
+            if _deletable(patch, ("name",), name in containers, containers, item_origin, diagnostics):
                 del containers[name]
         elif name in containers:
-            containers[name] = _container(config, group, containers[name], patch, origin, merge)
+            containers[name] = _patch_container(config, group, containers[name], patch, item_origin, merge)
         elif "image" in patch:
-            new = _container(config, group, Container(name), patch, origin, merge)
-            containers[name] = pods.safe(new) if hard else new
+            new = _patch_container(config, group, Container(name), patch, item_origin, merge)
+            containers[name] = pods.deny_escalation(new) if hardened else new
         else:
-            diagnostics.add("E295", origin.at("name"), name=name, hint=suggestion(name, [*containers]))
+            diagnostics.add("E295", item_origin.at("name"), name=name, hint=suggestion(name, [*containers]))
             continue
         if "image" in patch:
-            merge.origins["spec", group, name] = origin
+            merge.origins["spec", group, name] = item_origin
     merge.renumber(("spec", group), {name: i for i, name in enumerate(containers)})
     if seen.issuperset(containers):
-        merge.origins["spec", group] = at
+        merge.origins["spec", group] = origin
     return tuple(containers.values())
 
 
-def _runner_may(patch: Body, at: Origin, diagnostics: Collector) -> bool:
-    """Whether the patch leaves alone what everything else relies on."""
+def _may_patch_runner(patch: Body, origin: Origin, diagnostics: Collector) -> bool:
+    """Whether the patch leaves those fields unchanged that other objects depend on; errors where it does not."""
     if patch.get(_DIRECTIVE) == _DELETE:
-        diagnostics.add("E296", at.at(_DIRECTIVE), name=pods.RUNNER)
+        diagnostics.add("E296", origin.at(_DIRECTIVE), name=pods.RUNNER)
         return False
-    for key, hint in _ELSEWHERE.items():
+    for key, hint in _RUNNER_HINTS.items():
         if key in patch:
-            diagnostics.add("E293", at.at(key, key=True), field=key, hint=hint)
-    return not any(key in patch for key in _ELSEWHERE)
+            diagnostics.add("E293", origin.at(key, key=True), field=key, hint=hint)
+    return not any(key in patch for key in _RUNNER_HINTS)
 
 
-def _container(config: RenderConfig, group: str, old: Container, patch: Body, at: Origin, merge: _Merge) -> Container:
-    diagnostics, path = merge.found, ("spec", group, old.name)
+def _patch_container(
+    config: RenderConfig, group: str, container: Container, patch: Body, origin: Origin, merge: _Merge
+) -> Container:
+    diagnostics, path = merge.diagnostics, ("spec", group, container.name)
     fields = {key: value for key, value in patch.items() if key != "name"}
-    before = _body(old, pods.FIELDS, fields)
-    if pods.escalates(patch.get("securityContext") or {}) and "securityContext" in before:
-        # The API server takes no allowPrivilegeEscalation: false beside it.
-        context = before["securityContext"]
-        before["securityContext"] = {key: context[key] for key in context if key != "allowPrivilegeEscalation"}
-    merged = merge.map(before, fields, _lists()["spec"][group], at, path)
-    merge.origins[*path, "name"] = at.at("name")
-    _handlers(before, merged, patch, at, diagnostics)
+    fields_before = _api_fields(container, pods.CONTAINER_FIELDS, fields)
+    if pods.needs_escalation(patch.get("securityContext") or {}) and "securityContext" in fields_before:
+        # The API server refuses it together with allowPrivilegeEscalation: false.
+        context = fields_before["securityContext"]
+        fields_before["securityContext"] = {key: context[key] for key in context if key != "allowPrivilegeEscalation"}
+    merged = merge.merge_map(fields_before, fields, _merge_keys()["spec"][group], origin, path)
+    merge.origins[*path, "name"] = origin.at("name")
+    _validate_handlers(fields_before, merged, patch, origin, diagnostics)
     if "image" in patch:
-        images.validate_image(patch["image"], "image", at.at("image"), diagnostics)
+        images.validate_image(patch["image"], "image", origin.at("image"), diagnostics)
         merged["image"] = images.image_reference(config, patch["image"])
     if "resources" in merged:
         sides = merged["resources"].items()
         merged["resources"] = {
             key: resources.order_resources(side) if isinstance(side, Mapping) else side for key, side in sides
         }
-    changed: Container = _changed(old, pods.FIELDS, merged, fields, ("spec", group, "[]"))
-    return changed
+    patched: Container = _with_fields(container, pods.CONTAINER_FIELDS, merged, fields, ("spec", group, "[]"))
+    return patched
 
 
 _HANDLERS = ("exec", "grpc", "httpGet", "sleep", "tcpSocket")  # of a probe, and of a step of lifecycle
 
 
-def _handlers(before: Body, merged: Body, patch: Body, at: Origin, diagnostics: Collector) -> None:
-    """An error where the patch puts a second handler beside ours: a merge leaves both, and one may be given."""
+def _validate_handlers(before: Body, merged: Body, patch: Body, origin: Origin, diagnostics: Collector) -> None:
+    """An error where the patch adds a second handler: the merge keeps both, and only one is allowed."""
     steps: list[Path] = [("startupProbe",), ("readinessProbe",), ("livenessProbe",)]
     steps += [("lifecycle", "postStart"), ("lifecycle", "preStop")]
     for path in steps:
-        ours, merged_part, patch_part = (_below(side, path) for side in (before, merged, patch))
-        new = [key for key in _HANDLERS if key in patch_part and key not in ours]
-        old = [key for key in _HANDLERS if key in merged_part and key in ours and key not in patch_part]
-        if new and old:
-            what = f"'{old[0]}' is there already, and stays beside '{new[0]}'"
+        part_before, merged_part, patch_part = (_map_at(side, path) for side in (before, merged, patch))
+        new_handlers = [key for key in _HANDLERS if key in patch_part and key not in part_before]
+        old_handlers = [key for key in _HANDLERS if key in merged_part and key in part_before and key not in patch_part]
+        if new_handlers and old_handlers:
+            what = f"'{old_handlers[0]}' is there already, and stays beside '{new_handlers[0]}'"
             diagnostics.add(
-                "E299", at.at(*path, new[0], key=True), what=what, hint=f"write $patch: replace in {path[-1]}"
+                "E299",
+                origin.at(*path, new_handlers[0], key=True),
+                what=what,
+                hint=f"write $patch: replace in {path[-1]}",
             )
 
 
-def _below(value: Any, path: Path) -> Body:
+def _map_at(value: Any, path: Path) -> Body:
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
@@ -208,56 +217,65 @@ def _below(value: Any, path: Path) -> Body:
 # What a patched pod lacks
 
 
-def validate_patch(before: Pod, after: Pod, patch: Body, restricted: bool, at: Origin, diagnostics: Collector) -> None:
-    """Warnings for what the patch leaves without its other half: a volume that nobody fills any more, a mount over what
-    loaders fill; under restricted a container that may be root.
+def validate_patch(
+    before: Pod, after: Pod, patch: Body, restricted: bool, origin: Origin, diagnostics: Collector
+) -> None:
+    """Warnings about the patched pod: a volume whose loader is deleted, a mount over the loaders' volume, and under
+    hardening `restricted` a container that may run as root.
     """
-    steps = {container.name for container in after.init_containers}
+    init_names = {container.name for container in after.init_containers}
     for loader in before.init_containers:
         mounted = {mount_body["name"] for mount_body in loader.mounts if mount_body["name"] == VOLUME}
-        if loader.name not in steps and mounted and _empty(after, VOLUME):
-            diagnostics.add("W218", _said(patch, "initContainers", loader.name, at), loader=loader.name, volume=VOLUME)
-    loads = any(mount_body["name"] == VOLUME for step in after.init_containers for mount_body in step.mounts)
-    for mount in after.containers[0].mounts if loads else ():
+        if loader.name not in init_names and mounted and _is_empty_dir(after, VOLUME):
+            diagnostics.add(
+                "W218",
+                _container_origin(patch, "initContainers", loader.name, origin),
+                loader=loader.name,
+                volume=VOLUME,
+            )
+    loads_weights = any(mount_body["name"] == VOLUME for step in after.init_containers for mount_body in step.mounts)
+    for mount in after.containers[0].mounts if loads_weights else ():
         if mount["name"] != VOLUME and mount["mountPath"].rstrip("/") == MODELS_FOLDER.rstrip("/"):
-            diagnostics.add("W229", _said(patch, "containers", pods.RUNNER, at), name=mount["name"], volume=VOLUME)
+            diagnostics.add(
+                "W229", _container_origin(patch, "containers", pods.RUNNER, origin), name=mount["name"], volume=VOLUME
+            )
     if not restricted:
         return
-    known = {container.name for container in (*before.init_containers, *before.containers)}
+    known_names = {container.name for container in (*before.init_containers, *before.containers)}
     groups = (("initContainers", after.init_containers), ("containers", after.containers))
     for group, containers in groups:
         for container in containers:
-            if container.name not in known and not _unprivileged(after, container):
-                diagnostics.add("W219", _said(patch, group, container.name, at), name=container.name)
+            if container.name not in known_names and not _is_restricted(after, container):
+                diagnostics.add("W219", _container_origin(patch, group, container.name, origin), name=container.name)
 
 
-def _said(patch: Body, group: str, name: str, at: Origin) -> Origin:
-    """Where the patch speaks of a container."""
+def _container_origin(patch: Body, group: str, name: str, origin: Origin) -> Origin:
+    """The origin of a container in the patch, else `origin`."""
     for i, container in enumerate((patch.get("spec") or {}).get(group) or ()):
         if container["name"] == name:
-            return at.at("spec", group, i, "name")
-    return at
+            return origin.at("spec", group, i, "name")
+    return origin
 
 
-def _empty(pod: Pod, volume: str) -> bool:
-    return any(volume_body["name"] == volume and "emptyDir" in volume_body for volume_body in pod.volumes)
+def _is_empty_dir(pod: Pod, name: str) -> bool:
+    return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
 
 
-def _unprivileged(pod: Pod, container: Container) -> bool:
-    """Whether PodSecurity restricted takes it, as far as the patch has to see to that."""
-    mine = container.security
-    dropped = (mine.get("capabilities") or {}).get("drop") or ()
-    return bool(mine.get("runAsNonRoot", pod.security.get("runAsNonRoot"))) and "ALL" in dropped
+def _is_restricted(pod: Pod, container: Container) -> bool:
+    """Whether the container runs as non-root and drops all capabilities, as Pod Security `restricted` requires."""
+    security = container.security
+    dropped = (security.get("capabilities") or {}).get("drop") or ()
+    return bool(security.get("runAsNonRoot", pod.security.get("runAsNonRoot"))) and "ALL" in dropped
 
 
 # Between our tuples and the API's maps
 
 
-def _body(item: Container | Pod, names: Mapping[str, str], keys: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of these keys, as far as they are there, as the API calls them."""
+def _api_fields(item: Container | Pod, fields: Mapping[str, str], keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the fields `keys` that have a value, under the API's names."""
     body = {}
     for key in keys:
-        value = getattr(item, names[key]) if key in names else item.rest.get(key)
+        value = getattr(item, fields[key]) if key in fields else item.rest.get(key)
         if value is not None and value != () and value != {}:
             body[key] = list(value) if isinstance(value, tuple) else value
     return body
@@ -266,17 +284,19 @@ def _body(item: Container | Pod, names: Mapping[str, str], keys: Mapping[str, An
 _UNSET: Mapping[type, Container | Pod] = {Container: Container(""), Pod: Pod({}, {}, "", ())}
 
 
-def _changed(item: Any, names: Mapping[str, str], merged: Body, keys: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    """The item with the merged fields of these keys; one that is gone gets its default."""
-    filled = api_defaults.fill_defaults(merged, *path)
+def _with_fields(
+    item: Any, field_names: Mapping[str, str], merged: Body, keys: Mapping[str, Any], path: tuple[str, ...]
+) -> Any:
+    """The item with the merged values of the fields `keys`; a deleted field gets its default."""
+    defaulted = api_defaults.fill_defaults(merged, *path)
     fields, rest = {}, {key: value for key, value in item.rest.items() if key not in keys}
     for key in keys:
-        if key in names:
-            default = getattr(_UNSET[type(item)], names[key])
-            value = filled.get(key, default)
-            fields[names[key]] = tuple(value) if isinstance(default, tuple) else value
-        elif key in filled:
-            rest[key] = filled[key]
+        if key in field_names:
+            default = getattr(_UNSET[type(item)], field_names[key])
+            value = defaulted.get(key, default)
+            fields[field_names[key]] = tuple(value) if isinstance(default, tuple) else value
+        elif key in defaulted:
+            rest[key] = defaulted[key]
     return replace(item, rest=rest, **fields)
 
 
@@ -284,8 +304,8 @@ def _changed(item: Any, names: Mapping[str, str], merged: Body, keys: Mapping[st
 
 
 @lru_cache(maxsize=1)
-def _lists() -> dict[str, Any]:
-    """merging.json as a tree of fields; `=` holds the keys of a list's items, beside the items' fields."""
+def _merge_keys() -> dict[str, Any]:
+    """merging.json as a tree of fields; `=` has the merge keys of a list, beside the fields of its items."""
     tree: dict[str, Any] = {}
     for path, keys in schema.read("output/merging").items():
         node = tree
@@ -296,142 +316,150 @@ def _lists() -> dict[str, Any]:
 
 
 class _Merge:
-    """A strategic merge: notes what is wrong, and for each field of the pod that the patch sets where that stands."""
+    """A strategic merge. It collects diagnostics, and the origins of the fields that the patch sets."""
 
     def __init__(self, diagnostics: Collector) -> None:
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.origins: dict[Path, Origin] = {}
 
-    def map(self, old: Body, patch: Body, lists: _Lists, at: Origin, path: Path) -> dict[str, Any]:
-        """The map under the patch, which stands at `at`; `path`: of the map in the pod template."""
+    def merge_map(self, old: Body, patch: Body, merge_keys: _MergeKeys, origin: Origin, path: Path) -> dict[str, Any]:
+        """The patched map. `origin`: of the patch; `path`: of the map in the pod template."""
         merged = {} if patch.get(_DIRECTIVE) == "replace" else dict(old)
         for key, value in patch.items():
             if key == _DIRECTIVE:
                 continue
             if isinstance(value, Mapping) and value.get(_DIRECTIVE) == _DELETE:
-                _alone(value, (), at.at(key), self.found)
+                _validate_deletion(value, (), origin.at(key), self.diagnostics)
                 merged.pop(key, None)
             else:
-                merged[key] = self._value(key, merged.get(key), value, lists.get(key, {}), at.at(key), (*path, key))
+                merged[key] = self._merge_value(
+                    key, merged.get(key), value, merge_keys.get(key, {}), origin.at(key), (*path, key)
+                )
         return merged
 
-    def _value(self, key: str, old: Any, value: Any, lists: _Lists, at: Origin, path: Path) -> Any:
-        if isinstance(value, list) and "=" in lists:
-            return self._list(key, list(old or ()), value, lists, at, path)
-        self.origins[path] = at
+    def _merge_value(self, key: str, old: Any, value: Any, merge_keys: _MergeKeys, origin: Origin, path: Path) -> Any:
+        if isinstance(value, list) and "=" in merge_keys:
+            return self._merge_list(key, list(old or ()), value, merge_keys, origin, path)
+        self.origins[path] = origin
         if isinstance(value, Mapping):
-            return self.map(old if isinstance(old, Mapping) else {}, value, lists, at, path)
+            return self.merge_map(old if isinstance(old, Mapping) else {}, value, merge_keys, origin, path)
         return value
 
-    def _list(
-        self, field: str, old_items: list[Body], patches: Sequence[Body], lists: _Lists, at: Origin, path: Path
+    def _merge_list(
+        self,
+        field: str,
+        old_items: list[Body],
+        patches: Sequence[Body],
+        merge_keys: _MergeKeys,
+        origin: Origin,
+        path: Path,
     ) -> list[Body]:
-        keys: Sequence[str] = lists["="]
+        keys: Sequence[str] = merge_keys["="]
         items, seen = _Items(old_items, keys), _Items((), keys)
         patched = set()
         for i, patch in enumerate(patches):
-            item_at, name = at.at(i), patch[keys[0]]
-            twice = seen.find(patch) is not None
+            item_origin, name = origin.at(i), patch[keys[0]]
+            is_duplicate = seen.find(patch) is not None
             seen.append(patch)
-            if twice:
-                self.found.add("E294", item_at.at(keys[0]), name=name)
+            if is_duplicate:
+                self.diagnostics.add("E294", item_origin.at(keys[0]), name=name)
                 continue
             index = items.find(patch)
             if patch.get(_DIRECTIVE) == _DELETE:
-                if _deletable(patch, keys, index is not None, items.named(), item_at, self.found):
+                if _deletable(patch, keys, index is not None, items.names(), item_origin, self.diagnostics):
                     items.bodies[index or 0] = None
                 continue
             old = (items.bodies[index] if index is not None else None) or {}
-            # An environment entry has one value, a volume one source: another takes its place.
-            another = field == "env" or (field == "volumes" and not patch.keys() <= old.keys())
-            place = len(items.bodies) if index is None else index
-            patched.add(place)
-            if another:
-                self.origins[*path, place] = item_at
-            merged = self.map({} if another else old, patch, lists, item_at, (*path, place))
-            if field == "volumeMounts" and "name" not in merged:  # it is found by its path
-                self.found.add("E302", item_at, word="name", hint="")
+            # A variable has one value, a volume one source, so these are replaced.
+            replaces = field == "env" or (field == "volumes" and not patch.keys() <= old.keys())
+            position = len(items.bodies) if index is None else index
+            patched.add(position)
+            if replaces:
+                self.origins[*path, position] = item_origin
+            merged = self.merge_map({} if replaces else old, patch, merge_keys, item_origin, (*path, position))
+            if field == "volumeMounts" and "name" not in merged:  # matched by its mountPath alone
+                self.diagnostics.add("E302", item_origin, word="name", hint="")
             elif index is None:
                 items.append(merged)
             else:
                 items.bodies[index] = merged
-        left = [i for i, item in enumerate(items.bodies) if item is not None]
-        if len(left) < len(items.bodies):
-            self.renumber(path, {old: new for new, old in enumerate(left)})
-        if patched.issuperset(left):
-            self.origins[path] = at
+        kept = [i for i, item in enumerate(items.bodies) if item is not None]
+        if len(kept) < len(items.bodies):
+            self.renumber(path, {old: new for new, old in enumerate(kept)})
+        if patched.issuperset(kept):
+            self.origins[path] = origin
         return [item for item in items.bodies if item is not None]
 
     def renumber(self, path: Path, numbers: Mapping[Any, int]) -> None:
-        """Gives the items of the list at `path` their final numbers; those without one are gone."""
+        """Replaces the indices (or names) of the items of the list at `path`; items without a number were deleted."""
         depth = len(path)
-        below = [known for known in self.origins if len(known) > depth and known[:depth] == path]
-        origins = [(known, self.origins.pop(known)) for known in below]
-        for known, origin in origins:
-            if known[depth] in numbers:
-                self.origins[*path, numbers[known[depth]], *known[depth + 1 :]] = origin
+        item_paths = [item_path for item_path in self.origins if len(item_path) > depth and item_path[:depth] == path]
+        origins = [(item_path, self.origins.pop(item_path)) for item_path in item_paths]
+        for item_path, origin in origins:
+            if item_path[depth] in numbers:
+                self.origins[*path, numbers[item_path[depth]], *item_path[depth + 1 :]] = origin
 
 
 class _Items:
-    """Items of a list, each found by its keys without a look at the others. `bodies`: None where one is deleted."""
+    """The items of a list, indexed by their merge keys. `bodies`: None where one is deleted."""
 
-    __slots__ = ("_found", "_keys", "bodies")
+    __slots__ = ("_keys", "_positions", "bodies")
 
     def __init__(self, bodies: Iterable[Body], keys: Sequence[str]) -> None:
         self.bodies: list[Body | None] = [*bodies]
         self._keys = keys
-        # By the keys that a patch gives: the positions of the items with these values.
-        self._found: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+        # By the merge keys that a patch has, and their values: the positions of the items.
+        self._positions: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
 
-    def find(self, wanted: Body) -> int | None:
-        """The index of the first item that the patch means: alike in those keys that the patch gives."""
-        given = tuple(key for key in self._keys if key in wanted)
-        if given not in self._found:
-            self._found[given] = {}
+    def find(self, patch: Body) -> int | None:
+        """The index of the first item with the same values of those merge keys that the patch has."""
+        patch_keys = tuple(key for key in self._keys if key in patch)
+        if patch_keys not in self._positions:
+            self._positions[patch_keys] = {}
             for index, body in enumerate(self.bodies):
                 if body is not None:
-                    self._add(given, index, body)
-        positions = self._found[given].get(_values(wanted, given), [])
+                    self._add(patch_keys, index, body)
+        positions = self._positions[patch_keys].get(_values(patch, patch_keys), [])
         while positions and self.bodies[positions[0]] is None:
             del positions[0]
         return positions[0] if positions else None
 
     def append(self, body: Body) -> None:
-        """Puts an item behind the others."""
-        for given in self._found:
-            self._add(given, len(self.bodies), body)
+        """Appends an item."""
+        for keys in self._positions:
+            self._add(keys, len(self.bodies), body)
         self.bodies.append(body)
 
-    def named(self) -> Iterator[str]:
+    def names(self) -> Iterator[str]:
         """The first key of each item."""
         return (str(body[self._keys[0]]) for body in self.bodies if body is not None)
 
-    def _add(self, given: tuple[str, ...], index: int, body: Body) -> None:
-        self._found[given].setdefault(_values(body, given), []).append(index)
+    def _add(self, keys: tuple[str, ...], index: int, body: Body) -> None:
+        self._positions[keys].setdefault(_values(body, keys), []).append(index)
 
 
 def _values(body: Body, keys: Sequence[str]) -> tuple[Any, ...]:
-    return tuple([_bare(body.get(key)) for key in keys])
+    return tuple([_without_slash(body.get(key)) for key in keys])
 
 
-def _bare(value: Any) -> Any:
+def _without_slash(value: Any) -> Any:
     """`/a/` and `/a` are one path."""
     return value.rstrip("/") or "/" if isinstance(value, str) else value
 
 
 def _deletable(
-    patch: Body, keys: Sequence[str], there: bool, known: Iterable[str], at: Origin, diagnostics: Collector
+    patch: Body, keys: Sequence[str], exists: bool, names: Iterable[str], origin: Origin, diagnostics: Collector
 ) -> bool:
-    """Whether an item can go: it is there, and nothing else is said of it."""
-    if not there:
+    """Whether an item can be deleted: it exists, and the patch has no other fields; errors where not."""
+    if not exists:
         name = patch[keys[0]]
-        diagnostics.add("E292", at.at(keys[0]), name=name, hint=suggestion(str(name), [*known]))
-    return _alone(patch, keys, at, diagnostics) and there
+        diagnostics.add("E292", origin.at(keys[0]), name=name, hint=suggestion(str(name), [*names]))
+    return _validate_deletion(patch, keys, origin, diagnostics) and exists
 
 
-def _alone(patch: Body, keys: Sequence[str], at: Origin, diagnostics: Collector) -> bool:
-    """Whether nothing stands beside `$patch: delete`."""
-    beside = [key for key in patch if key != _DIRECTIVE and key not in keys]
-    for key in beside:
-        diagnostics.add("E297", at.at(key, key=True), field=key)
-    return not beside
+def _validate_deletion(patch: Body, keys: Sequence[str], origin: Origin, diagnostics: Collector) -> bool:
+    """Whether there are no fields beside `$patch: delete` and the merge keys; an error for each that there is."""
+    other_keys = [key for key in patch if key != _DIRECTIVE and key not in keys]
+    for key in other_keys:
+        diagnostics.add("E297", origin.at(key, key=True), field=key)
+    return not other_keys

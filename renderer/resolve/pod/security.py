@@ -1,4 +1,6 @@
-"""Security contexts of containers: what a preset knows its image to bear (docs/design/contract.md#hardening)."""
+"""Security contexts of containers, as far as a preset says that its image supports them
+(docs/design/contract.md#hardening).
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,10 @@ if TYPE_CHECKING:
 NO_ESCALATION = SharedMap({"allowPrivilegeEscalation": False})
 
 
-def context(security: SecuritySpec, *, read_only: bool) -> Body:
-    """The preset's user, nothing else that a container may gain; only no escalation where nobody knows a user."""
+def security_context(security: SecuritySpec, *, read_only: bool) -> Body:
+    """The context for a preset's `security`: its user, and no capabilities; only no privilege escalation where it names
+    no user.
+    """
     if "user" not in security:
         return NO_ESCALATION
     hardened: Body = template.share_maps(

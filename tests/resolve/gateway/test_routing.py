@@ -52,7 +52,7 @@ def test_a_name_stays_in_its_bucket_when_others_come() -> None:
 
 def test_a_policy_names_the_secret_of_the_gateway() -> None:
     here = of(auth={"apiKeys": {"secretName": "tenants"}})
-    near, far = (settings.policy(here, across=across)["apiKeyAuth"] for across in (False, True))
+    near, far = (settings.auth_policy(here, across_namespaces=across)["apiKeyAuth"] for across in (False, True))
     assert near["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants"}]
     assert far["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants", "namespace": "llmaz-system"}]
     assert near["forwardClientIDHeader"] == "x-tenant-id"

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from renderer.plan import RouteTarget
-from renderer.resolve.gateway.routing import BackendShare, split
+from renderer.resolve.gateway.routing import BackendShare, split_weights
 from tests.inputs import blue_model, document
 from tests.paths import ROOT
 
@@ -322,7 +322,7 @@ def test_weights_are_whole_and_no_larger_than_gateway_api_has_them(
         BackendShare([RouteTarget(f"{i}-{j}", size, "m") for j, size in enumerate(sizes)], weight, priority)
         for i, (sizes, weight, priority) in enumerate(parts)
     ]
-    assert [each.weight for each in split(made)] == expected
+    assert [each.weight for each in split_weights(made)] == expected
 
 
 def test_a_pool_behind_a_name_of_its_own(here: Path, llmaz: Llmaz) -> None:

@@ -88,7 +88,7 @@ def body(pod: Pod) -> dict[str, Any]:
         rollout=Rollout(),
         worker=pod,
         port=Port("http", 8080),
-        disruptable=False,
+        disruption_budget=False,
         origins=dict,
     )
     template = next(iter(lws(plan))).body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
