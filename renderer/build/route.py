@@ -187,7 +187,7 @@ def _origins(route: RoutePlan) -> dict[Path, Origin]:
         ("spec", "jwt"): origins["auth",],
         (*rule, "timeouts", "request"): origins["request",],
         ("spec", "timeout"): origins["request",],
-        **{key: origin for key, origin in origins.items() if key[:1] == ("said",)},
+        **{key: origin for key, origin in origins.items() if key[:1] == ("explain",)},
         ("spec", "authorization"): origins["allowed",],
         (*rule, "backendRefs"): origins["backends",],
         ("spec", "retry"): origins["retries",],

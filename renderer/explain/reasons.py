@@ -101,7 +101,7 @@ class ReasonFinder:
         words = []
         index = _loader(rendered.body, path)
         for word in dict.fromkeys(re.findall(r"\{\{\s*\.?([A-Z]\w*)\s*\}\}", template)):
-            key: Path = ("said", "word", word) if index is None else ("said", "source", index)
+            key: Path = ("explain", "word", word) if index is None else ("explain", "source", index)
             located = self._locate(rendered.plan_origins[key]) if key in rendered.plan_origins else None
             words.append((word, self._place(located[0]) if located else None))
         return tuple(words)
@@ -146,11 +146,11 @@ class ReasonFinder:
         if key not in self._pods:
             field_origins: dict[Path, Origin] = {}
             for key_path, origin in rendered.plan_origins.items():
-                if key_path[:2] == ("said", "template"):
+                if key_path[:2] == ("explain", "template"):
                     field_origins |= {(*root, *key_path[2:]): origin for root in _PODS}
-                elif key_path[:2] in (("said", "leaderTemplate"), ("said", "workerTemplate")):
+                elif key_path[:2] in (("explain", "leaderTemplate"), ("explain", "workerTemplate")):
                     field_origins[*_WORKER[:-1], *key_path[1:]] = origin
-                elif key_path[:2] == ("said", "annotations"):
+                elif key_path[:2] == ("explain", "annotations"):
                     field_origins["metadata", *key_path[1:]] = origin
             for root in _PODS:
                 field_origins |= _loaders(rendered, root)
@@ -169,7 +169,7 @@ class ReasonFinder:
             ("metadata", "namespace"): route_origins["namespace",],
             (*head, "matches"): route_origins["model",],
         }
-        field_origins[*head, "timeouts", "request"] = route_origins["said", "request"]
+        field_origins[*head, "timeouts", "request"] = route_origins["explain", "request"]
         for i in range(len(rule["backendRefs"])):
             field_origins[*head, "backendRefs", i, "name"] = route_origins["name",]
             field_origins[*head, "backendRefs", i, "modelNameOverride"] = route_origins["model",]
@@ -184,7 +184,7 @@ class ReasonFinder:
         elif rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
             keys = [(("scale",), path[1:])]
         for key, rest in keys:
-            numbered = takewhile(rendered.plan_origins.__contains__, (("speakers", *key, i) for i in count()))
+            numbered = takewhile(rendered.plan_origins.__contains__, (("layers", *key, i) for i in count()))
             if speakers := [rendered.plan_origins[known] for known in numbered]:
                 return speakers, rest
         return [], ()
@@ -287,7 +287,7 @@ def _loaders(rendered: RenderedObject, root: Path) -> dict[Path, Origin]:
         variables = {variable["name"]: j for j, variable in enumerate(container.get("env") or ())}
         position = _loader(rendered.body, container_path)
         for plan_path, origin in rendered.plan_origins.items():
-            if position is None or plan_path[:1] != ("said",):
+            if position is None or plan_path[:1] != ("explain",):
                 continue
             steps = plan_path[2:] if plan_path[1] == root[-1] else plan_path[1:]  # of this template, or of all
             if steps[:2] != ("loader", position):

@@ -40,14 +40,14 @@ Row = tuple[str, str] | tuple[str, str, tuple[Path, ...]]
 _ANY: tuple[Row, ...] = (
     ("apiVersion", "the API of this kind"),
     ("kind", "the kind that is made of this input"),
-    ("metadata name", "its app's name, or the default one", (("name",), ("said", "name"))),
+    ("metadata name", "its app's name, or the default one", (("name",), ("explain", "name"))),
     (
         "metadata namespace",
         "the default, where nobody names one",
-        (_NAMESPACE, ("said", "namespace")),
+        (_NAMESPACE, ("explain", "namespace")),
     ),
     ("metadata labels", _OWN),
-    ("metadata labels app.kubernetes.io/name", "its name", (_NAME, ("said", "name"))),
+    ("metadata labels app.kubernetes.io/name", "its name", (_NAME, ("explain", "name"))),
 )
 
 _POD: tuple[Row, ...] = (
@@ -123,7 +123,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec rolloutStrategy", "one group after the other, no group more"),
         ("spec networkConfig", _DRIFT),
         ("spec leaderWorkerTemplate size", "a Playground is one pod"),
-        ("spec leaderWorkerTemplate restartPolicy", "a group lives and dies as one", (("said", "restartPolicy"),)),
+        ("spec leaderWorkerTemplate restartPolicy", "a group lives and dies as one", (("explain", "restartPolicy"),)),
         ("spec leaderWorkerTemplate subGroupPolicy", _DRIFT),
     ),
     "Service": (
@@ -183,24 +183,24 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
             "what the engine calls the model",
             (("spec", "rules", 0, "matches"),),
         ),
-        ("spec rules * timeouts", "300s, where nobody says another", (("said", "request"),)),
+        ("spec rules * timeouts", "300s, where nobody says another", (("explain", "request"),)),
         ("spec rules * modelsOwnedBy", "the model's owner, llmaz by default"),
         ("spec rules * modelsCreatedAt", "when the model came to be"),
     ),
     "BackendTrafficPolicy": (
         ("spec targetRefs", "the HTTPRoute of the route's name"),
         ("spec targetRefs * name", "the HTTPRoute of the route's name", (_NAME,)),
-        ("spec timeout", "how long a stream may be silent", (("said", "streamIdle"),)),
+        ("spec timeout", "how long a stream may be silent", (("explain", "streamIdle"),)),
         ("spec retry", "again on another backend, on these answers"),
         ("spec rateLimit", "counted in tokens, once a request is answered"),
     ),
     "SecurityPolicy": (
         ("metadata name", "named like its route, or its Gateway", (_NAME,)),
         ("spec targetRefs", "the route, or the Gateway, by its name"),
-        ("spec targetRefs * name", "the route, or the Gateway, by its name", (_NAME, ("said", "name"))),
+        ("spec targetRefs * name", "the route, or the Gateway, by its name", (_NAME, ("explain", "name"))),
         ("spec authorization", "everybody else is refused"),
-        ("spec apiKeyAuth", "repeats the Gateway's, which it hides", (("said", "auth"),)),
-        ("spec jwt", "repeats the Gateway's, which it hides", (("said", "auth"),)),
+        ("spec apiKeyAuth", "repeats the Gateway's, which it hides", (("explain", "auth"),)),
+        ("spec jwt", "repeats the Gateway's, which it hides", (("explain", "auth"),)),
     ),
     "InferencePool": (
         *((f"spec selector matchLabels {steps}", *rest) for steps, *rest in _SELECTS),
@@ -233,22 +233,22 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec podMetricsEndpoints", "pods say by annotation where to look"),
     ),
     "Gateway": (
-        ("metadata annotations", "cert-manager makes the certificate", (("said", "tls"),)),
-        ("spec gatewayClassName", "llmaz-gateway by default", (("said", "className"),)),
+        ("metadata annotations", "cert-manager makes the certificate", (("explain", "tls"),)),
+        ("spec gatewayClassName", "llmaz-gateway by default", (("explain", "className"),)),
         ("spec infrastructure", "the EnvoyProxy of the same name"),
         (
             "spec infrastructure parametersRef name",
             "the EnvoyProxy of the same name",
-            (("said", "name"),),
+            (("explain", "name"),),
         ),
         ("spec listeners", "one a host with TLS, else one for all"),
-        ("spec listeners * hostname", "one listener a host", (("said", "hostnames"),)),
-        ("spec listeners * tls", "its certificate", (("said", "tls"),)),
+        ("spec listeners * hostname", "one listener a host", (("explain", "hostnames"),)),
+        ("spec listeners * tls", "its certificate", (("explain", "tls"),)),
         ("spec listeners * allowedRoutes", "the namespaces whose models it leads to"),
     ),
     "GatewayClass": (
-        ("metadata name", "llmaz-gateway by default", (("said", "className"),)),
-        ("metadata labels app.kubernetes.io/name", "its own name", (("said", "className"),)),
+        ("metadata name", "llmaz-gateway by default", (("explain", "className"),)),
+        ("metadata labels app.kubernetes.io/name", "its own name", (("explain", "className"),)),
         ("spec controllerName", "Envoy Gateway"),
     ),
     "EnvoyProxy": (
@@ -256,28 +256,28 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         (
             "spec provider kubernetes envoyDeployment replicas",
             "2 by default",
-            (("said", "replicas"),),
+            (("explain", "replicas"),),
         ),
         (
             "spec provider kubernetes envoyService type",
             "ClusterIP by default",
-            (("said", "serviceType"),),
+            (("explain", "serviceType"),),
         ),
         (
             "spec provider kubernetes envoyService name",
             "a name without a hash: <namespace>-<Gateway>",
-            (("said", "name"),),
+            (("explain", "name"),),
         ),
     ),
     "ClientTrafficPolicy": (
         ("spec targetRefs", "the Gateway of the same name"),
-        ("spec targetRefs * name", "the Gateway of the same name", (("said", "name"),)),
+        ("spec targetRefs * name", "the Gateway of the same name", (("explain", "name"),)),
         ("spec connection", "long prompts need a larger buffer"),
         ("spec headers", "clients must not say these themselves"),
     ),
     "ReferenceGrant": (
         ("spec from", "routes there repeat the authentication"),
-        ("spec to", "the Secret with the Gateway's keys", (("said", "auth"),)),
+        ("spec to", "the Secret with the Gateway's keys", (("explain", "auth"),)),
     ),
 }
 _PODS: Mapping[str, tuple[Path, ...]] = {

@@ -395,3 +395,14 @@ def max_model_len(placement: Placement, model: OpenModel, diagnostics: Collector
         name = "MAX-MODEL-LEN"
         diagnostics.stop("E253", _param_origin(placement, model, name), name=name, value=value[:60])
     return int(value)
+
+
+_TOLERATIONS: dict[str, tuple[Body, ...]] = {"": ()}
+
+
+def accelerator_tolerations(accelerator: Accelerator) -> tuple[Body, ...]:
+    """The tolerations that Kubernetes' admission plugin ExtendedResourceToleration would add."""
+    if accelerator.resource not in _TOLERATIONS:
+        toleration = SharedMap({"key": accelerator.resource, "operator": "Exists", "effect": "NoSchedule"})
+        _TOLERATIONS[accelerator.resource] = (toleration,)
+    return _TOLERATIONS[accelerator.resource]

@@ -73,7 +73,9 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         worker=pod,
         port=_PORT,
         disruption_budget=(scaler.min_replicas if scaler else replicas or 0) >= 2,
-        origins=lambda: _origins(context, app, base, run, command, pod, patch_origins),
+        origins=lambda: provenance.playground_origins(
+            provenance.PlannedPlayground(context, app, base, run, command, pod, patch_origins)
+        ),
         scaler=scaler,
         config=config,
         shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
@@ -159,7 +161,7 @@ def _plan_pod(
         runner,
         command.shared_memory,
         engine.grace,
-        _accelerator_tolerations(run.accelerator),
+        flavors.accelerator_tolerations(run.accelerator),
         security,
         setup,
     )
@@ -208,17 +210,6 @@ def _patch_pod(
     return PatchedPod(patched_pod, result.origins)
 
 
-_TOLERATIONS: dict[str, tuple[Body, ...]] = {"": ()}
-
-
-def _accelerator_tolerations(accelerator: flavors.Accelerator) -> tuple[Body, ...]:
-    """The tolerations that Kubernetes' admission plugin ExtendedResourceToleration would add."""
-    if accelerator.resource not in _TOLERATIONS:
-        toleration = SharedMap({"key": accelerator.resource, "operator": "Exists", "effect": "NoSchedule"})
-        _TOLERATIONS[accelerator.resource] = (toleration,)
-    return _TOLERATIONS[accelerator.resource]
-
-
 def _workload_annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
     """The annotations of the LeaderWorkerSet, each where its value is known."""
     main = base.weights[0]
@@ -248,57 +239,3 @@ def _client_model_name(context: RunContext, app: App, base: AppBase, run: Engine
         origin = engine_run.served_name_origin(app, base.claim.main)
         diagnostics.add("W233", origin, backend=run.engine.runtime.name, name=name_in_engine)
     return name_in_engine
-
-
-def _origins(
-    context: RunContext,
-    app: App,
-    base: AppBase,
-    run: EngineRun,
-    line: CommandLine,
-    pod: Pod,
-    patched: Mapping[Path, Origin],
-) -> Mapping[Path, Origin]:
-    """What made each part of the plan; asked for only when something is wrong with an object."""
-    at, mine = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
-    origins: dict[Path, Origin] = {
-        (): app.origin(),
-        ("name",): app.origin("metadata", "name"),
-        ("namespace",): app.origin("metadata", "namespace"),
-        ("replicas",): app.origin("spec", "replicas"),
-        ("elastic",): app.origin("spec", "elasticConfig"),
-    }
-    runner: Path = ("template", "spec", "containers", 0)
-    origins |= {
-        (*runner, "image"): run.version_layers[-1].origin
-        if "version" in run.backend_config
-        else run.image_layers[-1].origin,
-        (*runner, "args"): run.config.origin.at("args"),
-        (*runner, "env"): at.at("envs"),
-        (*runner, "resources"): (mine if "resources" in run.backend_config else run.config.origin).at("resources"),
-    }
-    as_written = ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
-    origins |= {(*runner, key): at.at(key) for key in as_written}
-    if flavor := base.pod_needs.placement.origins(base.claim.main):
-        origins |= {("template", "spec", key): flavor.model.at("nodeSelector") for key in ("nodeSelector", "affinity")}
-    config = context.inputs.config
-    everywhere = dict.fromkeys(("tolerations", *context.pod_defaults.fields, "topologySpreadConstraints"), "pods")
-    origins |= {("template", "spec", key): config.origin(word, key) for key, word in everywhere.items()}
-    origins["template", "spec", "runtimeClassName"] = config.origin("flavors")
-    origins |= provenance.said(context, app, base, run, line, pod, patched)
-    origins |= {("config", key): path for key, path in preparation.file_origins(run.engine, run.words)}
-    touched = {path[:2] for path in patched}  # their items have other numbers, or are others
-    origins |= {
-        ("template", *path): origin
-        for path, origin in pods.origins(base.pod_needs, {}, _accelerator_tolerations(run.accelerator))
-        if not isinstance(path[-1], int) or path[:2] not in touched
-    }
-    origins |= {("template", *path): origin for path, origin in patched.items()}
-    if trigger := triggers.trigger(context, app, run.engine, run.config):
-        origins |= {
-            ("speakers", "scale", i): origin
-            for i, origin in enumerate(triggers.triggers(run.engine, run.config, trigger))
-        }
-        origins["metrics",] = trigger[1].at("metrics")
-        origins["behavior",] = trigger[1].at("behavior")
-    return origins

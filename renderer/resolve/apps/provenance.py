@@ -1,17 +1,18 @@
-"""Who says a part of a Playground's pod, and who else does.
+"""The origins of the fields of a Playground's plan, and of what a Service's plan shares with it.
 
-Keys are fields of a Plan, as in its `origins()`: below `template` the path in its pod template. What stands below
-`said` and `speakers` is for `llmaz explain` alone, since an error is better placed where somebody can mend it than
-where a preset says its part. Below `speakers` a field and a number for each who speaks of it, the one that wins last
-(docs/design/contract.md#precedence); below `said` one origin each: `template` (of all pods), `workerTemplate` and
-`leaderTemplate` (of that one), `loader` and the model's position, `word` (what fills a preset's template),
+Keys are fields of a Plan, as in its `origins()`: below `template` the path in its pod template. Those below `explain`
+and `layers` are for `llmaz explain` alone, since an error is better placed where a user can mend it than in a preset.
+Below `layers`: a field and a number for each layer that sets it, the winning one last
+(docs/design/contract.md#precedence); below `explain` one origin each: `template` (of all pods), `workerTemplate` and
+`leaderTemplate` (of that one), `loader` or `source` and the model's position, `word` (of a preset's templates),
 `annotations`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
@@ -21,156 +22,230 @@ from renderer.resolve.apps import command_line, engine_run
 from renderer.resolve.apps.app_base import AppBase, hardening_origin
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
+from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import backend_runtime, dialect
-from renderer.resolve.flavors import flavor_origins
+from renderer.resolve.engine import backend_runtime, dialect, preparation
+from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.layers import origins
+from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loader_presets, pods
 
-if TYPE_CHECKING:
-    from renderer.input_types import ModelEngineSpec
-
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
+_TEMPLATE: Path = ("explain", "template")
+_POD: Path = (*_TEMPLATE, "spec")
 _RUNNER: Path = ("spec", "containers", 0)
-_Speakers = Mapping[str, Sequence[Origin]]  # by name
-_Spoken = tuple[Path, Sequence[Origin]]
+_ANNOTATIONS: Path = ("explain", "annotations")
+_PREFIX = "renderer.llmaz.io/"
+_Origins = Iterator[tuple[Path, Origin]]
+_LayerOrigins = Mapping[str, Sequence[Origin]]  # by variable, the winning layer's last
 
 
-def said(
-    context: RunContext,
-    app: App,
-    base: AppBase,
-    run: EngineRun,
-    line: CommandLine,
-    pod: Pod,
-    patched: Mapping[Path, Origin],
-) -> dict[Path, Origin]:
-    """Everything that is known. `patched`: where the podTemplate sets a field of the pod."""
-    layers = [layer.origin for layer in command_line.env_layers(context, app, base, run)]
-    env = {str(path[0]): speakers for path, speakers in origins(line.merged_env.history, layers)}
-    field_origins = claimed(context, app, base)
-    runner_env = {name: speakers[-1] for name, speakers in env.items()}
-    field_origins |= {("said", *path): origin for path, origin in loaders(base, runner_env)}
-    field_origins |= {("template", *path): origin for path, origin in _winners(run, line, env, pod)}
-    for path, speakers in _runner(app, base, run, line, env, pod):
-        for i, origin in enumerate([*speakers, *([patched[path]] if path in patched else [])]):
-            field_origins["speakers", *path, i] = origin
-    field_origins.update(_annotations(context, app, base, run))
-    field_origins.update(_around(context, app, base, run, pod))
-    field_origins.update(_words(context, app, base, run))
+class PlannedPlayground(Struct, frozen=True):
+    """All that a Playground's plan was made of. `patch_origins`: by path in the pod, where podTemplate sets it."""
+
+    context: RunContext
+    app: App
+    base: AppBase
+    run: EngineRun
+    command: CommandLine
+    pod: Pod
+    patch_origins: Mapping[Path, Origin]
+
+    @property
+    def flavor(self) -> FlavorOrigins | None:
+        """The origins of the flavor that the limits are of."""
+        return self.base.pod_needs.placement.origins(self.base.claim.main)
+
+
+def playground_origins(planned: PlannedPlayground) -> Mapping[Path, Origin]:
+    """The origins of a Playground's plan; worked out only for an error in an object, and for `llmaz explain`."""
+    context, app, base, run, pod = planned.context, planned.app, planned.base, planned.run, planned.pod
+    field_origins = dict(_plan_origins(planned))
+    env = dict(_env_layers(planned))
+    runner_env = {name: origins[-1] for name, origins in env.items()}
+    field_origins |= claim_origins(app, base)
+    field_origins |= {("explain", *path): origin for path, origin in loader_origins(base, runner_env)}
+    field_origins |= {("template", *path): origin for path, origin in _container_origins(planned, env)}
+    for path, origins in _runner_layers(planned, env):
+        patch_origin = planned.patch_origins.get(path)
+        for i, origin in enumerate([*origins, *([patch_origin] if patch_origin else [])]):
+            field_origins["layers", *path, i] = origin
+    field_origins.update(_annotation_origins(context, app, base, run))
+    field_origins.update(_pod_origins(context, app, base, run, pod))
+    field_origins.update(_preparation_origins(run, pod))
+    field_origins |= {("explain", "word", word): origin for word, origin in _word_origins(app, base, run)}
+    field_origins.update(_patched_pod_origins(planned))
+    field_origins.update(_trigger_origins(planned))
     return field_origins
 
 
-def _of_model(base: AppBase, run: EngineRun) -> tuple[ModelEngineSpec, Origin]:
-    """What the main model says of this engine, and where."""
-    name, main = run.engine.runtime.name, base.claim.main
-    return backend_runtime.model_settings(main, run.engine), Origin(main.document, ("spec", "engines", name))
+def _plan_origins(planned: PlannedPlayground) -> _Origins:
+    """Of each part of the plan as a whole."""
+    app, run, config = planned.app, planned.run, planned.context.inputs.config
+    yield (), app.origin()
+    yield ("name",), app.origin("metadata", "name")
+    yield ("namespace",), app.origin("metadata", "namespace")
+    yield ("replicas",), app.origin("spec", "replicas")
+    yield ("elastic",), app.origin("spec", "elasticConfig")
+    runner: Path = ("template", *_RUNNER)
+    runtime, own = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
+    images = run.version_layers if "version" in run.backend_config else run.image_layers
+    yield (*runner, "image"), images[-1].origin
+    yield (*runner, "args"), run.config.origin.at("args")
+    yield (*runner, "env"), runtime.at("envs")
+    yield (*runner, "resources"), (own if "resources" in run.backend_config else run.config.origin).at("resources")
+    for key in ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe"):
+        yield (*runner, key), runtime.at(key)
+    if flavor := planned.flavor:
+        for key in ("nodeSelector", "affinity"):
+            yield ("template", "spec", key), flavor.model.at("nodeSelector")
+    for key in ("tolerations", *planned.context.pod_defaults.fields, "topologySpreadConstraints"):
+        yield ("template", "spec", key), config.origin("pods", key)
+    yield ("template", "spec", "runtimeClassName"), config.origin("flavors")
+    for key, origin in preparation.file_origins(run.engine, run.words):
+        yield ("config", key), origin
+
+
+def _patched_pod_origins(planned: PlannedPlayground) -> _Origins:
+    """Of the fields that RenderConfig adds to all pods, and of those that podTemplate sets."""
+    patched = {path[:2] for path in planned.patch_origins}  # their items have other numbers, or are others
+    tolerations = accelerator_tolerations(planned.run.accelerator)
+    for path, origin in pods.origins(planned.base.pod_needs, {}, tolerations):
+        if not isinstance(path[-1], int) or path[:2] not in patched:
+            yield ("template", *path), origin
+    for path, origin in planned.patch_origins.items():
+        yield ("template", *path), origin
+
+
+def _trigger_origins(planned: PlannedPlayground) -> _Origins:
+    engine, config = planned.run.engine, planned.run.config
+    if trigger := triggers.trigger(planned.context, planned.app, engine, config):
+        for i, origin in enumerate(triggers.triggers(engine, config, trigger)):
+            yield ("layers", "scale", i), origin
+        yield ("metrics",), trigger[1].at("metrics")
+        yield ("behavior",), trigger[1].at("behavior")
 
 
 # The runner
 
 
-def _runner(app: App, base: AppBase, run: EngineRun, line: CommandLine, env: _Speakers, pod: Pod) -> Iterator[_Spoken]:
-    """Who speaks of the runner's image, arguments, variables and resources; the repository and the tag of an image may
-    stand apart. `env`: who speaks of each variable.
+def _env_layers(planned: PlannedPlayground) -> Iterator[tuple[str, Sequence[Origin]]]:
+    layers = command_line.env_layers(planned.context, planned.app, planned.base, planned.run)
+    for path, origins in origins_of(planned.command.merged_env.history, [layer.origin for layer in layers]):
+        yield str(path[0]), origins
+
+
+def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[tuple[Path, Sequence[Origin]]]:
+    """The layers that set the runner's image, arguments, variables and resources; the repository and the tag of an
+    image may be set apart.
     """
+    run, command, main = planned.run, planned.command, planned.base.claim.main
     yield (*_RUNNER, "image"), [layer.origin for layer in (*run.image_layers, *run.version_layers)]
-    for i, (_, speakers) in enumerate(dialect.arg_origins(run.engine.style, line.layers, line.args, line.form)):
-        yield (*_RUNNER, "args", i), speakers
-    for i, entry in enumerate(pod.containers[0].env):
+    for i, (_, origins) in enumerate(dialect.arg_origins(run.engine.style, command.layers, command.args, command.form)):
+        yield (*_RUNNER, "args", i), origins
+    for i, entry in enumerate(planned.pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(entry["name"], ())
-    layers = [layer.origin for layer in engine_run.resource_layers(app, run.engine, run.config, base.claim.main)]
-    flavor = base.pod_needs.placement.origins(base.claim.main)
-    for path, speakers in origins(run.resources.history, [*layers, *([flavor] if flavor else [])]):
-        yield (*_RUNNER, "resources", *path), speakers
+    layers = [layer.origin for layer in engine_run.resource_layers(planned.app, run.engine, run.config, main)]
+    for path, origins in origins_of(run.resources.history, [*layers, *filter(None, [planned.flavor])]):
+        yield (*_RUNNER, "resources", *path), origins
 
 
-def _winners(run: EngineRun, line: CommandLine, env: _Speakers, pod: Pod) -> Iterator[tuple[Path, Origin]]:
-    """Who gave each argument, and each variable of any container that has the runner's."""
-    for i, (origin, _) in enumerate(dialect.arg_origins(run.engine.style, line.layers, line.args, line.form)):
+def _container_origins(planned: PlannedPlayground, env: _LayerOrigins) -> _Origins:
+    """Of each argument of the runner, and of each variable of any container that has the runner's."""
+    run, command, pod = planned.run, planned.command, planned.pod
+    for i, (origin, _) in enumerate(dialect.arg_origins(run.engine.style, command.layers, command.args, command.form)):
         yield (*_RUNNER, "args", i), origin
     for field, containers in (("containers", pod.containers[:1]), ("initContainers", pod.init_containers)):
         for index, container in enumerate(containers):
             for i, entry in enumerate(container.env):
-                if speakers := env.get(entry["name"]):
-                    yield ("spec", field, index, "env", i), speakers[-1]
+                if origins := env.get(entry["name"]):
+                    yield ("spec", field, index, "env", i), origins[-1]
 
 
-# What people read off an object
+# Labels and annotations
 
 
-def _annotations(context: RunContext, app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[Path, Origin]]:
-    own = "renderer.llmaz.io/"
+def _annotation_origins(context: RunContext, app: App, base: AppBase, run: EngineRun) -> _Origins:
     if run.backend_config.get("backendName"):
-        yield ("said", "annotations", own + "backend"), app.origin(*_BACKEND, "backendName")
+        yield (*_ANNOTATIONS, _PREFIX + "backend"), app.origin(*_BACKEND, "backendName")
     elif context.inputs.config.get("backend"):
-        yield ("said", "annotations", own + "backend"), context.inputs.config.origin("backend")
-    yield ("said", "annotations", own + "engine-version"), run.version_layers[-1].origin
-    minds = run.engine.spec.get("servedName") in ("directory", "model")
-    own_name = minds and backend_runtime.name_in_engine(run.engine, run.served_name, run.words) != run.served_name
+        yield (*_ANNOTATIONS, _PREFIX + "backend"), context.inputs.config.origin("backend")
+    yield (*_ANNOTATIONS, _PREFIX + "engine-version"), run.version_layers[-1].origin
+    by_path = run.engine.spec.get("servedName") in ("directory", "model")
+    own_name = by_path and backend_runtime.name_in_engine(run.engine, run.served_name, run.words) != run.served_name
     routed = routing.mode(app, gateway_settings(context, app.namespace)) != "off"
     served = base.weights[0].origin if own_name and not routed else routing.name_origin(app, base.claim.main)
-    yield ("said", "annotations", own + "served-model-name"), served
+    yield (*_ANNOTATIONS, _PREFIX + "served-model-name"), served
 
 
-def claimed(context: RunContext, app: App, base: AppBase) -> dict[Path, Origin]:
-    """What follows from the claim, whoever wrote the pod."""
-    return dict(_claim(context, app, base))
+def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
+    """Of what the claim decides, in a Playground and a Service alike."""
+    main, claim = base.claim.main, base.claim
+    labels: Path = (*_TEMPLATE, "metadata", "labels")
+    field_origins: dict[Path, Origin] = {
+        (*labels, "llmaz.io/model-name"): app.origin(*claim.models[0].path),
+        (*labels, "llmaz.io/model-family-name"): Origin(main.document, ("spec", "familyName")),
+        (*_ANNOTATIONS, _PREFIX + "model-revision"): base.weights[0].origin.at("revision"),
+        (*_ANNOTATIONS, _PREFIX + "served-model-name"): app.origin("spec", "servedModelName"),
+    }
+    if claim.flavors:
+        annotation: Path = (*_TEMPLATE, "metadata", "annotations", "llmaz.io/inference-service-flavors")
+        field_origins[annotation] = app.origin(*claim.flavors_path)
+    field_origins |= {("explain", "source", i): weights.origin for i, weights in enumerate(base.weights)}
+    return field_origins | dict(_node_label_origins(base))
 
 
-def loaders(base: AppBase, runner_env: Mapping[str, Origin]) -> Iterator[tuple[Path, Origin]]:
-    """Who says the fields of each loader, by the model's position; `runner_env`: who says the runner's variables."""
+def _node_label_origins(base: AppBase) -> _Origins:
+    """Of the labels of nodes, in the nodeSelector or the affinity; `flavors._affinity` makes the terms."""
+    place, main = base.pod_needs.placement, base.claim.main
+    if flavor := place.origins(main):
+        yield (*_POD, "affinity"), Origin(flavor.model.source, flavor.model.path[:-1])
+        yield from (((*_POD, "nodeSelector", key), flavor.at("node", key)) for key in place.node_selector)
+    for term, offered in enumerate(place.flavors if place.node_affinity else ()):
+        flavor = flavor_origins(offered, main)
+        for i, key in enumerate(offered.node):
+            expression: Path = ("matchExpressions", i, "values", 0)
+            required = "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", term
+            preferred = "preferredDuringSchedulingIgnoredDuringExecution", term, "preference"
+            for kind in (required, preferred):
+                yield (*_POD, "affinity", "nodeAffinity", *kind, *expression), flavor.at("node", key)
+
+
+# The rest of the pod
+
+
+def loader_origins(base: AppBase, runner_env: Mapping[str, Origin]) -> _Origins:
+    """Of the fields of each loader, by the model's position. `runner_env`: the origins of the runner's variables."""
     for position, weights, loader in base.pod_needs.loads:
         access = loader_presets.credentials(loader, weights)
         for path, origin in loader_presets.origins(loader, weights, runner_env, access):
             yield ("loader", position, *path), origin
 
 
-def _claim(context: RunContext, app: App, base: AppBase) -> Iterator[tuple[Path, Origin]]:
-    main = base.claim.main
-    yield ("said", "template", "metadata", "labels", "llmaz.io/model-name"), app.origin(*base.claim.models[0].path)
-    family: Path = ("said", "template", "metadata", "labels", "llmaz.io/model-family-name")
-    yield family, Origin(main.document, ("spec", "familyName"))
-    if base.claim.flavors:
-        flavored: Path = ("said", "template", "metadata", "annotations", "llmaz.io/inference-service-flavors")
-        yield flavored, app.origin(*base.claim.flavors_path)
-    for i, model_weights in enumerate(base.weights):
-        yield ("said", "source", i), model_weights.origin
-    mine: Path = ("said", "annotations")
-    yield (*mine, "renderer.llmaz.io/model-revision"), base.weights[0].origin.at("revision")
-    yield (*mine, "renderer.llmaz.io/served-model-name"), app.origin("spec", "servedModelName")
-    yield from _placed(base)
-
-
-# The rest of the pod
-
-
-def _around(context: RunContext, app: App, base: AppBase, run: EngineRun, pod: Pod) -> Iterator[tuple[Path, Origin]]:
-    spec, config = ("said", "template", "spec"), context.inputs.config
+def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, pod: Pod) -> _Origins:
+    config = context.inputs.config
     if config.get("schedulerName"):
-        yield (*spec, "schedulerName"), config.origin("schedulerName")
+        yield (*_POD, "schedulerName"), config.origin("schedulerName")
     if "drain" in run.engine.spec:
-        yield (*spec, "terminationGracePeriodSeconds"), run.engine.origin.at("engine", "drain", "seconds")
+        yield (*_POD, "terminationGracePeriodSeconds"), run.engine.origin.at("engine", "drain", "seconds")
     if "hardening" in app.spec or config.get("hardening"):
         for field in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
-            yield (*spec, field), hardening_origin(context, app)
-        yield (*spec, "containers", 0, "securityContext"), hardening_origin(context, app)
+            yield (*_POD, field), hardening_origin(context, app)
+        yield (*_POD, "containers", 0, "securityContext"), hardening_origin(context, app)
     sources = {pods.source_volume_name(i, weights): weights.origin for i, weights in enumerate(base.weights)}
     for i, volume in enumerate(pod.volumes):
         if origin := sources.get(volume["name"]):
             for steps in (("hostPath", "path"), ("image", "reference")):
-                yield (*spec, "volumes", i, *steps), origin
+                yield (*_POD, "volumes", i, *steps), origin
         if volume["name"] == "dshm" and (sizes := command_line.shared_memory_layers(app, run)):
-            yield (*spec, "volumes", i, "emptyDir", "sizeLimit"), sizes[-1].origin
-    yield from _prepared(run, pod)
-    for key in ("startupProbe", "readinessProbe", "livenessProbe", "lifecycle"):  # what a podTemplate leaves of them
-        yield (*spec, "containers", 0, key), run.engine.origin.at(key)
+            yield (*_POD, "volumes", i, "emptyDir", "sizeLimit"), sizes[-1].origin
+    for key in ("startupProbe", "readinessProbe", "livenessProbe", "lifecycle"):  # where podTemplate keeps them
+        yield (*_POD, "containers", 0, key), run.engine.origin.at(key)
 
 
-def _prepared(run: EngineRun, pod: Pod) -> Iterator[tuple[Path, Origin]]:
-    """Steps before the engine starts, and writable folders, as the preset lists them."""
+def _preparation_origins(run: EngineRun, pod: Pod) -> _Origins:
+    """Of the init containers and volumes that the preset lists."""
     engine = run.engine.spec
     steps, volumes = [step.name for step in pod.init_containers], [volume["name"] for volume in pod.volumes]
     for field, entries, names in (
@@ -179,54 +254,35 @@ def _prepared(run: EngineRun, pod: Pod) -> Iterator[tuple[Path, Origin]]:
     ):
         for i, entry in enumerate(entries or ()):
             if entry["name"] in names:
-                key: Path = ("said", "template", "spec", field, names.index(entry["name"]))
-                yield key, run.engine.origin.at("engine", field, i)
+                yield (*_POD, field, names.index(entry["name"])), run.engine.origin.at("engine", field, i)
     mounts = [(mount["name"], mount["mountPath"]) for mount in pod.containers[0].mounts]
-    for i, entry in enumerate(run.engine.spec.get("volumes") or ()):
-        if (mount := (entry["name"], entry["mountPath"])) in mounts:
-            at: Path = ("said", "template", "spec", "containers", 0, "volumeMounts", mounts.index(mount))
-            yield at, run.engine.origin.at("engine", "volumes", i)
+    for i, volume in enumerate(engine.get("volumes") or ()):
+        if (mount := (volume["name"], volume["mountPath"])) in mounts:
+            path: Path = (*_POD, "containers", 0, "volumeMounts", mounts.index(mount))
+            yield path, run.engine.origin.at("engine", "volumes", i)
 
 
-_OF_THE_SOURCE = ("ModelPath", "Hub", "Filename", "Endpoint", "Source", "Format", "Revision")
+# The words of a preset's templates
+
+_SOURCE_WORDS = ("ModelPath", "Hub", "Filename", "Endpoint", "Source", "Format", "Revision")
 
 
-def _words(context: RunContext, app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[Path, Origin]]:
-    """What a preset's words are made of."""
-    for word in _OF_THE_SOURCE:
-        yield ("said", "word", word), base.weights[0].origin
+def _word_origins(app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[str, Origin]]:
+    main, place = base.claim.main, base.pod_needs.placement
+    yield from ((word, base.weights[0].origin) for word in _SOURCE_WORDS)
     if base.claim.draft and len(base.weights) > 1:
-        for word in ("DraftModelPath", "DraftRevision"):
-            yield ("said", "word", word), base.weights[1].origin
-    yield ("said", "word", "ModelName"), routing.name_origin(app, base.claim.main)
-    place = base.pod_needs.placement
-    flavor = place.origins(base.claim.main)
+        yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
+    yield "ModelName", routing.name_origin(app, main)
+    flavor = place.origins(main)
     for word, param in (("TP", "TP"), ("MaxModelLen", "MAX-MODEL-LEN")):
         if param in place.params and flavor:
-            yield ("said", "word", word), flavor.at("params", param)
-    model, model_at = _of_model(base, run)
-    if "maxModelLen" in model and "MAX-MODEL-LEN" not in place.params:
-        yield ("said", "word", "MaxModelLen"), model_at.at("maxModelLen")
-    held = next((name for name in place.limits if "/" in name), "")
-    if held and flavor:
+            yield word, flavor.at("params", param)
+    if "maxModelLen" in backend_runtime.model_settings(main, run.engine) and "MAX-MODEL-LEN" not in place.params:
+        yield "MaxModelLen", Origin(main.document, ("spec", "engines", run.engine.runtime.name, "maxModelLen"))
+    resource = next((name for name in place.limits if "/" in name), "")
+    if resource and flavor:
         for word in ("Accelerator", *(() if "TP" in place.params else ("TP",))):
-            yield ("said", "word", word), flavor.at("limits", held)
+            yield word, flavor.at("limits", resource)
     if base.skip_loaders:
         for word in ("Skip", "Stream"):
-            yield ("said", "word", word), app.origin("metadata", "annotations", app_annotations.SKIP)
-
-
-def _placed(base: AppBase) -> Iterator[tuple[Path, Origin]]:
-    """Who says the labels of nodes, in the nodeSelector or the affinity; `flavors._affinity` makes the terms."""
-    place, main, spec = base.pod_needs.placement, base.claim.main, ("said", "template", "spec")
-    if flavor := place.origins(main):
-        yield (*spec, "affinity"), Origin(flavor.model.source, flavor.model.path[:-1])
-        yield from (((*spec, "nodeSelector", key), flavor.at("node", key)) for key in place.node_selector)
-    for term, offered in enumerate(place.flavors if place.node_affinity else ()):
-        flavor = flavor_origins(offered, main)
-        for i, key in enumerate(offered.node):
-            expression: Path = ("matchExpressions", i, "values", 0)
-            required = "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", term
-            preferred = "preferredDuringSchedulingIgnoredDuringExecution", term, "preference"
-            for kind in (required, preferred):
-                yield (*spec, "affinity", "nodeAffinity", *kind, *expression), flavor.at("node", key)
+            yield word, app.origin("metadata", "annotations", app_annotations.SKIP)

@@ -120,8 +120,11 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         template = api_defaults.default_pod_template(app.spec["workloadTemplate"][key], at.at(key), Collector())
         tolerations = (template.get("spec") or {}).get("tolerations") or ()
         env, known = pods.runner_origins(base.pod_needs, template, flavor, at.at(key))
-        known |= {**dict(provenance.loaders(base, env)), **dict(pods.origins(base.pod_needs, template, tolerations))}
-        in_pods |= {("said", key, *path): origin for path, origin in known.items()}
+        known |= {
+            **dict(provenance.loader_origins(base, env)),
+            **dict(pods.origins(base.pod_needs, template, tolerations)),
+        }
+        in_pods |= {("explain", key, *path): origin for path, origin in known.items()}
     return {
         (): app.origin(),
         ("name",): app.origin("metadata", "name"),
@@ -132,7 +135,7 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         ("sub_groups",): at.at("subGroupPolicy"),
         ("leader",): at.at("leaderTemplate"),
         ("worker",): at.at("workerTemplate"),
-        ("said", "restartPolicy"): at.at("restartPolicy"),
-        **provenance.claimed(context, app, base),
+        ("explain", "restartPolicy"): at.at("restartPolicy"),
+        **provenance.claim_origins(app, base),
         **in_pods,
     }

@@ -457,7 +457,7 @@ def _origins(
         ("auth",): gateway_settings.at("auth"),
         ("hostnames",): app.origin("spec", "hostnames") if request.hostnames else gateway_settings.at("hostnames"),
         ("request",): request.timeouts_origin or gateway_settings.at("timeouts"),
-        **{("said", key): _timeout_origin(gateway_settings, request, key) for key in ("request", "streamIdle")},
+        **{("explain", key): _timeout_origin(gateway_settings, request, key) for key in ("request", "streamIdle")},
         ("allowed",): request.allow_origin or app.origin(),
         ("backends",): app.origin("spec", *_backends_field(app, request)),
         ("limits",): app.origin("spec", "tokenLimits"),

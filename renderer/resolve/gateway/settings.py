@@ -309,6 +309,6 @@ def plan_gateway(
             (): settings.at(),
             ("spec", "apiKeyAuth"): settings.at("auth", "apiKeys"),
             ("spec", "jwt", "providers"): settings.at("auth", "jwt"),
-            **{("said", key): settings.at(key) for key in (*_DEFAULTS, "tls", "auth")},
+            **{("explain", key): settings.at(key) for key in (*_DEFAULTS, "tls", "auth")},
         },
     )
