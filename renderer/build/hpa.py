@@ -41,4 +41,5 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         ("spec", "maxReplicas"): elastic.at("maxReplicas"),
         ("spec", "metrics"): origins.get(("metrics",), elastic),
         ("spec", "behavior"): origins.get(("behavior",), elastic),
+        **{("spec", *path): origin for path, origin in origins.items() if path[:1] == ("metrics",)},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -192,6 +192,13 @@ def _steering_manifest(plan: Steering, kind: str, spec: Body) -> Manifest:
     return Manifest(body, lambda: _origins(plan))
 
 
+def _rewrite_origins(plan: Steering, origins: Mapping[Path, Origin]) -> Iterator[tuple[Path, Origin]]:
+    for i in range(len(plan.targets)):
+        target: Path = ("spec", "rules", 0, "targets", i)
+        yield (*target, "modelRewrite"), origins["targets", i]
+        yield (*target, "weight"), Origin(origins["targets", i].source, (*origins["targets", i].path[:-1], "weight"))
+
+
 def _origins(plan: Steering) -> dict[Path, Origin]:
     origins = plan.origins()
     return {
@@ -202,5 +209,7 @@ def _origins(plan: Steering) -> dict[Path, Origin]:
         ("spec", "poolRef"): origins["pool",],
         ("spec", "poolRef", "name"): origins["pool",],
         ("spec", "rules"): origins["targets",],
+        **dict(_rewrite_origins(plan, origins)),
         ("spec", "rules", 0, "matches"): origins["model",],
+        ("spec", "rules", 0, "matches", 0, "model", "value"): origins["model",],
     }

@@ -65,9 +65,13 @@ def _origins(provider: ProviderPlan, kind: str) -> dict[Path, Origin]:
         ("spec", "endpoints", 0, "fqdn", "hostname"): plan_origins["hostname",],
         ("spec", "endpoints", 0, "fqdn", "port"): plan_origins["port",],
         ("spec", "schema"): plan_origins["speaks",],
+        ("spec", "schema", "name"): plan_origins["speaks",],
     }
     if kind == "BackendSecurityPolicy":
         origins |= {
             ("spec", field): plan_origins["auth",] for field in ("type", *_AUTH_FIELDS.values(), "awsCredentials")
         }
+        if provider.auth[0] in _AUTH_FIELDS:
+            secret = plan_origins["auth",].at("secretName")
+            origins["spec", _AUTH_FIELDS[provider.auth[0]], "secretRef", "name"] = secret
     return origins

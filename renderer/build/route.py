@@ -170,6 +170,13 @@ def _policy(kind: str, route: RoutePlan, spec: Body) -> Manifest:
     )
 
 
+def _limit_origins(route: RoutePlan, origin: Origin) -> Iterator[tuple[Path, Origin]]:
+    for i in range(len(route.limits)):
+        limit: Path = ("spec", "rateLimit", "global", "rules", i, "limit")
+        yield (*limit, "requests"), origin.at(i, "tokens")
+        yield (*limit, "unit"), origin.at(i, "interval")
+
+
 def _origins(route: RoutePlan) -> dict[Path, Origin]:
     origins = route.origins()
     rule: Path = ("spec", "rules", 0)
@@ -183,14 +190,19 @@ def _origins(route: RoutePlan) -> dict[Path, Origin]:
         ("spec", "parentRefs"): origins["gateway",],
         ("spec", "parentRefs", 0, "name"): origins["gateway",],
         ("spec", "parentRefs", 0, "namespace"): origins.get(("gateway namespace",), origins["gateway",]),
-        ("spec", "apiKeyAuth"): origins["auth",],
-        ("spec", "jwt"): origins["auth",],
+        **{("spec", *key[1:]): origin for key, origin in origins.items() if key[:1] == ("auth",)},
         (*rule, "timeouts", "request"): origins["request",],
         ("spec", "timeout"): origins["request",],
+        ("spec", "timeout", "http", "streamIdleTimeout"): origins["explain", "streamIdle"],
         **{key: origin for key, origin in origins.items() if key[:1] == ("explain",)},
         ("spec", "authorization"): origins["allowed",],
-        (*rule, "backendRefs"): origins["backends",],
+        **{
+            ("spec", "authorization", "rules", 0, "principal", "headers", 0, "values", i): origins["allowed",].at(i)
+            for i in range(len(route.allowed_tenants))
+        },
+        **{(*rule, "backendRefs", *key[1:]): origin for key, origin in origins.items() if key[:1] == ("backends",)},
         ("spec", "retry"): origins["retries",],
         ("spec", "rateLimit"): origins["limits",],
+        **dict(_limit_origins(route, origins["limits",])),
         ("spec", "llmRequestCosts"): origins["limits",],
     }

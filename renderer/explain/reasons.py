@@ -168,6 +168,7 @@ class ReasonFinder:
         field_origins = {
             ("metadata", "namespace"): route_origins["namespace",],
             (*head, "matches"): route_origins["model",],
+            (*head, "matches", 0, "headers", 0, "value"): route_origins["model",],
         }
         field_origins[*head, "timeouts", "request"] = route_origins["explain", "request"]
         for i in range(len(rule["backendRefs"])):

@@ -57,6 +57,7 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
     pool = app is None or routing.mode(app, settings) == "pool"
     plans = reachable_workloads(context, app, item.origin("spec", "poolRef", "name"), diagnostics) if app else []
     apps = [app] if app else []
+    entries: tuple[int, ...] = ()
     if pool:
         if plans:
             _validate_served_names(plans[0], target_models or own_target, diagnostics)
@@ -70,9 +71,10 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
             else []
         )
         targets = routing.split_weights([part for part, _ in parts])
+        entries = tuple(i for i, (part, _) in enumerate(parts) for _ in part.targets) if target_models else ()
         apps = [owner for _, owner in parts]
     model = context.inputs.models[plans[0].model] if plans else None
-    request = RouteRequest(name, item.origin("spec", "modelName"), tuple(targets), model)
+    request = RouteRequest(name, item.origin("spec", "modelName"), tuple(targets), model, entries=entries)
     if app:
         request = _with_rights(item, request.with_settings_of(app), apps, diagnostics)
     route = routing.route(item, settings, request, diagnostics)
@@ -246,12 +248,15 @@ def _backend_share(
 
 def _steering(context: RunContext, item: TrafficInput, targets: Sequence[_Target], diagnostics: Collector) -> Steering:
     name = pickers.picker_name(context.inputs, gateway_settings(context, item.namespace), diagnostics)
+    # A weight of 0 beside others: nobody goes there, and the rewrite takes none.
+    rewrites = [target for target in targets if target.weight != 0]
     origins: Mapping[Path, Origin] = {
         (): item.origin(),
         ("name",): item.origin("metadata", "name"),
         ("namespace",): item.origin("metadata", "namespace"),
         ("priority",): item.origin("spec", "criticality"),
         ("targets",): item.origin("spec", "targetModels"),
+        **{("targets", i): target.origin for i, target in enumerate(rewrites)},
         ("model",): item.origin("spec", "modelName"),
         ("pool",): item.origin("spec", "poolRef", "name"),
     }

@@ -103,6 +103,7 @@ def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector
         model=spec["modelName"],
         model_origin=item.origin("spec", "modelName"),
         targets=tuple(routing.split_weights(shares)),
+        entries=tuple(i for i, share in enumerate(shares) for _ in share.targets),
         open_model=model,
         owner="" if plans else providers[0].hostname,
         hostnames=hostnames,

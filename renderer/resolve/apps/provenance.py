@@ -124,6 +124,8 @@ def _trigger_origins(planned: PlannedPlayground) -> _Origins:
         for i, origin in enumerate(triggers.triggers(engine, config, trigger)):
             yield ("layers", "scale", i), origin
         yield ("metrics",), trigger[1].at("metrics")
+        if trigger[1] == engine.origin.at("engine", "scale"):
+            yield ("metrics", 0, "pods", "target", "averageValue"), trigger[1].at("target")
         yield ("behavior",), trigger[1].at("behavior")
 
 

@@ -133,7 +133,8 @@ def _whole_numbers(shares: Sequence[Fraction], *, smallest: bool) -> list[int]:
 
 class RouteRequest(Struct, frozen=True):
     """The settings of one route; those left out come from the gateway settings. `model`: the public name;
-    `open_model`: if one is known; `allow`: the tenants that may call, all when empty.
+    `open_model`: if one is known; `allow`: the tenants that may call, all when empty. `entries`:
+    of each target, the index of the entry that names it.
     """
 
     model: str
@@ -148,6 +149,7 @@ class RouteRequest(Struct, frozen=True):
     hostnames: tuple[str, ...] = ()
     retries: int = 0
     limits: tuple[TokenLimit, ...] = ()
+    entries: tuple[int, ...] = ()
 
     def with_settings_of(self, app: App | TrafficInput) -> RouteRequest:
         """The request with the timeouts and the tenants that an app or a ModelRoute sets itself."""
@@ -443,6 +445,26 @@ def _timeout_origin(gateway_settings: GatewaySettings, request: RouteRequest, ke
     )
 
 
+def _backend_origins(app: App | TrafficInput, request: RouteRequest) -> Iterator[tuple[Path, Origin]]:
+    """The origins of the route backends, and of the fields of each by its index."""
+    yield ("backends",), app.origin("spec", *_backends_field(app, request))
+    if isinstance(app, App):
+        return
+    for i in range(len(request.targets) if app.kind == "InferenceModel" else 0):
+        yield ("backends", i, "name"), app.origin("spec", "poolRef", "name")
+    for i, entry in enumerate(request.entries):
+        if app.kind == "InferenceModel":
+            origin = app.origin("spec", "targetModels", entry)
+            yield ("backends", i, "modelNameOverride"), origin.at("name")
+        else:
+            origin, backend = app.origin("spec", "backends", entry), app.spec["backends"][entry]
+            if "provider" in backend:
+                yield ("backends", i, "modelNameOverride"), origin.at("provider", "modelName")
+            else:
+                yield ("backends", i, "name"), origin.at("playground" if "playground" in backend else "service")
+        yield ("backends", i, "weight"), origin.at("weight")
+
+
 def _origins(
     app: App | TrafficInput, gateway_settings: GatewaySettings, request: RouteRequest
 ) -> Mapping[Path, Origin]:
@@ -454,12 +476,12 @@ def _origins(
         ("model",): request.model_origin,
         ("gateway",): gateway_settings.at("name"),
         ("gateway namespace",): gateway_settings.at("namespace"),
-        ("auth",): gateway_settings.at("auth"),
+        **{("auth", *path): origin for path, origin in settings.auth_origins(gateway_settings)},
         ("hostnames",): app.origin("spec", "hostnames") if request.hostnames else gateway_settings.at("hostnames"),
         ("request",): request.timeouts_origin or gateway_settings.at("timeouts"),
         **{("explain", key): _timeout_origin(gateway_settings, request, key) for key in ("request", "streamIdle")},
         ("allowed",): request.allow_origin or app.origin(),
-        ("backends",): app.origin("spec", *_backends_field(app, request)),
+        **dict(_backend_origins(app, request)),
         ("limits",): app.origin("spec", "tokenLimits"),
         ("retries",): app.origin("spec", "retries"),
     }

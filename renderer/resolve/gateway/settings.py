@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from renderer import component_versions, jwt_providers, schema
 from renderer.api import RenderConfig
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Body, GatewayPlan
 from renderer.resolve import target_versions
 from renderer.resolve.context import RunContext
@@ -283,6 +283,23 @@ def _build_auth_policy(settings: GatewaySettings, across_namespaces: bool) -> Bo
     return spec
 
 
+def auth_origins(settings: GatewaySettings) -> Iterator[tuple[Path, Origin]]:
+    """The origins of the fields that `auth_policy` makes, by their path in the policy's spec."""
+    keys = settings.at("auth", "apiKeys")
+    yield ("apiKeyAuth",), keys
+    yield ("apiKeyAuth", "credentialRefs", 0, "name"), keys.at("secretName")
+    yield ("apiKeyAuth", "extractFrom", 0, "headers"), keys.at("headers")
+    yield ("jwt", "providers"), settings.at("auth", "jwt")
+
+
+def _listener_origins(settings: GatewaySettings) -> Iterator[tuple[Path, Origin]]:
+    yield ("metadata", "annotations", "cert-manager.io/cluster-issuer"), settings.at("tls", "issuer")
+    for i in range(len(settings.hostnames)):
+        listener: Path = ("spec", "listeners", i)
+        yield (*listener, "hostname"), settings.at("hostnames", i)
+        yield (*listener, "tls", "certificateRefs", 0, "name"), settings.at("tls", "secretName")
+
+
 def plan_gateway(
     settings: GatewaySettings, namespaces: tuple[str, ...], granted_namespaces: tuple[str, ...]
 ) -> GatewayPlan:
@@ -307,8 +324,9 @@ def plan_gateway(
         grant_version=target_versions.reference_grant_version(settings.config),
         origins=lambda: {
             (): settings.at(),
-            ("spec", "apiKeyAuth"): settings.at("auth", "apiKeys"),
-            ("spec", "jwt", "providers"): settings.at("auth", "jwt"),
+            **{("spec", *path): origin for path, origin in auth_origins(settings)},
+            **dict(_listener_origins(settings)),
+            ("spec", "to", 0, "name"): settings.at("auth", "apiKeys", "secretName"),
             **{("explain", key): settings.at(key) for key in (*_DEFAULTS, "tls", "auth")},
         },
     )
