@@ -114,7 +114,8 @@ class ReasonFinder:
         for origin, rest, field in self._candidates(rendered, path, others, below):
             match = self._follow(origin, rest, _value(rendered.body, field))
             if match is None and (rendered.key[0] not in _COPIES or "affinity" in field):
-                match = self._unique_match(origin, value)
+                located = self._locate(origin)
+                match = _Match(MADE, *located) if located else None
             if match and (match.how != MADE or (path[-2] == "args" and not rest)):
                 return match
             if rendered.key[0] != "LeaderWorkerSet" or path[-2] not in ("labels", "annotations") or not rest:
@@ -195,20 +196,7 @@ class ReasonFinder:
         origin = self._origins(rendered).get(key) or rendered.plan_origins.get(key)
         if origin is None:
             return None
-        match = self._follow(origin, (), value)
-        return self._unique_match(origin, value) if match and match.how == MADE else match
-
-    def _unique_match(self, origin: Origin, value: Any) -> _Match | None:
-        """The one place below an origin that holds the very value, else the origin itself."""
-        located = self._locate(origin)
-        if located is None:
-            return None
-        origin, value_there = located
-        sure = (isinstance(value, str) and len(value) > 2) or (type(value) is int and value > 9)
-        paths = list(_paths_of(value_there, value)) if sure else []
-        if len(paths) == 1 and (deeper := self._locate(Origin(origin.source, (*origin.path, *paths[0])))):
-            return _Match(SAID, deeper[0], deeper[1])
-        return _Match(MADE, origin, value_there)
+        return self._follow(origin, (), value)
 
     # Whether it is
 
@@ -315,16 +303,6 @@ def _value_at(value: Any, path: Path) -> Any:
             return _NOTHING
         value = value[part]
     return value
-
-
-def _paths_of(value: Any, wanted: Any) -> Iterator[Path]:
-    """Where below a value the wanted scalar stands."""
-    if isinstance(value, Mapping):
-        yield from ((key, *path) for key, part in value.items() for path in _paths_of(part, wanted))
-    elif isinstance(value, (list, tuple)):
-        yield from ((i, *path) for i, part in enumerate(value) for path in _paths_of(part, wanted))
-    elif value == wanted and type(value) is type(wanted):
-        yield ()
 
 
 def _loader(body: Any, path: Path) -> int | None:
