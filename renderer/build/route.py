@@ -193,7 +193,7 @@ def _origins(route: RoutePlan) -> dict[Path, Origin]:
         **{("spec", *key[1:]): origin for key, origin in origins.items() if key[:1] == ("auth",)},
         (*rule, "timeouts", "request"): origins["request",],
         ("spec", "timeout"): origins["request",],
-        ("spec", "timeout", "http", "streamIdleTimeout"): origins["explain", "streamIdle"],
+        ("spec", "timeout", "http", "streamIdleTimeout"): origins["streamIdle",],
         **{key: origin for key, origin in origins.items() if key[:1] == ("explain",)},
         ("spec", "authorization"): origins["allowed",],
         **{

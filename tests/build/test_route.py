@@ -17,7 +17,7 @@ from tests.build.conftest import Input
 
 @pytest.fixture
 def route(source: Input) -> RoutePlan:
-    said = ("gateway", "auth", "hostnames", "request", "allowed", "backends", "retries", "limits")
+    said = ("gateway", "auth", "hostnames", "request", "streamIdle", "allowed", "backends", "retries", "limits")
     return RoutePlan(
         name="chat",
         namespace="llm",

@@ -480,6 +480,7 @@ def _origins(
         ("hostnames",): app.origin("spec", "hostnames") if request.hostnames else gateway_settings.at("hostnames"),
         ("request",): request.timeouts_origin or gateway_settings.at("timeouts"),
         **{("explain", key): _timeout_origin(gateway_settings, request, key) for key in ("request", "streamIdle")},
+        ("streamIdle",): _timeout_origin(gateway_settings, request, "streamIdle"),
         ("allowed",): request.allow_origin or app.origin(),
         **dict(_backend_origins(app, request)),
         ("limits",): app.origin("spec", "tokenLimits"),
