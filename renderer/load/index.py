@@ -42,7 +42,7 @@ class InputIndex:
         self.models: dict[str, OpenModel] = {}
         self.runtimes: dict[str, BackendRuntime] = {}
         self.broken: dict[tuple[str, str], Document] = {}
-        self.named: dict[tuple[str, str], tuple[str, Document]] = {}
+        self.documents_by_name: dict[tuple[str, str], tuple[str, Document]] = {}
         self.unreadable = False
         self.foreign = 0
         self.traffic: list[TrafficInput] = []
@@ -118,12 +118,9 @@ class InputIndex:
         metadata = document.value.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         name = str(metadata.get("name") or "")
-        if kind in _APPS:
+        if kind in _APPS + _TRAFFIC:
             self.broken[kind, f"{file.name} {document.index}"] = document
             namespace = str(metadata.get("namespace") or self.namespace)
-        elif kind in _TRAFFIC:
-            namespace = str(metadata.get("namespace") or self.namespace)
-            self.broken[kind, f"{file.name} {document.index}"] = document
         elif kind in KINDS and kind != "RenderConfig":
             self.broken.setdefault((kind, name), document)
             namespace = ""
@@ -138,7 +135,7 @@ class InputIndex:
         """
         space = "app" if kind in _APPS else "route" if kind in _TRAFFIC else ""
         key = (space, f"{namespace}/{name}") if space else (kind, name)
-        first_kind, first = self.named.setdefault(key, (kind, document))
+        first_kind, first = self.documents_by_name.setdefault(key, (kind, document))
         if first is document:
             return True
         file, line, _ = first.origin("metadata", "name").place

@@ -10,7 +10,7 @@ from msgspec.structs import astuple, replace
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, kind_of
 from renderer.source.paths import MAX_BYTES, FileTooLargeError
@@ -82,8 +82,7 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         too_large = make_diagnostic("E106", Origin(NamedSource(file.name)), size=error.size, limit=MAX_BYTES)
         return ParsedFile(b"", 0, [], [] if outside else [astuple(replace(too_large, line=1, column=1))], True)
     except OSError as error:
-        unreadable_file = make_diagnostic("E120", Origin(NamedSource(file.name)), what=error.strerror or error)
-        return ParsedFile(b"", 0, [], [astuple(unreadable_file)], True)
+        return ParsedFile(b"", 0, [], [astuple(read_error(file.name, error))], True)
     may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS)) and not data.startswith(_MARK)
     may_be_referenced = (
         not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS) and not data.startswith(_MARK)
@@ -132,10 +131,10 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
 def _identity(value: Any) -> Any:
     """The kind, name and namespace of an object, as far as it has them."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
-    kept = (
+    names = (
         {key: metadata[key] for key in ("name", "namespace") if key in metadata} if isinstance(metadata, dict) else {}
     )
-    return {"kind": _kind(value), "metadata": kept}
+    return {"kind": _kind(value), "metadata": names}
 
 
 def _group(value: Any) -> Any:
