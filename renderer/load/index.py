@@ -29,12 +29,8 @@ class InputIndex:
         file_system: FileSystem = DISK,
         environment: Environment | None = None,
     ) -> None:
-        self.config, self.config_path, self.file_system, self.environment = (
-            config,
-            config_path,
-            file_system,
-            environment,
-        )
+        self.config, self.config_path = config, config_path
+        self.file_system, self.environment = file_system, environment
         self.patchable: dict[str, set[str]] = {}  # by kind, the names that an environment can patch
         self.problems: list[Diagnostic] = []
         self.apps: dict[tuple[str, str], App] = {}
@@ -55,7 +51,7 @@ class InputIndex:
         """Adds a file. `outside`: it lies outside PATHS, so its definitions can be used, but are not rendered or
         checked themselves.
         """
-        self.problems += [Diagnostic(*problem) for problem in parsed_file.problems]
+        self.problems += parsed_file.problems
         self.foreign += parsed_file.foreign
         self.unreadable |= parsed_file.unreadable
         values = ((parsed.position, parsed.value) for parsed in parsed_file.documents)

@@ -6,7 +6,7 @@ from codecs import utf_16_be_encode, utf_16_le_encode, utf_32_be_encode, utf_32_
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
@@ -56,13 +56,13 @@ class ParsedDocument(NamedTuple):
 
 class ParsedFile(NamedTuple):
     """A file as plain values. `data`: its bytes, empty without documents to use; `foreign`: the number of foreign
-    documents; `problems`: Diagnostics as tuples; `unreadable`: whether documents may be missing.
+    documents; `unreadable`: whether documents may be missing.
     """
 
     data: bytes
     foreign: int
     documents: Sequence[ParsedDocument]
-    problems: Sequence[Any]
+    problems: Sequence[Diagnostic]
     unreadable: bool
 
 
@@ -80,14 +80,12 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         data = file.read()
     except FileTooLargeError as error:
         too_large = make_diagnostic("E106", Origin(NamedSource(file.name)), size=error.size, limit=MAX_BYTES)
-        return ParsedFile(b"", 0, [], [] if outside else [astuple(replace(too_large, line=1, column=1))], True)
+        return ParsedFile(b"", 0, [], [] if outside else [replace(too_large, line=1, column=1)], True)
     except OSError as error:
-        return ParsedFile(b"", 0, [], [astuple(read_error(file.name, error))], True)
-    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS)) and not data.startswith(_MARK)
-    may_be_referenced = (
-        not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS) and not data.startswith(_MARK)
-    )
-    if not may_be_ours and not may_be_referenced:
+        return ParsedFile(b"", 0, [], [read_error(file.name, error)], True)
+    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
+    may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
+    if data.startswith(_MARK) or not (may_be_ours or may_be_referenced):
         return ParsedFile(b"", int(not outside), [], [], False)
     documents, problems = yamlio.parse(file.name, data)
     if may_be_referenced and problems:  # syntax errors of a foreign file are not reported
@@ -125,7 +123,7 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         parsed.append(ParsedDocument(document.index, document.value, kind, bool(kind) and not findings, sources))
         reported = {(problem.line, problem.field) for problem in problems}  # a tag's value, say, fits no schema
         problems += [finding for finding in findings if (finding.line, finding.field) not in reported]
-    return ParsedFile(data if parsed else b"", foreign, parsed, [astuple(problem) for problem in problems], unreadable)
+    return ParsedFile(data if parsed else b"", foreign, parsed, problems, unreadable)
 
 
 def _identity(value: Any) -> Any:
