@@ -50,7 +50,7 @@ class OptionFile(Struct, frozen=True):
 class OptionFiles(Protocol):
     """The files that list an engine's options; `engine.options.list` of a runtime is one of them."""
 
-    def versions(self, runtime: BackendRuntime, listed: str) -> dict[str, str]:
+    def versions(self, runtime: BackendRuntime, list_path: str) -> dict[str, str]:
         """Every listed version, and the path of its file relative to the runtime's folder. Raises UnreadableList."""
 
     def file(self, runtime: BackendRuntime, path: str) -> OptionFile | None:

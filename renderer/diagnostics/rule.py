@@ -1,8 +1,8 @@
-"""A source that is no file."""
+"""A source that is no file, and the diagnostic for a file that cannot be read."""
 
 from __future__ import annotations
 
-from renderer.diagnostics import Path
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 
 
 class NamedSource:
@@ -13,3 +13,8 @@ class NamedSource:
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         return 0, 0
+
+
+def read_error(name: str, error: OSError) -> Diagnostic:
+    """The diagnostic for a file `name` that cannot be read."""
+    return make_diagnostic("E120", Origin(NamedSource(name)), what=error.strerror or error)

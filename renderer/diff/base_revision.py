@@ -10,13 +10,12 @@ from msgspec.structs import replace
 from renderer import load, pipeline, unchanged_items
 from renderer.api import Inputs, RenderOptions, ReusedItems, Scope
 from renderer.diagnostics import Diagnostic, RenderError
-from renderer.output.manifest_files import OutputFile
+from renderer.output.manifest_files import OutputFile, source_of
 from renderer.result import RenderResult
 from renderer.source import git
 from renderer.source.commit import CommitTree
 from renderer.source.tree import MARK
 
-_END = ". Do not edit."
 _NOTES = 10  # errors of a base that are shown; the rest is counted
 
 
@@ -48,11 +47,8 @@ class BaseRevision:
             folder, (scope, *others) = load.scopes(self._options, self._scope)
             if others:
                 return frozenset()
-            self._inputs = (
-                folder,
-                scope,
-                load.inputs(replace(scope, options=replace(scope.options, parsed_files=inputs.parsed_files))),
-            )
+            scope_options = replace(scope.options, parsed_files=inputs.parsed_files)
+            self._inputs = folder, scope, load.inputs(replace(scope, options=scope_options))
         except git.GitError:
             raise
         except RenderError:  # reported when this side is rendered
@@ -60,10 +56,10 @@ class BaseRevision:
         self._unchanged = unchanged_items.unchanged_items(inputs, self._inputs[2][0])
         return self._unchanged
 
-    def output_files(self, later_paths: Set[str], done: RenderResult | None) -> tuple[list[OutputFile], list[str]]:
+    def output_files(self, later_paths: Set[str], later: RenderResult | None) -> tuple[list[OutputFile], list[str]]:
         """The rendered files of this side, and notes.
 
-        `later_paths`: the paths of the later side; `done`: the later side's result, None if it has errors.
+        `later_paths`: the paths of the later side; `later`: the later side's result, None if it has errors.
         """
         if not self._options:
             return [], []
@@ -72,22 +68,22 @@ class BaseRevision:
             return [file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)], []
         if self._form == "rendered":
             return [], [f"{self._name} holds no rendered files, so everything counts as added"]
-        return self._render(self._options, f"base {self._name}", done)
+        return self._render(self._options, f"base {self._name}", later)
 
     def _render(
-        self, options: RenderOptions, name: str, done: RenderResult | None
+        self, options: RenderOptions, name: str, later: RenderResult | None
     ) -> tuple[list[OutputFile], list[str]]:
         """The files that the valid inputs render to, and notes about the others."""
         options = replace(options, texts=True)
         try:
-            if done and self._inputs:
+            if later and self._inputs:
                 folder, scope, read = self._inputs
-                known = ReusedItems(
+                reused = ReusedItems(
                     self._unchanged,
-                    unchanged_items.unchanged_models(done.inputs, read[0], done.problems),
-                    done.textless_parts,
+                    unchanged_items.unchanged_models(later.inputs, read[0], later.problems),
+                    later.textless_parts,
                 )
-                options = replace(options, reused=known)
+                options = replace(options, reused=reused)
                 rendered = pipeline.render(options, (folder, [replace(scope, options=options)]), lambda _: read)
             else:
                 rendered = pipeline.render(options)
@@ -125,10 +121,9 @@ class BaseRevision:
         return (scope, texts) if rendered_files else None
 
 
-def _is_made_from(text: OutputFile, pruned_paths: Sequence[str]) -> bool:
-    """Whether the first line of a rendered file names an input below these paths; always true without paths."""
-    line = text.text.partition("\n")[0]
-    source = line[len(MARK) : -len(_END)] if line.endswith(_END) else ""
+def _is_made_from(file: OutputFile, pruned_paths: Sequence[str]) -> bool:
+    """Whether the header of a rendered file names an input below these paths; always true without paths."""
+    source = source_of(file.text.partition("\n")[0].encode()) or ""
     return not pruned_paths or any(source == path or source.startswith(f"{path}/") for path in pruned_paths)
 
 

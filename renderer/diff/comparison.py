@@ -180,7 +180,7 @@ def _total_gpus(models: Sequence[ModelChange]) -> tuple[GpuChange, ...]:
             GpuChange(
                 name,
                 (sum(gpu.replica[0] for gpu in of_name), sum(gpu.replica[1] for gpu in of_name)),
-                (sum(gpu.most[0] for gpu in of_name), sum(gpu.most[1] for gpu in of_name)),
+                (sum(gpu.peak[0] for gpu in of_name), sum(gpu.peak[1] for gpu in of_name)),
             )
         )
     return tuple(changes)

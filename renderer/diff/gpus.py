@@ -17,13 +17,13 @@ _OF_NO_KIND = ("kubernetes.io/", "topology.kubernetes.io/")  # system, processor
 
 
 class AcceleratorKind(Struct, frozen=True):
-    """A kind of accelerator. `of`: the flavor that the pods claim, else the selected node labels, else ''."""
+    """A kind of accelerator. `hardware`: the flavor that the pods claim, else the selected node labels, else ''."""
 
     resource: str
-    of: str
+    hardware: str
 
     def __str__(self) -> str:
-        return f"{self.resource} ({self.of})" if self.of else self.resource
+        return f"{self.resource} ({self.hardware})" if self.hardware else self.resource
 
 
 class GpuChange(Struct, frozen=True):
@@ -31,7 +31,7 @@ class GpuChange(Struct, frozen=True):
 
     name: str
     replica: tuple[int, int]
-    most: tuple[int, int]
+    peak: tuple[int, int]
 
 
 def claimed_flavors(pod: Body) -> str:
@@ -85,17 +85,20 @@ def _active_flavors(pod: Body) -> list[str]:
 
 
 def compare_gpus(
-    old: Mapping[AcceleratorKind, int], new: Mapping[AcceleratorKind, int], most: tuple[int, int], alike: bool
+    old: Mapping[AcceleratorKind, int],
+    new: Mapping[AcceleratorKind, int],
+    max_replicas: tuple[int, int],
+    same_nodes: bool,
 ) -> Iterator[GpuChange]:
-    """The change for each kind of accelerator. `old`, `new`: of one replica; `most`: the most replicas on each side;
-    `alike`: both sides select the same nodes and only one claims a flavor, so its name counts for both.
+    """The change for each kind of accelerator. `old`, `new`: of one replica; `max_replicas`: on each side;
+    `same_nodes`: both sides select the same nodes and only one claims a flavor, so its name counts for both.
     """
-    if alike and len(called := {kind.of for kind in new}) == 1:
-        (of,) = called
-        old = {replace(kind, of=of): count for kind, count in old.items()}
+    if same_nodes and len(names := {kind.hardware for kind in new}) == 1:
+        (hardware,) = names
+        old = {replace(kind, hardware=hardware): count for kind, count in old.items()}
     for kind in sorted({*old, *new}, key=str):
         a, b = old.get(kind, 0), new.get(kind, 0)
-        yield GpuChange(str(kind), (a, b), (a * most[0], b * most[1]))
+        yield GpuChange(str(kind), (a, b), (a * max_replicas[0], b * max_replicas[1]))
 
 
 def _amount(value: object) -> int:

@@ -25,13 +25,13 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
         "traffic": [
             {
                 "name": traffic_input.name,
-                "what": traffic_input.what,
+                "what": traffic_input.aspect,
                 "before": traffic_input.before or None,
                 "after": traffic_input.after or None,
             }
             for traffic_input in diff.traffic
         ],
-        "risks": [{"risk": risk.kind, "object": _key(risk.key), "message": risk.what} for risk in diff.risks],
+        "risks": [{"risk": risk.kind, "object": _key(risk.key), "message": risk.message} for risk in diff.risks],
         "objects": [_object(change) for change in diff.objects],
         "notes": list(diff.notes),
     }
@@ -51,7 +51,7 @@ def _model(change: ModelChange) -> dict[str, Any]:
         "before": _side(change.before),
         "after": _side(change.after),
         "facts": [
-            {"what": fact.what, "before": fact.before or None, "after": fact.after or None} for fact in change.facts
+            {"what": fact.name, "before": fact.before or None, "after": fact.after or None} for fact in change.facts
         ],
         "options": [{"option": flag.name or None, "before": flag.before, "after": flag.after} for flag in change.flags],
         "gpus": [_gpus(gpus) for gpus in change.gpus],
@@ -75,7 +75,7 @@ def _side(model: ModelSummary | None) -> dict[str, Any] | None:
 
 def _gpus(change: GpuChange) -> dict[str, Any]:
     """Accelerators of one replica, and at the most replicas."""
-    pairs = {"perReplica": change.replica, "atMost": change.most}
+    pairs = {"perReplica": change.replica, "atMost": change.peak}
     return {"accelerator": change.name, **{k: {"before": a, "after": b} for k, (a, b) in pairs.items()}}
 
 

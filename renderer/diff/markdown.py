@@ -37,7 +37,7 @@ _LONGEST, _LINES, _ERROR = 160, 30, 1_000  # characters of a value, lines of a c
 def markdown(diff: TreeDiff, environment: str = "") -> str:
     """The comment: a hidden marker to find it again, headline, models, risks, traffic, then YAML of objects."""
     traffic_rows = [
-        f"| {_code(w.name)} | {_words(w.what)} | {_code(w.before)} | {_code(w.after)} |" for w in diff.traffic
+        f"| {_code(w.name)} | {_words(w.aspect)} | {_code(w.before)} | {_code(w.after)} |" for w in diff.traffic
     ]
     text = _head(environment, headline(diff))
     text += _table("| model | change | replicas |", [_model(model) for model in diff.models], "model", 12_000)
@@ -116,41 +116,41 @@ def _risk(risk: Risk, places: Sequence[str]) -> str:
 
 
 def _model(change: ModelChange) -> str:
-    known = change.after or change.before
-    of = f"<br>{_code(known.name)}" if known and known.name else ""
+    model = change.after or change.before
+    name = f"<br>{_code(model.name)}" if model and model.name else ""
     lines = (
         [f"**{change.state}**{f', was {_code(change.was.place)}' if change.was else ''}"]
         if change.state != "changed"
         else []
     )
-    lines += [_fact(fact) for fact in change.facts if fact.what != "replicas"]
+    lines += [_fact(fact) for fact in change.facts if fact.name != "replicas"]
     lines += [_option(flag) for flag in change.flags]
     if len(lines) > _LINES:
         lines = [*lines[:_LINES], f"and {len(lines) - _LINES} more"]
-    return f"| {_code(change.key.place)}{of} | {'<br>'.join(lines) or _change_summary(change)} | {replicas(change)} |"
+    return f"| {_code(change.key.place)}{name} | {'<br>'.join(lines) or _change_summary(change)} | {replicas(change)} |"
 
 
 def _change_summary(change: ModelChange) -> str:
-    return "replicas" if any(fact.what == "replicas" for fact in change.facts) else "other fields"
+    return "replicas" if any(fact.name == "replicas" for fact in change.facts) else "other fields"
 
 
 def _gpus(diff: TreeDiff) -> list[str]:
     """Rows of accelerators: first the sum over all models if several differ, then by model."""
-    listed = [(_code(model.key.place), gpu) for model in diff.models for gpu in model.gpus if _differs(gpu)]
-    if len({place for place, _ in listed}) > 1:
-        listed = [("all of these models", gpu) for gpu in diff.gpus] + listed
-    rows = [(place, _code(gpu.name), per_replica(gpu), accelerators(gpu)) for place, gpu in listed]
+    changes = [(_code(model.key.place), gpu) for model in diff.models for gpu in model.gpus if _differs(gpu)]
+    if len({place for place, _ in changes}) > 1:
+        changes = [("all of these models", gpu) for gpu in diff.gpus] + changes
+    rows = [(place, _code(gpu.name), per_replica(gpu), accelerators(gpu)) for place, gpu in changes]
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
 def _differs(gpu: GpuChange) -> bool:
-    return gpu.replica[0] != gpu.replica[1] or gpu.most[0] != gpu.most[1]
+    return gpu.replica[0] != gpu.replica[1] or gpu.peak[0] != gpu.peak[1]
 
 
 def _fact(fact: ModelFact) -> str:
     if not fact.before or not fact.after:
-        return f"{_words(fact.what)} {'added' if fact.after else 'gone'}: {_code(fact.after or fact.before)}"
-    return f"{_words(fact.what)} {_code(fact.before)} → {_code(fact.after)}"
+        return f"{_words(fact.name)} {'added' if fact.after else 'gone'}: {_code(fact.after or fact.before)}"
+    return f"{_words(fact.name)} {_code(fact.before)} → {_code(fact.after)}"
 
 
 def _option(flag: OptionChange) -> str:

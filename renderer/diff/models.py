@@ -78,9 +78,9 @@ class ModelSummary(Struct, frozen=True):
 
 
 class ModelFact(Struct, frozen=True):
-    """A property of a model, `what`, that differs; '' on a side that does not have it."""
+    """A property of a model that differs; '' on a side that does not have it."""
 
-    what: str
+    name: str
     before: str
     after: str
 
@@ -129,7 +129,7 @@ def summarize_model(
 
 
 def _flavor(pod: Body) -> dict[str, str]:
-    return {"flavor": claimed} if (claimed := gpus.claimed_flavors(pod)) else {}
+    return {"flavor": flavors} if (flavors := gpus.claimed_flavors(pod)) else {}
 
 
 def _number(value: Any, otherwise: int) -> int:
@@ -157,10 +157,10 @@ def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
         _strings(runner.get("args")),
         _environment(runner),
         {
-            str(other.get("name")): SideContainer(
-                str(other.get("image", "")), _strings(other.get("args")), _environment(other)
+            str(container.get("name")): SideContainer(
+                str(container.get("image", "")), _strings(container.get("args")), _environment(container)
             )
-            for other in others
+            for container in others
         },
         {
             str(volume.get("name")): str(path)
@@ -261,7 +261,7 @@ def _pods(
         yield from _fact(f"{prefix}volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
     known = list(_variables(before.env, after.env))
     for fact in known:
-        yield ModelFact(f"{prefix}{fact.what}", fact.before, fact.after)
+        yield ModelFact(f"{prefix}{fact.name}", fact.before, fact.after)
     for name in before.others:
         old, new = before.others[name], after.others.get(name, _NOBODY)
         if _repository(old.image) != _repository(new.image):
@@ -270,7 +270,7 @@ def _pods(
             yield ModelFact(f"{prefix}{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
         for fact in _variables(old.env, new.env):
             if fact not in known and (fact.before, fact.after) not in annotated:  # a loader has the engine's too
-                yield ModelFact(f"{prefix}{fact.what} of {name}", fact.before, fact.after)
+                yield ModelFact(f"{prefix}{fact.name} of {name}", fact.before, fact.after)
 
 
 def _variables(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[ModelFact]:

@@ -80,10 +80,10 @@ def _objects(path: str, value: Any) -> Iterator[tuple[ObjectKey, Body]]:
             yield from _objects(path, item)
         return
     metadata = metadata if isinstance(metadata, dict) else {}
-    named = isinstance(kind, str) and bool(kind)
+    has_kind = isinstance(kind, str) and bool(kind)
     group = str(value.get("apiVersion") or "").rpartition("/")[0]
     name = metadata.get("name") or path
-    yield ObjectKey(group, kind if named else "File", str(metadata.get("namespace") or ""), str(name)), value
+    yield ObjectKey(group, kind if has_kind else "File", str(metadata.get("namespace") or ""), str(name)), value
 
 
 def unchanged_objects(texts: Iterable[OutputFile], folders: Iterable[str], kind: str, names: Iterable[str]) -> Items:

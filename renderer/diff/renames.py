@@ -68,8 +68,8 @@ def _pairs(removed: Mapping[ObjectKey, Body], added: Mapping[ObjectKey, Body]) -
         return {}
     scores = []
     for was, key in pairs:
-        score, least = _similarity(was, removed[was], key, added[key])
-        if score >= least:
+        score, threshold = _similarity(was, removed[was], key, added[key])
+        if score >= threshold:
             scores.append((-score, was, key))
     old_keys: dict[ObjectKey, ObjectKey] = {}
     taken: set[ObjectKey] = set()
@@ -102,8 +102,8 @@ def _similarity(was: ObjectKey, old: Body, key: ObjectKey, body: Body) -> tuple[
     # What stays as it is says the most: a public name may hold the old name by chance.
     pairs = zip(_leaves(old, []), _leaves(old, swaps), strict=True)
     old_leaves = {same if same in new_leaves else swapped for same, swapped in pairs}
-    least = _ALIKE if models[0] == models[1] else _ALIKE_OF_ANOTHER_MODEL
-    return len(old_leaves & new_leaves) / max(len(old_leaves | new_leaves), 1), least
+    threshold = _ALIKE if models[0] == models[1] else _ALIKE_OF_ANOTHER_MODEL
+    return len(old_leaves & new_leaves) / max(len(old_leaves | new_leaves), 1), threshold
 
 
 def _leaves(value: Any, swaps: list[tuple[str, str]], path: str = "") -> Iterator[tuple[str, str]]:
@@ -113,8 +113,8 @@ def _leaves(value: Any, swaps: list[tuple[str, str]], path: str = "") -> Iterato
             yield from _leaves(item, swaps, f"{path}/{key}")
     elif isinstance(value, list):
         for item in value:
-            named = item.get("name", "") if isinstance(item, dict) else ""
-            yield from _leaves(item, swaps, f"{path}/-{named if isinstance(named, str) else ''}")
+            name = item.get("name", "") if isinstance(item, dict) else ""
+            yield from _leaves(item, swaps, f"{path}/-{name if isinstance(name, str) else ''}")
     else:
         text = str(value)
         for old, new in swaps:

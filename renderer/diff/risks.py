@@ -58,7 +58,7 @@ class Risk(Struct, frozen=True, order=True):
     marked_text: str
 
     @property
-    def what(self) -> str:
+    def message(self) -> str:
         """The message without the marks."""
         return self.marked_text.replace(NAME, "")
 
@@ -88,9 +88,9 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     key = pair.key
     if key.kind == WORKLOAD and pair.before and pair.after and not pair.was:
         if fields := restarting_fields(pair.changes):
-            most = ", ".join(map(_name, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
+            text = ", ".join(map(_name, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
             if value_at(pair.before, "spec", "replicas") != 0:
-                yield Risk("restart", key, most)
+                yield Risk("restart", key, text)
         path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
         old, new = value_at(pair.before, *path), value_at(pair.after, *path)
         if old != new:
@@ -109,9 +109,9 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
             yield Risk("rights", key, what)
     elif key.kind == "ClientTrafficPolicy":
         path = ("spec", "headers", "earlyRequestHeaders", "remove")
-        left = [header for header in list_at(pair.before, *path) if header not in list_at(pair.after, *path)]
-        if left and key not in removed:
-            yield Risk("rights", key, f"clients may send {', '.join(map(_name, left))} themselves")
+        allowed_headers = [header for header in list_at(pair.before, *path) if header not in list_at(pair.after, *path)]
+        if allowed_headers and key not in removed:
+            yield Risk("rights", key, f"clients may send {', '.join(map(_name, allowed_headers))} themselves")
     elif key.kind == "Gateway":
         for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)
@@ -359,10 +359,10 @@ def _unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
 
 
 def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:
-    serving = (
+    has_backend = (
         (leg.weight > 0 or leg.pool) and (public.route.namespace, to) not in removed for to, leg in public.legs.items()
     )
-    return any(serving)
+    return any(has_backend)
 
 
 def _lost_places(was: PublicName, remaining: Sequence[PublicName]) -> Iterator[str]:

@@ -74,21 +74,21 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
 
         base_tree.list_files()
         earlier = BaseRevision(base_tree, _with_existing_paths(before), name, base)
-        done = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
-    texts, problems = (done.texts, done.problems) if done else ([], [])
-    if done and opened:
-        problems = [*problems, *foreign_files(opened[1][0], done.states)]
+        later_result = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
+    texts, problems = (later_result.texts, later_result.problems) if later_result else ([], [])
+    if later_result and opened:
+        problems = [*problems, *foreign_files(opened[1][0], later_result.states)]
     failed = has_errors(problems, now.strict)
     if failed and any(problem.code != "E123" for problem in problems):
         return Sides([], [], problems, [], now.env)
-    if done and not may_reuse:
-        earlier.expect_contents(done.inputs)
-    base_files, notes = earlier.output_files({text.path for text in texts}, None if failed else done)
+    if later_result and not may_reuse:
+        earlier.expect_contents(later_result.inputs)
+    base_files, notes = earlier.output_files({text.path for text in texts}, None if failed else later_result)
     if failed and not base_files:
         return Sides([], [], problems, [], now.env)
     if failed and later:  # E123: no input is left, so all objects are removed
-        done = pipeline.render(replace(later, texts=True, allow_empty=True))
-        texts, problems = done.texts, done.problems
+        later_result = pipeline.render(replace(later, texts=True, allow_empty=True))
+        texts, problems = later_result.texts, later_result.problems
     return Sides(base_files, texts, problems, [*(env_notes if base_files else ()), *notes], now.env)
 
 
@@ -116,7 +116,7 @@ def _select_environments(now: RenderOptions, before: RenderOptions, name: str) -
     return before, removed, [f"there is no environment '{now.env}' any more"] if removed else []
 
 
-def _with_existing_paths(options: RenderOptions, other: RenderOptions | None = None) -> RenderOptions | None:
+def _with_existing_paths(options: RenderOptions, other_side: RenderOptions | None = None) -> RenderOptions | None:
     """The options with only those paths that exist on this side, or on neither side, which is an error later.
 
     None if all paths exist on the other side only, or if there are no paths and the current folder does not exist.
@@ -124,8 +124,10 @@ def _with_existing_paths(options: RenderOptions, other: RenderOptions | None = N
     paths, file_system = options.paths, options.file_system
     if not paths:
         return options if file_system.exists(".") or file_system.base_of(())[1] else None
-    kept = [path for path in paths if file_system.exists(path) or (other and not other.file_system.exists(path))]
-    return replace(options, paths=tuple(kept)) if kept else None
+    existing = [
+        path for path in paths if file_system.exists(path) or (other_side and not other_side.file_system.exists(path))
+    ]
+    return replace(options, paths=tuple(existing)) if existing else None
 
 
 def environments(older: str, newer: str, options: RenderOptions) -> Sides:

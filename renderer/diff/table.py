@@ -31,7 +31,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
         [text for model in diff.models for text in _model(model)],
         [_risk(*entry) for entry in group_risks(diff.risks)],
         [
-            line(f"  {traffic_input.name}: {traffic_input.what}: {arrow(traffic_input.before, traffic_input.after)}")
+            line(f"  {traffic_input.name}: {traffic_input.aspect}: {arrow(traffic_input.before, traffic_input.after)}")
             for traffic_input in diff.traffic
         ],
         [text for change in diff.objects for text in _object(change)],
@@ -49,16 +49,16 @@ def table(diff: TreeDiff, environment: str = "") -> str:
 
 def _risk(risk: Risk, places: Sequence[str]) -> str:
     more = f" and {len(places) - _MANY:,} more" if len(places) > _MANY else ""
-    return f"  {KINDS[risk.kind]}: {line(', '.join(places[:_MANY]))}{more}: {line(risk.what)}"
+    return f"  {KINDS[risk.kind]}: {line(', '.join(places[:_MANY]))}{more}: {line(risk.message)}"
 
 
 def _model(change: ModelChange) -> Iterator[str]:
     was = f", was {change.was.place}" if change.was else ""
-    known = change.after or change.before
-    of = f" ({known.name})" if known and known.name else ""
-    yield line(f"  {_SIGNS[change.state]} {change.key.place}{of}: {change.state}{was}")
+    model = change.after or change.before
+    model_name = f" ({model.name})" if model and model.name else ""
+    yield line(f"  {_SIGNS[change.state]} {change.key.place}{model_name}: {change.state}{was}")
     for fact in change.facts:
-        yield line(f"      {fact.what}: {arrow(fact.before, fact.after)}")
+        yield line(f"      {fact.name}: {arrow(fact.before, fact.after)}")
     for flag in change.flags:
         yield f"      option {line(str(flag))}"
     if change.state in ("added", "removed"):

@@ -40,10 +40,10 @@ Named: TypeAlias = Mapping[tuple[str, ObjectKey], PublicName]  # by name and rou
 
 
 class TrafficChange(Struct, frozen=True):
-    """A property of a public name or an object that differs; '' on a side that does not have it."""
+    """An aspect of a public name or an object that differs; '' on a side that does not have it."""
 
     name: str
-    what: str
+    aspect: str
     before: str
     after: str
 
@@ -90,7 +90,7 @@ def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, Obj
         if key.kind in ("AIServiceBackend", "InferencePool")
     }
     moved = _match_moved(old, new, renamed)
-    several = {name for side in (old, new) for name, many in Counter(name for name, _ in side).items() if many > 1}
+    several = {name for side in (old, new) for name, count in Counter(name for name, _ in side).items() if count > 1}
     for public_key in sorted({*old, *new} - set(moved.values())):
         sides = old.get(moved.get(public_key, public_key)), new.get(public_key)
         hosts = next((side.hosts for side in reversed(sides) if side), ()) if public_key[0] in several else ()
@@ -201,9 +201,9 @@ def _budgets(body: Body) -> dict[str, str]:
         headers = [
             str(h.get("name")) for selector in maps_at(rule, "clientSelectors") for h in maps_at(selector, "headers")
         ]
-        counted = str(value_at(rule, "cost", "response", "metadata", "key") or "requests")
+        unit_name = str(value_at(rule, "cost", "response", "metadata", "key") or "requests")
         unit = str(value_at(rule, "limit", "unit") or "")
-        what = f"limit of {counted} for each {' and '.join(headers) or 'client'} in an {unit.lower()}"
+        what = f"limit of {unit_name} for each {' and '.join(headers) or 'client'} in an {unit.lower()}"
         budgets[what.replace("in an hour", "an hour").replace("in an ", "a ")] = _grouped(
             value_at(rule, "limit", "requests")
         )

@@ -20,11 +20,11 @@ STATES = ("added", "removed", "renamed", "changed", "moved")
 def headline(diff: TreeDiff) -> str:
     """A summary of the difference in one line."""
     parts = [count_states(Counter(model.state for model in diff.models), "model")]
-    before, after = (sum(gpu.most[i] for gpu in diff.gpus) for i in (0, 1))
+    before, after = (sum(gpu.peak[i] for gpu in diff.gpus) for i in (0, 1))
     if before != after:
         parts.append(f"GPUs {before:,} → {after:,}")
     elif before:
-        moved = any(gpu.most[0] != gpu.most[1] for gpu in diff.gpus)
+        moved = any(gpu.peak[0] != gpu.peak[1] for gpu in diff.gpus)
         parts.append(f"GPUs {before:,}, of other kinds" if moved else f"GPUs {before:,} (unchanged)")
     parts.append(count_states(Counter(change.state for change in diff.objects), "object"))
     return " · ".join(filter(None, parts)) or "no object changes"
@@ -77,7 +77,7 @@ def _replicas(model: ModelSummary | None) -> str:
 
 def accelerators(change: GpuChange) -> str:
     """`2 → 4`: accelerators at the most replicas."""
-    return arrow(f"{change.most[0]:,}", f"{change.most[1]:,}")
+    return arrow(f"{change.peak[0]:,}", f"{change.peak[1]:,}")
 
 
 def per_replica(change: GpuChange) -> str:

@@ -146,8 +146,8 @@ def _objects_named(
 
 
 def _ambiguous(question: Question, known: Sequence[str]) -> Diagnostic:
-    few = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
-    return make_diagnostic("E776", question.origin, count=len(known), known=few)
+    shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
+    return make_diagnostic("E776", question.origin, count=len(known), known=shown)
 
 
 def _unknown_object(run: ExplainRun, question: Question, names: Sequence[str]) -> Diagnostic:

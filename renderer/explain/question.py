@@ -133,12 +133,12 @@ class MissingField(Struct, frozen=True):
     depth: int
 
 
-def find_path(question: Question, body: Any, parts: Sequence[str], what: str) -> Path | MissingField:
+def find_path(question: Question, body: Any, parts: Sequence[str], object_name: str) -> Path | MissingField:
     """The path of a field in a body; list items are given by index, name, key or mount path."""
     value: Any = body
     path: Path = ()
     for part in parts:
-        parent = f"{dotted(path)} of {what}" if path else what
+        parent = f"{dotted(path)} of {object_name}" if path else object_name
         if isinstance(value, dict):
             if part not in value:
                 hint = suggestion(part, [str(item) for item in value])
@@ -148,9 +148,9 @@ def find_path(question: Question, body: Any, parts: Sequence[str], what: str) ->
         elif isinstance(value, list):
             index = _index(value, part)
             if index is None:
-                named = [name for item in value for name in _names(item)]
+                item_names = [name for item in value for name in _names(item)]
                 count = f"{len(value)} item{'' if len(value) == 1 else 's'}, counted from 0"
-                hint = suggestion(part, named) if named and not part.isdigit() else ""
+                hint = suggestion(part, item_names) if item_names and not part.isdigit() else ""
                 diagnostic = make_diagnostic("E774", question.origin, here=parent, item=part, hint=hint or count)
                 return MissingField(diagnostic, len(path))
             path, value = (*path, index), value[index]

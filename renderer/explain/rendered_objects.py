@@ -74,19 +74,19 @@ class ExplainRun:
         return objects
 
     def _plans(self, item: Item) -> Sequence[Plan | TrafficPlan]:
-        known = self._plans_by_item.get(id(item))
-        if known is None:
+        plans = self._plans_by_item.get(id(item))
+        if plans is None:
             with naming_file(item.document.name):
-                known, problems = resolve.plan(self.context, item)
-            self._plans_by_item[id(item)] = known
+                plans, problems = resolve.plan(self.context, item)
+            self._plans_by_item[id(item)] = plans
             if has_errors(problems):
                 self.refused += [problem for problem in problems if problem.forbids()]
-        return known
+        return plans
 
     def shared(self) -> list[RenderedObject]:
         """The objects that apps share; plans all apps."""
-        wanted = {need for item in self.items for need in resolve.shared_needs(self._plans(item))}
-        joints, _ = resolve.shared_plans(self.context, wanted)
+        needs = {need for item in self.items for need in resolve.shared_needs(self._plans(item))}
+        joints, _ = resolve.shared_plans(self.context, needs)
         objects = []
         for joint in joints:
             owner = f"the apps of namespace {joint.namespace}" if joint.namespace else "all apps"

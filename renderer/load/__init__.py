@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from renderer import workers, yamlio
 from renderer.api import Inputs, RenderConfig, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, RenderError, Source, has_errors, make_diagnostic, naming_file
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.load.environments import Environment, environment_names, find_environment, only_environment
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedFile, parse_file
@@ -48,20 +48,14 @@ def scope(options: RenderOptions) -> Scope:
     cwd = os.getcwd()
     overrides = [parse_override(text) for text in options.overrides]
     file_system = options.file_system
-    missing = [path for path in options.paths if not file_system.exists(path)]
-    if missing:
-        raise RenderError(make_diagnostic("E122", Origin(NamedSource(path))) for path in missing)
+    _require(options.paths, file_system.exists)
     base, config_path = file_system.base_of(options.paths)
     config_name = os.path.relpath(config_path, cwd) if config_path else ""
-    config, problems = render_config(
-        config_path, config_name, overrides, file_system, options.skipped_keys, options.env
-    )
+    skipped_keys, env = options.skipped_keys, options.env
+    config, problems = render_config(config_path, config_name, overrides, file_system, skipped_keys, env)
     paths = options.paths or (os.path.relpath(base, cwd) if config_path else ".",)
-    output = (
-        options.output
-        if options.output is not None
-        else os.path.join(base, str(config.get("output", "dir") or "rendered"))
-    )
+    default_output = os.path.join(base, str(config.get("output", "dir") or "rendered"))
+    output = default_output if options.output is None else options.output
     folder = os.path.relpath(os.path.abspath(output), cwd)
     if options.compares:
         tree.refuse_links(output)
@@ -74,8 +68,14 @@ def scope(options: RenderOptions) -> Scope:
     pruned_paths = () if "." in keys else tuple(keys)
     if pruned_paths and config_path:
         files = replace(files, other_files=file_system.other_files(base, paths, ignore, folder))
-    output_folder = f"{folder}/{options.env}" if options.env else folder
+    output_folder = f"{folder}/{env}" if env else folder
     return Scope(options, config, config_path, files, output_folder, pruned_paths, tuple(problems))
+
+
+def _require(paths: Iterable[str], exists: Callable[[str], bool]) -> None:
+    """Raises RenderError for paths that do not exist."""
+    if missing := [path for path in paths if not exists(path)]:
+        raise RenderError(make_diagnostic("E122", Origin(NamedSource(path))) for path in missing)
 
 
 def scopes(options: RenderOptions, first: Scope | None = None) -> tuple[str, list[Scope]]:
@@ -85,9 +85,8 @@ def scopes(options: RenderOptions, first: Scope | None = None) -> tuple[str, lis
     first = first or scope(options)
     if options.env:
         return os.path.dirname(first.folder), [first]
-    return first.folder, [scope(replace(options, env=name)) for name in environment_names(first.config.document)] or [
-        first
-    ]
+    names = environment_names(first.config.document)
+    return first.folder, [scope(replace(options, env=name)) for name in names] or [first]
 
 
 @contextmanager
@@ -111,9 +110,8 @@ def for_one_environment(options: RenderOptions, what: str) -> RenderOptions:
 def _config(options: RenderOptions) -> Source:
     """The document of RenderConfig, or a NamedSource in its place."""
     _, path = options.file_system.base_of(options.paths)
-    return render_config(path, os.path.relpath(path) if path else "", (), options.file_system, options.skipped_keys)[
-        0
-    ].document
+    name = os.path.relpath(path) if path else ""
+    return render_config(path, name, (), options.file_system, options.skipped_keys)[0].document
 
 
 def inputs(scope: Scope) -> tuple[Inputs, list[Diagnostic]]:
@@ -132,10 +130,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Diagnostic]]:
         make_diagnostic("E121", Origin(NamedSource(link.name)), target=link.target) for link in scope.tree.outside_links
     ]
     index.problems += [make_diagnostic("E124", Origin(NamedSource(name))) for name in scope.tree.unprintable_names]
-    index.problems += [
-        make_diagnostic("E120", Origin(NamedSource(folder.name)), what=folder.reason)
-        for folder in scope.tree.unreadable
-    ]
+    index.problems += _unreadable_folders(scope.tree)
     index.unreadable |= bool(scope.tree.unreadable)
     gathered = index.inputs()
     if keeps_parsed:
@@ -209,44 +204,37 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of all YAML files below the paths, of any kind, with Lists expanded; and problems. For `llmaz
     check`. Raises RenderError for a missing path.
     """
-    missing = [path for path in paths if not os.path.exists(path)]
-    if missing:
-        raise RenderError(make_diagnostic("E122", Origin(NamedSource(path))) for path in missing)
+    _require(paths, os.path.exists)
     documents: list[Document] = []
-    problems: list[Diagnostic] = []
     input_tree = tree.folder(tree.base_of(paths)[0], paths, (), None)
-    problems += [
-        make_diagnostic("E120", Origin(NamedSource(folder.name)), what=folder.reason)
-        for folder in input_tree.unreadable
-    ]
-    files = input_tree.files
-    for file in files:
+    problems = _unreadable_folders(input_tree)
+    for file in input_tree.files:
         with naming_file(file.name):
             try:
                 read, file_problems = yamlio.parse(file.name, file.read())
             except OSError as error:
-                read, file_problems = (
-                    [],
-                    [make_diagnostic("E120", Origin(NamedSource(file.name)), what=error.strerror or error)],
-                )
+                read, file_problems = [], [read_error(file.name, error)]
         for document in read:
             documents += document.parts("items") if _is_list_object(document.value) else [document]
         problems += file_problems
     if not documents and not problems:
-        problems = [
-            make_diagnostic("E125", Origin(NamedSource(path)), files=_count_files(len(files))) for path in paths
-        ]
+        count = _count_files(len(input_tree.files))
+        problems = [make_diagnostic("E125", Origin(NamedSource(path)), files=count) for path in paths]
     return documents, problems
+
+
+def _unreadable_folders(input_tree: tree.InputTree) -> list[Diagnostic]:
+    return [
+        make_diagnostic("E120", Origin(NamedSource(folder.name)), what=folder.reason)
+        for folder in input_tree.unreadable
+    ]
 
 
 def _is_list_object(value: Any) -> bool:
     """Whether this is a non-empty List, such as `kubectl get -o yaml` prints for several objects."""
-    return (
-        isinstance(value, dict)
-        and (value.get("apiVersion"), value.get("kind")) == ("v1", "List")
-        and isinstance(value.get("items"), list)
-        and bool(value["items"])
-    )
+    if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != ("v1", "List"):
+        return False
+    return isinstance(value.get("items"), list) and bool(value["items"])
 
 
 def split_by_cluster(

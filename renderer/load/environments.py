@@ -268,7 +268,7 @@ class Environment:
         namespaces; `all_read`: whether these are all of them.
         """
         problems = []
-        known = _PatchTargets(objects)
+        targets = _PatchTargets(objects)
         for kind, section in SECTIONS.items():
             by_name: dict[str, list[str]] = {}
             for label in sorted(objects.get(kind, ())):
@@ -284,7 +284,7 @@ class Environment:
                         )
                     elif not labels and all_read:
                         problems.append(
-                            make_diagnostic("E753", origin, kind=kind, name=key, hint=known.hint(kind, key))
+                            make_diagnostic("E753", origin, kind=kind, name=key, hint=targets.hint(kind, key))
                         )
         return problems
 

@@ -29,12 +29,8 @@ class InputIndex:
         file_system: FileSystem = DISK,
         environment: Environment | None = None,
     ) -> None:
-        self.config, self.config_path, self.file_system, self.environment = (
-            config,
-            config_path,
-            file_system,
-            environment,
-        )
+        self.config, self.config_path = config, config_path
+        self.file_system, self.environment = file_system, environment
         self.patchable: dict[str, set[str]] = {}  # by kind, the names that an environment can patch
         self.problems: list[Diagnostic] = []
         self.apps: dict[tuple[str, str], App] = {}
@@ -42,7 +38,7 @@ class InputIndex:
         self.models: dict[str, OpenModel] = {}
         self.runtimes: dict[str, BackendRuntime] = {}
         self.broken: dict[tuple[str, str], Document] = {}
-        self.model_origin: dict[tuple[str, str], tuple[str, Document]] = {}
+        self.documents_by_name: dict[tuple[str, str], tuple[str, Document]] = {}
         self.unreadable = False
         self.foreign = 0
         self.traffic: list[TrafficInput] = []
@@ -55,7 +51,7 @@ class InputIndex:
         """Adds a file. `outside`: it lies outside PATHS, so its definitions can be used, but are not rendered or
         checked themselves.
         """
-        self.problems += [Diagnostic(*problem) for problem in parsed_file.problems]
+        self.problems += parsed_file.problems
         self.foreign += parsed_file.foreign
         self.unreadable |= parsed_file.unreadable
         values = ((parsed.position, parsed.value) for parsed in parsed_file.documents)
@@ -118,12 +114,9 @@ class InputIndex:
         metadata = document.value.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         name = str(metadata.get("name") or "")
-        if kind in _APPS:
+        if kind in _APPS + _TRAFFIC:
             self.broken[kind, f"{file.name} {document.index}"] = document
             namespace = str(metadata.get("namespace") or self.namespace)
-        elif kind in _TRAFFIC:
-            namespace = str(metadata.get("namespace") or self.namespace)
-            self.broken[kind, f"{file.name} {document.index}"] = document
         elif kind in KINDS and kind != "RenderConfig":
             self.broken.setdefault((kind, name), document)
             namespace = ""
@@ -138,7 +131,7 @@ class InputIndex:
         """
         space = "app" if kind in _APPS else "route" if kind in _TRAFFIC else ""
         key = (space, f"{namespace}/{name}") if space else (kind, name)
-        first_kind, first = self.model_origin.setdefault(key, (kind, document))
+        first_kind, first = self.documents_by_name.setdefault(key, (kind, document))
         if first is document:
             return True
         file, line, _ = first.origin("metadata", "name").place

@@ -25,11 +25,11 @@ class OptionListReader:
         self._file_system = file_system
         self._read: dict[tuple[FileSystem, str], OptionFile | None] = {}
 
-    def versions(self, runtime: BackendRuntime, listed: str) -> dict[str, str]:
+    def versions(self, runtime: BackendRuntime, list_path: str) -> dict[str, str]:
         """Every listed version, and the path of its file relative to the runtime's folder. Raises UnreadableList."""
-        stem, _, version = listed.removesuffix(".txt").rpartition("-")
+        stem, _, version = list_path.removesuffix(".txt").rpartition("-")
         if not VERSION.fullmatch(version):
-            stem = listed.removesuffix(".txt")
+            stem = list_path.removesuffix(".txt")
         shared = self.file(runtime, f"{stem}.txt")
         paths = dict.fromkeys(shared.versions, f"{stem}.txt") if shared else {}
         folder, _, begin = f"{stem}-".rpartition("/")

@@ -6,11 +6,11 @@ from codecs import utf_16_be_encode, utf_16_le_encode, utf_32_be_encode, utf_32_
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, kind_of
 from renderer.source.paths import MAX_BYTES, FileTooLargeError
@@ -56,13 +56,13 @@ class ParsedDocument(NamedTuple):
 
 class ParsedFile(NamedTuple):
     """A file as plain values. `data`: its bytes, empty without documents to use; `foreign`: the number of foreign
-    documents; `problems`: Diagnostics as tuples; `unreadable`: whether documents may be missing.
+    documents; `unreadable`: whether documents may be missing.
     """
 
     data: bytes
     foreign: int
     documents: Sequence[ParsedDocument]
-    problems: Sequence[Any]
+    problems: Sequence[Diagnostic]
     unreadable: bool
 
 
@@ -80,15 +80,12 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         data = file.read()
     except FileTooLargeError as error:
         too_large = make_diagnostic("E106", Origin(NamedSource(file.name)), size=error.size, limit=MAX_BYTES)
-        return ParsedFile(b"", 0, [], [] if outside else [astuple(replace(too_large, line=1, column=1))], True)
+        return ParsedFile(b"", 0, [], [] if outside else [replace(too_large, line=1, column=1)], True)
     except OSError as error:
-        unreadable_file = make_diagnostic("E120", Origin(NamedSource(file.name)), what=error.strerror or error)
-        return ParsedFile(b"", 0, [], [astuple(unreadable_file)], True)
-    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS)) and not data.startswith(_MARK)
-    may_be_referenced = (
-        not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS) and not data.startswith(_MARK)
-    )
-    if not may_be_ours and not may_be_referenced:
+        return ParsedFile(b"", 0, [], [read_error(file.name, error)], True)
+    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
+    may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
+    if data.startswith(_MARK) or not (may_be_ours or may_be_referenced):
         return ParsedFile(b"", int(not outside), [], [], False)
     documents, problems = yamlio.parse(file.name, data)
     if may_be_referenced and problems:  # syntax errors of a foreign file are not reported
@@ -126,16 +123,16 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         parsed.append(ParsedDocument(document.index, document.value, kind, bool(kind) and not findings, sources))
         reported = {(problem.line, problem.field) for problem in problems}  # a tag's value, say, fits no schema
         problems += [finding for finding in findings if (finding.line, finding.field) not in reported]
-    return ParsedFile(data if parsed else b"", foreign, parsed, [astuple(problem) for problem in problems], unreadable)
+    return ParsedFile(data if parsed else b"", foreign, parsed, problems, unreadable)
 
 
 def _identity(value: Any) -> Any:
     """The kind, name and namespace of an object, as far as it has them."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
-    kept = (
+    names = (
         {key: metadata[key] for key in ("name", "namespace") if key in metadata} if isinstance(metadata, dict) else {}
     )
-    return {"kind": _kind(value), "metadata": kept}
+    return {"kind": _kind(value), "metadata": names}
 
 
 def _group(value: Any) -> Any:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from renderer import component_versions, schema, yamlio
 from renderer.api import RenderConfig, minor
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.load.environments import apply_environment, environment_names, unknown_environment
 from renderer.load.validation import KINDS, check, kind_of
 from renderer.source.paths import tree_root
@@ -64,9 +64,7 @@ def render_config(
         try:
             data = file_system.read(path, tree_root(os.path.dirname(path)) or os.path.dirname(path))
         except OSError as error:
-            raise RenderError(
-                [make_diagnostic("E120", Origin(NamedSource(name)), what=error.strerror or error)]
-            ) from None
+            raise RenderError([read_error(name, error)]) from None
         documents, problems = yamlio.parse(name, data)
         has_syntax_errors = bool(problems)
         config_documents = [e for e in documents if isinstance(e.value, dict) and e.value.get("kind") == "RenderConfig"]
@@ -109,8 +107,8 @@ def render_config(
     config = RenderConfig(cast("RenderConfigSpec", spec), document or NamedSource("llmaz.yaml"), sources)
     if (folder := config.get("output", "dir")) and not _is_inside(str(folder)):
         problems.append(make_diagnostic("E145", config.origin("output", "dir"), value=folder))
-        kept = {key: value for key, value in spec["output"].items() if key != "dir"}
-        config = RenderConfig(cast("RenderConfigSpec", {**spec, "output": kept}), config.document, sources)
+        output = {key: value for key, value in spec["output"].items() if key != "dir"}
+        config = RenderConfig(cast("RenderConfigSpec", {**spec, "output": output}), config.document, sources)
     if overrides and (env or not environment_names(config.document)) and (findings := _config_findings(spec)):
         raise RenderError(
             make_diagnostic(finding.code, config.origin(*finding.path[1:], key=finding.key), **finding.words)
@@ -145,9 +143,14 @@ def _unsupported_targets(config: RenderConfig, targets: Mapping[str, str]) -> It
     components = component_versions.components()
     versions = component_versions.target_versions(targets).versions
     for key, value in targets.items():
-        for other, needed in component_versions.unsupported(key, versions):
-            words = {"name": components[key].title, "value": value, "other": components[other].title, "target": other}
-            other_version = versions[other]
+        for other_key, needed in component_versions.unsupported(key, versions):
+            words = {
+                "name": components[key].title,
+                "value": value,
+                "other": components[other_key].title,
+                "target": other_key,
+            }
+            other_version = versions[other_key]
             yield make_diagnostic(
                 "W703", config.origin("targets", key), **words, needed=needed, said=other_version, key=key
             )

@@ -22,7 +22,7 @@ class PodGroup(Struct, frozen=True):
     that it requests of its node's disk.
     """
 
-    most: int
+    max_pods: int
     accelerators: Mapping[str, int]
     node_selector: Mapping[str, str]
     tolerations: Sequence[Mapping[str, Any]]
@@ -92,13 +92,13 @@ def _item_demands(
 
 def _max_groups(plan: Plan) -> int:
     """The most groups of pods at once, with those that a rolling update adds."""
-    most = plan.scaler.max_replicas if plan.scaler else plan.replicas or 0
+    replicas = plan.scaler.max_replicas if plan.scaler else plan.replicas or 0
     surge = plan.rollout.max_surge
-    more = -(-most * int(surge.removesuffix("%")) // 100) if isinstance(surge, str) else surge
-    return most + (more if most else 0)
+    surge_groups = -(-replicas * int(surge.removesuffix("%")) // 100) if isinstance(surge, str) else surge
+    return replicas + (surge_groups if replicas else 0)
 
 
-def _pod_group(inputs: Inputs, most: int, pod: Pod) -> PodGroup:
+def _pod_group(inputs: Inputs, max_pods: int, pod: Pod) -> PodGroup:
     accelerators: dict[str, int] = {}
     for container in pod.containers:
         resources = container.resources
@@ -109,7 +109,7 @@ def _pod_group(inputs: Inputs, most: int, pod: Pod) -> PodGroup:
     tolerations = [*pod.tolerations, *(pod.rest.get("tolerations") or ())]  # tolerations of a podTemplate are in `rest`
     stores = max([sum(map(_disk_bytes, pod.containers)), *map(_disk_bytes, pod.init_containers)])
     selector = dict(pod.node_selector)
-    return PodGroup(most, accelerators, selector, [dict(toleration) for toleration in tolerations], stores)
+    return PodGroup(max_pods, accelerators, selector, [dict(toleration) for toleration in tolerations], stores)
 
 
 def _disk_bytes(container: Container) -> int:

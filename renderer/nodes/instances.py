@@ -149,19 +149,19 @@ def _nodes(size: int, pods: Mapping[int, int]) -> int:
         for room in sorted(free, reverse=True):
             while left and free[room] and room >= request:
                 per_node = room // request  # pods that one such node takes
-                filled = min(free[room], left // per_node)
-                if filled:
-                    free[room] -= filled
-                    free[room - per_node * request] = free.get(room - per_node * request, 0) + filled
-                    left -= filled * per_node
+                nodes_filled = min(free[room], left // per_node)
+                if nodes_filled:
+                    free[room] -= nodes_filled
+                    free[room - per_node * request] = free.get(room - per_node * request, 0) + nodes_filled
+                    left -= nodes_filled * per_node
                 else:
                     free[room] -= 1
                     free[room - left * request] = free.get(room - left * request, 0) + 1
                     left = 0
         per_node = size // request
         full, rest = divmod(left, per_node)
-        for number, held in ((full, per_node), (1 if rest else 0, rest)):
+        for number, used in ((full, per_node), (1 if rest else 0, rest)):
             if number:
                 nodes += number
-                free[size - held * request] = free.get(size - held * request, 0) + number
+                free[size - used * request] = free.get(size - used * request, 0) + number
     return nodes

@@ -123,9 +123,9 @@ def _check_labels(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], 
     for label in node:
         if is_restricted(current_name(label)):
             diagnostics.add("E793", _flavor_origin(fleet, first, flavor, label), name=label)
-    if other := next((demand for demand in users if dict(demand.flavors)[flavor] != node), None):
-        words = {"first": f"{first.namespace}/{first.app}", "other": f"{other.namespace}/{other.app}"}
-        diagnostics.add("E794", _flavor_origin(fleet, other, flavor), name=flavor, **words)
+    if conflicting := next((demand for demand in users if dict(demand.flavors)[flavor] != node), None):
+        words = {"first": f"{first.namespace}/{first.app}", "other": f"{conflicting.namespace}/{conflicting.app}"}
+        diagnostics.add("E794", _flavor_origin(fleet, conflicting, flavor), name=flavor, **words)
 
 
 def _flavor_origin(fleet: FleetDemand, demand: NodeDemand, flavor: str, label: str = "") -> Origin:
@@ -275,12 +275,14 @@ def _check_limits(
 ) -> None:
     """A warning for a limit in RenderConfig below the accelerators of one node; 0 is taken as intended."""
     for name, value in configured_limits.items():
-        least = min(
+        smallest = min(
             [instance.holds for instance in candidates.instances if instance.resource == name and instance.holds],
             default=0,
         )
-        if candidates.sure and not candidates.open and 0 < quantity.nanos(value) < least * 10**9:
-            what = f"its limit is {value} of {name}, and the smallest instance that meets its requirements has {least}"
+        if candidates.sure and not candidates.open and 0 < quantity.nanos(value) < smallest * 10**9:
+            what = (
+                f"its limit is {value} of {name}, and the smallest instance that meets its requirements has {smallest}"
+            )
             hint = "Karpenter makes no node that exceeds the limit: raise it, or mend the requirements"
             diagnostics.add("W790", pool.settings.at("limits").at(name), name=pool.flavor, what=what, hint=hint)
 
@@ -295,13 +297,13 @@ def _limits(
     """The limit in accelerators of whole nodes, if all pods request the same resource and the instances are known; else
     in nodes, one for each pod.
     """
-    nodes = {"nodes": str(sum(pod.most for pod in pods))}
+    nodes = {"nodes": str(sum(pod.max_pods for pod in pods))}
     if len(resources) != 1 or not all(pod.accelerators for pod in pods) or not is_countable(resources[0]):
         return nodes
     [resource] = resources
     pods_by_count: dict[int, int] = {}
     for pod in pods:
-        pods_by_count[pod.accelerators[resource]] = pods_by_count.get(pod.accelerators[resource], 0) + pod.most
+        pods_by_count[pod.accelerators[resource]] = pods_by_count.get(pod.accelerators[resource], 0) + pod.max_pods
     counts = [instance.holds for instance in candidates.instances if instance.resource == resource]
     if candidates.open or not candidates.sure:
         return nodes

@@ -48,9 +48,9 @@ class KarpenterSettings(Struct, frozen=True):
         general = self.config.get("karpenter", "requirements") or ()
         specific = self.config.get("karpenter", "perFlavor", self.flavor, "requirements") or ()
         specific_keys = {current_name(requirement["key"]) for requirement in specific}
-        for path, listed in (("requirements",), general), (("perFlavor", self.flavor, "requirements"), specific):
-            for i, requirement in enumerate(listed):
-                if listed is specific or current_name(requirement["key"]) not in specific_keys:
+        for path, items in (("requirements",), general), (("perFlavor", self.flavor, "requirements"), specific):
+            for i, requirement in enumerate(items):
+                if items is specific or current_name(requirement["key"]) not in specific_keys:
                     yield (
                         self.config.origin("karpenter", *path, i),
                         {**requirement, "key": current_name(requirement["key"])},

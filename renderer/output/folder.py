@@ -85,14 +85,14 @@ class OutputFolder:
             error.filename = os.path.join(self.path, path)
             raise
         while parent:
-            above, _, name = parent.rpartition("/")
+            grandparent, _, name = parent.rpartition("/")
             try:
-                os.rmdir(name, dir_fd=self._folder(above))
+                os.rmdir(name, dir_fd=self._folder(grandparent))
             except OSError:
                 break
             if (descriptor := self._descriptors.pop(parent, None)) is not None:
                 os.close(descriptor)
-            parent = above
+            parent = grandparent
 
     def close(self) -> None:
         """Closes all open folders; the object can still be used."""

@@ -91,7 +91,7 @@ def table_lines(row: RouteRow) -> list[TableLine]:
     for leg in row.legs:
         shares = [(name, 1 if weight is None else weight) for name, weight in leg.names]
         weights = [share[1] for share in shares] or [
-            other.weight for other in row.legs if other.priority == leg.priority
+            sibling.weight for sibling in row.legs if sibling.priority == leg.priority
         ]
         total = sum(weights) if len(weights) > 1 else 0
         for name, weight in shares or [(leg.override, leg.weight)]:

@@ -192,9 +192,9 @@ def _destination(options: ScaffoldOptions) -> Body:
 
 
 def _rendered_source(options: ScaffoldOptions, revision: str) -> EnvironmentSource:
-    given = {"--revision": revision}
-    given["--destination-server" if "://" in options.destination else "--destination-name"] = options.destination
-    return EnvironmentSource("llmaz", "", options.repository, options.inside("rendered"), "file", given)
+    flags = {"--revision": revision}
+    flags["--destination-server" if "://" in options.destination else "--destination-name"] = options.destination
+    return EnvironmentSource("llmaz", "", options.repository, options.inside("rendered"), "file", flags)
 
 
 def _argocd(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
@@ -321,9 +321,9 @@ def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
         text = _read_template("gitlab.yml").replace("image: python:3.13", "image: python:3.13.9")
         text = text.replace("install --quiet llmaz-renderer", f"install --quiet llmaz-renderer=={__version__}")
         if options.below:
-            where = shlex.quote(options.below)
-            text = text.replace("llmaz render --check", f"llmaz render {where} --check")
-            text = text.replace("--format markdown", f"--format markdown -- {where}")
+            folder = shlex.quote(options.below)
+            text = text.replace("llmaz render --check", f"llmaz render {folder} --check")
+            text = text.replace("--format markdown", f"--format markdown -- {folder}")
         yield file, text
 
 

@@ -44,9 +44,9 @@ class CommitTree(MemoryTree):
 
     def below(self, folder: str) -> dict[str, git.GitEntry]:
         """Files and links below a folder, by their paths relative to it. Raises RenderError."""
-        within = self._below(folder)
-        begin = f"{within}/" if within else ""
-        return {path[len(begin) :]: entry for path, entry in self.entries.items() if path.startswith(begin)}
+        relative = self._below(folder)
+        prefix = f"{relative}/" if relative else ""
+        return {path[len(prefix) :]: entry for path, entry in self.entries.items() if path.startswith(prefix)}
 
     def contents(self, paths: Sequence[str]) -> list[bytes]:
         """The bytes of these files or links; of one above MAX_BYTES only zeros. Raises RenderError."""

@@ -285,13 +285,13 @@ class _Output:
 
     def line(self) -> bytes:
         """The next line, without its end; the rest where git ends before."""
-        while (end := self._buffer.find(b"\n")) < 0 and len(self._buffer) < _MAX_ANSWER_BYTES and self._more():
+        while (end := self._buffer.find(b"\n")) < 0 and len(self._buffer) < _MAX_ANSWER_BYTES and self._read_more():
             pass
         return self.take(end + 1).rstrip(b"\n") if end >= 0 else self.take(len(self._buffer))
 
     def take(self, size: int) -> bytes:
         """The next `size` bytes; fewer where git ends before."""
-        while len(self._buffer) < size and self._more():
+        while len(self._buffer) < size and self._read_more():
             pass
         data = bytes(memoryview(self._buffer)[:size])
         del self._buffer[:size]
@@ -299,20 +299,20 @@ class _Output:
 
     def end(self) -> _Answer:
         """The answer, once the rest of the output has been read and dropped."""
-        while self._more():
+        while self._read_more():
             self._buffer.clear()
         lines = self._messages.decode("utf-8", "replace").strip().splitlines()
         fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
         return _Answer(self._process.wait(), b"", (fatal or lines or [""])[-1])
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         part = next(self._parts, b"")
         self._buffer += part
         return bool(part)
 
     def _read(self) -> Iterator[bytes]:
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        left = memoryview(self._input)
+        unwritten = memoryview(self._input)
         with PollSelector() as selector:
             for pipe in filter(None, (stdout, stderr)):
                 selector.register(pipe, EVENT_READ)
@@ -323,10 +323,10 @@ class _Output:
                 for key, _ in selector.select():
                     if key.fileobj is stdin:
                         try:
-                            left = left[os.write(key.fd, left) :]
+                            unwritten = unwritten[os.write(key.fd, unwritten) :]
                         except BrokenPipeError:  # it has enough
-                            left = left[:0]
-                        if not left:
+                            unwritten = unwritten[:0]
+                        if not unwritten:
                             selector.unregister(stdin)
                             stdin.close()
                     elif not (part := os.read(key.fd, _MAX_ANSWER_BYTES)):

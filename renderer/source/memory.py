@@ -169,9 +169,9 @@ class MemoryTree:
             )
         )
 
-    def _walk(self, below: str, output_prefix: str | None, charts: Sequence[str]) -> Iterator[str]:
+    def _walk(self, folder: str, output_prefix: str | None, charts: Sequence[str]) -> Iterator[str]:
         """The files below a folder that may be input, in no particular order."""
-        prefix = f"{below}/" if below else ""
+        prefix = f"{folder}/" if folder else ""
         charts = tuple(chart for chart in charts if chart.startswith(prefix) or prefix.startswith(chart))
         for file in self._files | self._links:
             if not file.startswith(prefix) or not file.endswith(SUFFIXES):

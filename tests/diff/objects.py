@@ -76,7 +76,7 @@ def policy(kind: str = "SecurityPolicy", target: str = "chat", **spec: Any) -> d
 
 
 def risks(found: TreeDiff) -> list[tuple[str, str]]:
-    return [(each.kind, each.what) for each in found.risks]
+    return [(each.kind, each.message) for each in found.risks]
 
 
 def between(before: dict[str, Any], after: dict[str, Any]) -> TreeDiff:

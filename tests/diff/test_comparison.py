@@ -87,7 +87,7 @@ def test_gpus_are_counted_by_flavor() -> None:
     split["spec"].pop("replicas")
     split["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = leader
     found = compare(texts(workload()), texts(split, scaler(1, 5)))
-    assert {each.name: (each.replica, each.most) for each in found.gpus} == {
+    assert {each.name: (each.replica, each.peak) for each in found.gpus} == {
         "nvidia.com/gpu": ((0, 1), (0, 5)),
         "nvidia.com/gpu (h100)": ((0, 4), (0, 20)),
         "nvidia.com/gpu (l4)": ((2, 0), (4, 0)),
@@ -111,7 +111,7 @@ def test_gpus_are_counted_by_flavor() -> None:
 )
 def test_the_kind_of_an_accelerator(before: Any, after: Any, gpus: Mapping[str, tuple[int, int]]) -> None:
     found = compare(texts(before), texts(after))
-    assert {each.name.removeprefix("nvidia.com/gpu "): each.most for each in found.gpus} == gpus
+    assert {each.name.removeprefix("nvidia.com/gpu "): each.peak for each in found.gpus} == gpus
 
 
 def test_other_nodes_are_said() -> None:
@@ -168,13 +168,13 @@ def test_an_autoscaler_in_a_file_of_its_own() -> None:
     after = copy.deepcopy(bare)
     after["spec"]["leaderWorkerTemplate"]["size"] = 2
     found = compare([*texts(bare, path="llm/chat/lws.yaml"), *other], [*texts(after, path="llm/chat/lws.yaml"), *other])
-    assert [each.most for each in found.gpus] == [(16, 32)]
+    assert [each.peak for each in found.gpus] == [(16, 32)]
     assert [each.state for each in found.objects] == ["changed"]
     found = compare(
         [*texts(bare, path="llm/chat/lws.yaml"), *other],
         [*texts(bare, path="llm/chat/lws.yaml"), *texts(scaler(1, 9), path="llm/chat/hpa.yaml")],
     )
-    assert [(each.state, each.gpus[0].most) for each in found.models] == [("changed", (16, 18))]
+    assert [(each.state, each.gpus[0].peak) for each in found.models] == [("changed", (16, 18))]
     assert [each.key.kind for each in found.objects] == ["HorizontalPodAutoscaler"]
 
 

@@ -289,7 +289,7 @@ def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, An
     assert risks(found) == ([("no-backend", f"nobody answers to blue at {where} any more")] if where else [])
     if "namespace" in after:
         assert ("blue", "namespace", "llm", "other") in [astuple(each) for each in found.traffic]
-        assert "public name" not in [each.what for each in found.traffic]
+        assert "public name" not in [each.aspect for each in found.traffic]
 
 
 def test_the_sum_of_many_accelerators_is_not_cut() -> None:

@@ -154,15 +154,15 @@ def _root(folder: str, path: str) -> str:
 
 def _parameters(text: str) -> dict[str, Body]:
     try:
-        listed = json.loads(text) or []
+        values = json.loads(text) or []
     except ValueError as error:
         _fail(_PARAMETERS, f"it is no JSON: {error}")
-    if not isinstance(listed, list) or not all(
-        isinstance(parameter, dict) and parameter.get("name") for parameter in listed
+    if not isinstance(values, list) or not all(
+        isinstance(parameter, dict) and parameter.get("name") for parameter in values
     ):
         _fail(_PARAMETERS, "it is no list of parameters with a name")
     parameters_by_name: dict[str, Body] = {}
-    for parameter in listed:
+    for parameter in values:
         if parameters_by_name.setdefault(str(parameter["name"]), parameter) is not parameter:
             _fail(_PARAMETERS, f"the parameter '{parameter['name']}' is there twice")
     return parameters_by_name

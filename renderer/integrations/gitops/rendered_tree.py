@@ -59,13 +59,13 @@ def apps(environments: Iterable[str]) -> list[tuple[str, str]]:
 
     Raises RenderError.
     """
-    apps_found: set[tuple[str, str]] = set()
+    names: set[tuple[str, str]] = set()
     for name in environments:
         inputs, problems = load.inputs(load.scope(RenderOptions(env=name)))
         if has_errors(problems):
             return []
-        apps_found |= {(app.namespace, app.name) for app in inputs.apps}
-    return sorted(apps_found)
+        names |= {(app.namespace, app.name) for app in inputs.apps}
+    return sorted(names)
 
 
 def only_environment(paths: tuple[str, ...], name: str, what: str) -> str:

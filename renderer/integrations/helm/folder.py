@@ -29,8 +29,8 @@ def render(options: RenderOptions) -> RenderResult:
         base, _ = options.file_system.base_of(options.paths)
         options = replace(options, output=os.path.relpath(os.path.join(base, FOLDER)))
     scope = load.scope(options)
-    done = pipeline.render(replace(options, texts=True, compare=False, write=False))
-    chart_files, problems = files(done.texts, scope.config)
+    result = pipeline.render(replace(options, texts=True, compare=False, write=False))
+    chart_files, problems = files(result.texts, scope.config)
     output = OutputFolder(scope.folder)
     states = dict(_compare(output, chart_files))
     folder_state = manifest_files.folder_state(replace(scope, pruned_paths=()), states)
@@ -38,15 +38,15 @@ def render(options: RenderOptions) -> RenderResult:
     folder_state = replace(folder_state, foreign=foreign)
     removed = [path for path in folder_state.stale if path.startswith("templates/")]
     problems += [
-        *done.problems,
-        *_left_out_errors(scope, done),
+        *result.problems,
+        *_left_out_errors(scope, result),
         *_check_other_files(scope, output, folder_state.stale, removed),
     ]
     problems += [*check.folder(scope, states), *manifest_files.findings(scope, folder_state)]
     changed = [text for text in chart_files if states[text.path] != "same"]
     writes = options.write and not has_errors(problems, options.strict)
     return replace(
-        done,
+        result,
         folder=scope.folder,
         problems=problems,
         states=states | dict.fromkeys(removed, "gone"),
@@ -74,9 +74,9 @@ def _is_our_schema(output: OutputFolder, path: str) -> bool:
         return False
 
 
-def _left_out_errors(scope: Scope, done: RenderResult) -> list[Diagnostic]:
+def _left_out_errors(scope: Scope, result: RenderResult) -> list[Diagnostic]:
     """An error if PATHS leave out files that the chart needs."""
-    files = ", ".join(done.skipped_shared)
+    files = ", ".join(result.skipped_shared)
     return [make_diagnostic("E740", Origin(NamedSource(scope.folder)), files=files)] if files else []
 
 

@@ -31,8 +31,8 @@ def namespaces(bodies: Iterable[Any]) -> Iterator[str]:
             names = [body["metadata"].get("namespace")]
             spec = body.get("spec")
             parents = spec.get("parentRefs") if isinstance(spec, dict) else None
-            known = parents if isinstance(parents, list) else []
-            names += [parent.get("namespace") for parent in known if isinstance(parent, dict)]
+            parent_refs = parents if isinstance(parents, list) else []
+            names += [parent.get("namespace") for parent in parent_refs if isinstance(parent, dict)]
             yield from (name for name in names if isinstance(name, str) and _LABEL.fullmatch(name))
 
 

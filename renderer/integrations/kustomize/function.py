@@ -59,12 +59,12 @@ def _render_objects(
 ) -> tuple[list[Item], list[Diagnostic]]:
     """The rendered objects, sorted by file, and diagnostics. Raises RenderError."""
     options = replace(options, file_system=tree, skipped_keys=("paths",), texts=True, allow_empty=True)
-    done = render(for_one_environment(options, "llmaz kustomize"))
-    problems = list(done.problems)
+    result = render(for_one_environment(options, "llmaz kustomize"))
+    problems = list(result.problems)
     objects: list[Item] = []
     if has_errors(problems, options.strict):
         return objects, problems
-    for text in sorted(done.texts):
+    for text in sorted(result.texts):
         documents, syntax_problems = yamlio.parse(text.path, text.text.encode())
         objects += [
             document.value
@@ -83,7 +83,7 @@ def _render_objects(
         if _identity(item) in identities
     ]
     # Files that passThrough copies do not count: without objects nothing was rendered.
-    if not done.objects and not has_errors(problems, options.strict):
+    if not result.objects and not has_errors(problems, options.strict):
         problems.append(make_diagnostic("E737", Origin(NamedSource(tree.config.name)), where=_describe_input(request)))
     return objects, problems
 

@@ -63,15 +63,15 @@ def is_our_kind(item: Item) -> bool:
     """Whether an item is of one of our API groups, valid or not."""
     version, kind = item.get("apiVersion"), item.get("kind")
     group = version.partition("/")[0] if isinstance(version, str) else ""
-    named = KINDS.get(kind, "") if isinstance(kind, str) else ""
-    return group in GROUPS or (bool(group) and group == named.partition("/")[0])
+    expected_version = KINDS.get(kind, "") if isinstance(kind, str) else ""
+    return group in GROUPS or (bool(group) and group == expected_version.partition("/")[0])
 
 
-def is_same_config(one: Any, other: Any) -> bool:
+def is_same_config(first: Any, second: Any) -> bool:
     """Whether both are the same RenderConfig, regardless of changes that kustomize makes to it."""
     keys = ("apiVersion", "kind", "spec")
-    return all(isinstance(config, dict) and config.get("kind") == "RenderConfig" for config in (one, other)) and all(
-        _normalize_words(one.get(key) or None) == _normalize_words(other.get(key) or None) for key in keys
+    return all(isinstance(config, dict) and config.get("kind") == "RenderConfig" for config in (first, second)) and all(
+        _normalize_words(first.get(key) or None) == _normalize_words(second.get(key) or None) for key in keys
     )
 
 
@@ -93,12 +93,12 @@ def _normalize_words(value: Any) -> Any:
 
 
 def _restore_words(document: Document, value: Any, path: Path) -> Any:
-    """The value with false replaced by `off` where the text is a plain `off` and our schema has that word."""
+    """The value with false replaced by `is_off` where the text is a plain `is_off` and our schema has that word."""
     if isinstance(value, list):
         return [_restore_words(document, item, (*path, i)) for i, item in enumerate(value)]
     if not isinstance(value, dict):
-        off = value is False and path[-1] in _WORDS and (document.raw(path) or "").lower() == "off"
-        return "off" if off else value
+        is_off = value is False and path[-1] in _WORDS and (document.raw(path) or "").lower() == "off"
+        return "off" if is_off else value
     return {key: _restore_words(document, item, (*path, key)) for key, item in value.items()}
 
 

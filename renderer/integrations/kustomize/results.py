@@ -26,14 +26,16 @@ class ItemPlaces:
 
     def __init__(self, items: Mapping[str, Item]) -> None:
         self._items = items
-        self._read: dict[str, list[Document]] = {}
+        self._parsed: dict[str, list[Document]] = {}
         names = sorted(items, key=len, reverse=True)
-        self._lined = re.compile(f"({'|'.join(map(re.escape, names)) or '$^'}):\\d+")
+        self._with_line = re.compile(f"({'|'.join(map(re.escape, names)) or '$^'}):\\d+")
 
     def strip_lines(self, diagnostic: Diagnostic) -> Diagnostic:
         """The diagnostic without line numbers of items, which users do not see as text."""
         diagnostic = replace(
-            diagnostic, message=self._lined.sub(r"\1", diagnostic.message), hint=self._lined.sub(r"\1", diagnostic.hint)
+            diagnostic,
+            message=self._with_line.sub(r"\1", diagnostic.message),
+            hint=self._with_line.sub(r"\1", diagnostic.hint),
         )
         return replace(diagnostic, line=0, column=0) if diagnostic.file in self._items else diagnostic
 
@@ -50,13 +52,13 @@ class ItemPlaces:
         return {**_reference(documents[-1].value), **_file(diagnostic.file, documents[-1].index)}
 
     def _documents(self, path: str) -> list[Document]:
-        if path not in self._read:
+        if path not in self._parsed:
             try:
                 data = DISK.read(path, tree_root(os.curdir)) if DISK.isfile(path) else b""
-                self._read[path] = yamlio.parse(path, data)[0]
+                self._parsed[path] = yamlio.parse(path, data)[0]
             except OSError:
-                self._read[path] = []
-        return self._read[path]
+                self._parsed[path] = []
+        return self._parsed[path]
 
 
 def results(problems: Sequence[Diagnostic], places: ItemPlaces) -> list[dict[str, Any]]:
