@@ -160,8 +160,8 @@ class ProviderPlan(Struct, frozen=True):
 
 
 class Steering(Struct, frozen=True):
-    """What the picker of a pool is told about a public name: the priority of its requests, and the model names that
-    replace it, with their weights (`targets`). `group`: the API group of the objects that say so.
+    """What the picker of a pool is configured with for a public name: the priority of its requests, and the model names
+    that replace it, with their weights (`targets`). `group`: the API group of these objects.
     """
 
     name: str

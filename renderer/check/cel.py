@@ -1,8 +1,8 @@
-"""The rules in CEL that CRDs hold (`x-kubernetes-validations`), judged as an API server does when an object is new; and
-for the same kinds, that no two items of a list have the same key.
+"""The CEL rules of CRDs (`x-kubernetes-validations`), evaluated as an API server does for a new object; and for the
+same kinds, that no two items of a list have the same key.
 
-What the rules of a kind can see of an object was worked out when the schemas were made. An object is reduced to that,
-and whatever looks alike is judged once: of 10,000 routes nearly all do.
+The fields that the rules of a kind can see were derived when the schemas were made. An object is reduced to these, and
+the findings are cached by the result: of 10,000 routes nearly all are equal.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _ENDPOINTS = {"type": "Endpoints", "endpoints": [{"fqdn": True}]}
 _BY_KEY = {"extractFrom": [{"headers": True}]}
 _ALLOWED = {"rules": [{"principal": {"headers": True}}]}
 
-# What rules see of nearly every object that we render. They take it, as a test finds out each time, so that no run
-# without anything rare has to bring CEL up.
+# The visible parts of nearly all rendered objects. A test validates that rules accept them, so that no run
+# with usual objects only has to load CEL.
 ACCEPTED: Mapping[str, Sequence[Any]] = {
     "cel/gateway.envoyproxy.io/backend_v1alpha1": ({"spec": _ENDPOINTS},),
     "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
@@ -55,7 +55,7 @@ ACCEPTED: Mapping[str, Sequence[Any]] = {
         _seen_route({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
     ),
 }
-# The same of others that we render, which are not so many that a schema of their own would be worth while.
+# The same for rarer objects, for which a schema of their own would not pay.
 ALSO_ACCEPTED: Mapping[str, Sequence[Any]] = {
     "cel/inference.networking.k8s.io/inferencepool_v1": (
         {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
@@ -144,10 +144,11 @@ class _Node:
         return value if self.whole else True
 
     def like(self, seen: Any) -> Any:
-        """A JSON Schema that accepts, of the values that are valid for the kind, just those whose visible part is
+        """A JSON Schema that accepts, of the values that are valid for the kind, only those whose visible part is
         `seen`.
 
-        To JSON 1 is 1.0, to CEL it is not: `seen` holds no numbers. Maps with free keys are left to the caller.
+        `seen` contains no numbers, since 1 equals 1.0 in JSON and not in CEL. Maps with free keys are left to the
+        caller.
         """
         if self.fields:
             optional = [name for name, (shown, default) in self.defaults if seen.get(shown) == default]

@@ -45,7 +45,7 @@ def plan(memo: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Traff
     plans: Sequence[Plan | TrafficPlan]
     try:
         if isinstance(item, TrafficInput):
-            lead = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
+            lead = model_routes.plan_model_route if item.kind == "ModelRoute" else inference_models.plan_inference_model
             plans = [lead(memo, item, diagnostics)]
         else:
             plans = _routed(memo, item, plan_workloads(memo, item, diagnostics), diagnostics)

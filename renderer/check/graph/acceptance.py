@@ -1,4 +1,4 @@
-"""What an API server accepts and a controller refuses, or cannot use."""
+"""Objects that an API server accepts and a controller refuses, or cannot use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) 
         if fqdn := endpoint.get("fqdn"):
             host = fqdn["hostname"]
             if "." not in host:
-                hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.outside.domain}"
+                hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.external.domain}"
                 yield _refused_backend(name, f"the host '{host}' has one part", hint, (*path, "fqdn", "hostname"))
             elif host[-1].isdigit() and re.fullmatch(_ADDRESS, host):
                 hint = f"write ip: {{address: {host}, port: {fqdn['port']}}}"
@@ -41,7 +41,7 @@ def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) 
         and (namespace, name) not in view.once("trusted", _backends_with_tls_policy)
     ):
         why = "its tls does not say which certificates are good"
-        if not view.outside.declared("BackendTLSPolicy", namespace, "*"):
+        if not view.external.declared("BackendTLSPolicy", namespace, "*"):
             yield _refused_backend(
                 name, why, "write wellKnownCACertificates: System, or caCertificateRefs", ("spec", "tls")
             )
@@ -67,9 +67,9 @@ def _backends_with_tls_policy(view: ObjectView) -> set[Place]:
     }
 
 
-def listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the listeners of a Gateway: certificates where they need some, and one protocol for each port."""
-    spoken: dict[int, tuple[str, str]] = {}
+    protocols_by_port: dict[int, tuple[str, str]] = {}
     for i, listener in enumerate(body["spec"].get("listeners") or ()):
         protocol, port, path = listener["protocol"], listener["port"], ("spec", "listeners", i)
         words = {"what": f"listener '{listener['name']}'", "effect": "nobody is served there"}
@@ -77,13 +77,13 @@ def listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterat
             why, hint = f"{protocol} needs tls", "write tls: {certificateRefs: [{name: …}]}"
             yield "E611", path, {**words, "why": why, "hint": hint}
         kind = "HTTPS" if protocol in _ENCRYPTED else protocol
-        other, first = spoken.setdefault(port, (kind, listener["name"])) if protocol != "UDP" else (kind, "")
+        other, first = protocols_by_port.setdefault(port, (kind, listener["name"])) if protocol != "UDP" else (kind, "")
         if other != kind:
             why = f"port {port} speaks {other} for '{first}' and {protocol} here"
             yield "E611", (*path, "port"), {**words, "why": why, "hint": "give each a port of its own"}
 
 
-def providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_jwt_providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the JWT providers of a SecurityPolicy that Envoy Gateway refuses."""
     base_path: Path = ("spec", "jwt", "providers")
     for path, why, hint in jwt_providers.provider_faults((body["spec"].get("jwt") or {}).get("providers") or ()):
@@ -122,7 +122,7 @@ def validate_route_spec(view: ObjectView, body: Body, namespace: str, name: str)
     yield from _validate_costs(body["spec"], "llmRequestCosts")
 
 
-def gateway_config(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_gateway_config(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the costs of a GatewayConfig, which must be such as can be evaluated."""
     yield from _validate_costs(body.get("spec") or {}, "globalLLMRequestCosts")
 

@@ -13,7 +13,7 @@ from renderer.check.graph.view import ExternalObjects, Place
 _NAME, _NAMESPACE, _DOMAIN = "llmaz-gateway", "llmaz-system", "cluster.local"
 
 
-def outside(config: RenderConfig, external: Sequence[str] = ()) -> ExternalObjects:
+def declared_objects(config: RenderConfig, external: Sequence[str] = ()) -> ExternalObjects:
     """What a set may refer to: the patterns of RenderConfig's `external` and those given, the Gateways that
     RenderConfig names (the default one where it names none), and its target versions.
     """

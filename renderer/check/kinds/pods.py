@@ -1,4 +1,4 @@
-"""Rules about one pod template, of whatever workload."""
+"""Rules for a pod template of any workload."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from renderer.resolve.apps import model_routes
 from renderer.resolve.apps.variants import app_variants
 from renderer.resolve.gateway import pools, routing, settings, streaming
 
-_SUFFIXES = ("-lb", "-leaders")  # of the Services that stand beside a LeaderWorkerSet
+_SUFFIXES = ("-lb", "-leaders")  # of the Services of a LeaderWorkerSet
 
 
 def name_conflicts(inputs: Inputs) -> list[Diagnostic]:

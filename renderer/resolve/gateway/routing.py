@@ -219,10 +219,9 @@ def _validate_rights(
 
 
 def packed_route(gateway_settings: GatewaySettings, model: str) -> str:
-    """The name of the AIGatewayRoute that holds the rule of this public name in the packed layout, '' in the other
-    layout.
+    """The name of the AIGatewayRoute with the rule of this public name in the packed layout, '' in the other layout.
 
-    It is chosen by rendezvous hashing, so that a name stays where it is when others come and go.
+    It is chosen by rendezvous hashing, so that it stays the same when other names come and go.
     """
     if gateway_settings.get("routeLayout") != "packed":
         return ""

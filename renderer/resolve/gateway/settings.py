@@ -60,8 +60,8 @@ _GATEWAY_KEYS = (
 
 class GatewaySettings(Struct, frozen=True, eq=False):
     """The gateway settings of one namespace. `values`: all settings, with defaults; `gateway`: namespace and name of
-    the Gateway; `auth`: its authentication, empty for none; `tenant`: the header that holds the authenticated client;
-    `dns_ttl`: seconds that a DNS answer is valid; `created`: whether we make the Gateway; `policies`: a cache of its
+    the Gateway; `auth`: its authentication, empty for none; `tenant`: the header with the authenticated client;
+    `dns_ttl`: seconds that a DNS answer is valid; `created`: whether we create the Gateway; `policies`: a cache of its
     authentication, by whether it is referred to from another namespace.
     """
 
@@ -150,7 +150,7 @@ def collect_gateways(config: RenderConfig, diagnostics: Collector) -> dict[tuple
             if len(proxy) > _MAX_SERVICE_NAME or not proxy[0].isalpha() or proxy_owner is not setting:
                 diagnostics.add("E634", setting.at("name"), name=name, proxy=proxy)
     for key, code in (("auth", "E621"), ("tls", "E630")):
-        if config.get("gateway", key) == {}:  # a namespace may say so, to have none
+        if config.get("gateway", key) == {}:  # only a namespace may, to have none
             diagnostics.add(code, config.origin("gateway", key, key=True))
     for settings in gateways.values():
         if settings.created and "issuer" in (settings.get("tls") or {}) and not settings.hostnames:
@@ -221,7 +221,7 @@ def _credential_headers(auth: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bool:
-    """Whether the JWT providers hold against the schema of a SecurityPolicy; an error for each finding."""
+    """Whether the JWT providers are valid by the schema of a SecurityPolicy; an error for each finding."""
     providers = settings.auth.get("jwt") or ()
     target = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "x"}
     body = {
@@ -233,7 +233,7 @@ def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bo
     if not providers or schema.valid(_POLICY, body):
         return True
     for finding in schema.findings(_POLICY, body):
-        origin = settings.at("auth", "jwt", *finding.path[3:])  # as check says it of the policy
+        origin = settings.at("auth", "jwt", *finding.path[3:])  # below `spec.jwt.providers`
         diagnostics.add(finding.code, origin, **schema.words(finding, None))
     return False
 
