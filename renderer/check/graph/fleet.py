@@ -13,13 +13,17 @@ from renderer.check.finding import Body, IndexedFinding
 from renderer.check.graph.gateways import hostnames_overlap, listener_admission
 from renderer.check.graph.view import ExternalObjects, ObjectView, Place
 from renderer.diagnostics import Path
+from renderer.plan import (
+    MANY_ROUTES,
+    MANY_WITH_KEYS,
+    MAX_PACKED_ROUTE_RULES,
+    MAX_RULES,
+    MESSAGE_BYTES,
+    MODEL_HEADER,
+    RULE_BYTES,
+)
 
-MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
-MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square (docs/design/gateway.md#memory)
-MOST_RULES, MOST_PACKED, _PACKED_RULES_PER_ROUTE = 1200, 1400, 5
-"""Rules that the 4 MiB of one message hold: one to a route, or `_PACKED_RULES_PER_ROUTE` of them on average."""
-_MESSAGE_BYTES = 4 << 20
-_RULE_BYTES, _MANY_WITH_KEYS = 3400, 250  # bytes of a model in that message; models, where the keys are not known
+_PACKED_RULES_PER_ROUTE = 5  # on average, from which routes count as packed
 
 
 class RouteMatch(Struct, frozen=True):
@@ -210,24 +214,24 @@ def _validate_rule_count(
 ) -> Iterator[IndexedFinding]:
     """Findings about a Gateway with more rules or routes than one message of the control plane holds."""
     routes = len({fact.route for fact in matches})
-    rules = len({(fact.route, fact.rule) for fact in matches}) if len(matches) > _MANY_WITH_KEYS or keys else 0
-    max_rules = limit or (MOST_PACKED if rules >= _PACKED_RULES_PER_ROUTE * routes else MOST_RULES)
+    rules = len({(fact.route, fact.rule) for fact in matches}) if len(matches) > MANY_WITH_KEYS or keys else 0
+    max_rules = limit or (MAX_PACKED_ROUTE_RULES if rules >= _PACKED_RULES_PER_ROUTE * routes else MAX_RULES)
     last = matches[-1]
     path: Path = ("spec", "parentRefs", last.parent, "name")
     words = {"gateway": "/".join(gateway), "routes": routes, "rules": rules, "most": max_rules}
     if rules > max_rules:
         yield IndexedFinding(last.index, "E606", path, words)
     elif (
-        max_rules <= MOST_PACKED
+        max_rules <= MAX_PACKED_ROUTE_RULES
         and keys is not None
         and keys
-        and (size := rules * (_RULE_BYTES + 2 * keys)) > _MESSAGE_BYTES
+        and (size := rules * (RULE_BYTES + 2 * keys)) > MESSAGE_BYTES
     ):
-        max_keyed_rules = _MESSAGE_BYTES // (_RULE_BYTES + 2 * keys)
+        max_keyed_rules = MESSAGE_BYTES // (RULE_BYTES + 2 * keys)
         yield IndexedFinding(
             last.index, "E607", path, {**words, "size": f"{size / (1 << 20):.1f}", "most": max_keyed_rules}
         )
-    elif max_rules <= MOST_PACKED and keys is None and rules > _MANY_WITH_KEYS:
+    elif max_rules <= MAX_PACKED_ROUTE_RULES and keys is None and rules > MANY_WITH_KEYS:
         yield IndexedFinding(last.index, "W583", path, words)
     if routes > MANY_ROUTES and rules <= max_rules:
         yield IndexedFinding(last.index, "W582", path, {**words, "most": MANY_ROUTES})

@@ -13,16 +13,13 @@ from msgspec import Struct
 from renderer import component_versions, jwt_providers, schema
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin
-from renderer.plan import Body, GatewayPlan
+from renderer.plan import MAX_PACKED_ROUTE_RULES, MAX_RULES, MODEL_HEADER, Body, GatewayPlan
 from renderer.resolve import target_versions
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
 
 TENANT_HEADER = "x-tenant-id"
 _API_KEY_HEADER = "x-api-key"  # the default header for API keys
-MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
-MANY_WITH_KEYS = 250  # models, above which API keys may fill the message (docs/design/gateway.md#message-size)
-MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square (docs/design/gateway.md#memory)
 _DEFAULTS: Mapping[str, Any] = {
     "mode": "backend",
     "name": "llmaz-gateway",
@@ -39,7 +36,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "routeLayout": "model",
     "routeBuckets": 8,
 }
-_MAX_RULES = {"model": 1200, "packed": 1400}  # rules on one Gateway (docs/design/gateway.md#message-size)
 REQUEST_TIMEOUT = "300s"
 _MAX_SERVICE_NAME = 63  # characters of a Service's name
 _POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
@@ -92,7 +88,9 @@ class GatewaySettings(Struct, frozen=True, eq=False):
     @property
     def max_rules(self) -> int:
         """The largest number of rules on the Gateway."""
-        return int(self.get("maxModels") or _MAX_RULES[self.get("routeLayout")])
+        return int(
+            self.get("maxModels") or (MAX_PACKED_ROUTE_RULES if self.get("routeLayout") == "packed" else MAX_RULES)
+        )
 
 
 def read_gateway_settings(config: RenderConfig, namespace: str) -> GatewaySettings:
