@@ -215,7 +215,7 @@ def validate_documents(
             broken.add(key)
     if alone:
         return problems, unknown
-    seen: dict[tuple[str, str, str, str], Document] = {}
+    first_documents: dict[tuple[str, str, str, str], Document] = {}
     for document, body in zip(valid, bodies, strict=True):
         metadata = body["metadata"]
         identity = (
@@ -224,7 +224,7 @@ def validate_documents(
             metadata.get("namespace", ""),
             metadata.get("name", ""),
         )
-        if (first := seen.setdefault(identity, document)) is not document:
+        if (first := first_documents.setdefault(identity, document)) is not document:
             file, line, _ = first.origin("metadata", "name").place
             duplicate = make_diagnostic(
                 "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line

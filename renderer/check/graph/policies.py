@@ -106,11 +106,11 @@ def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) ->
         if target.section and target.kind == "HTTPRoute" and object_ and target.section not in _rule_names(object_):
             yield "E611", (*target.path, "sectionName"), _section_words(kind, name, target)
         claim = (kind, target.kind, target.namespace, target.name, target.section)
-        if (first := claims.setdefault(claim, f"{namespace}/{name}")) != f"{namespace}/{name}":
+        if (owner := claims.setdefault(claim, f"{namespace}/{name}")) != f"{namespace}/{name}":
             code = "E600" if kind == "BackendSecurityPolicy" else "E599"
             section = f" ({target.section})" if target.section else ""
             aim = f"{target.kind.partition('.')[0]} '{target.name}'{section}"
-            yield code, path, {"kind": kind, "target": aim, "other": first.rpartition("/")[2]}
+            yield code, path, {"kind": kind, "target": aim, "other": owner.rpartition("/")[2]}
     for i, selector in enumerate(body["spec"].get("targetSelectors") or ()):
         path = ("spec", "targetSelectors", i)
         if path not in paths and not view.external.declared(selector["kind"], namespace, "*"):
@@ -193,9 +193,11 @@ def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name:
     reported = set()
     for target, route in _model_routes(view, body, namespace):
         for place, section in _parent_gateways(route, target.namespace):
-            for listener, other in _policies_by_gateway(view, kind).get(place, ()):
+            for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
                 if not listener or not section or listener == section:
-                    lost = [key for key in other["spec"] if not _repeats(spec, other["spec"], key, kind)]
+                    lost = [
+                        key for key in gateway_policy["spec"] if not _repeats(spec, gateway_policy["spec"], key, kind)
+                    ]
                     words = (kind, place[1], ", ".join(lost))
                     if lost and words not in reported:
                         reported.add(words)
@@ -214,13 +216,15 @@ def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, na
         if target.kind != "Gateway" or not target.section or place not in model_gateways(view):
             continue
         words = {"kind": kind, "gateway": target.name, "listener": target.section}
-        for listener, other in _policies_by_gateway(view, kind).get(place, ()):
+        for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
             if listener:
                 continue
             # Another method may be intended; no authentication at all is likely a mistake.
-            if (methods := _authentication(other["spec"])) and not _authentication(spec):
+            if (methods := _authentication(gateway_policy["spec"])) and not _authentication(spec):
                 yield "E609", target.path, {**words, "asked": ", ".join(methods)}
-            if lost := [key for key in _missing_keys(spec, other["spec"]) if key not in (*_TARGET_KEYS, *methods)]:
+            if lost := [
+                key for key in _missing_keys(spec, gateway_policy["spec"]) if key not in (*_TARGET_KEYS, *methods)
+            ]:
                 yield "W584", target.path, {**words, "lost": ", ".join(lost)}
 
 
@@ -238,13 +242,13 @@ def _missing_keys(policy: Body, other_policy: Body) -> Iterator[str]:
             yield from (f"{key}.{nested_key}" for nested_key in _missing_keys(policy[key], value))
 
 
-def _repeats(spec: Body, other: Body, key: str, kind: str) -> bool:
+def _repeats(spec: Body, other_spec: Body, key: str, kind: str) -> bool:
     """Whether a policy has the same value for a key as the other. Authentication is compared in
     `validate_security_policy`.
     """
     if key in _TARGET_KEYS or (kind == "SecurityPolicy" and key in _EARLY_FILTERS):
         return True
-    return bool(_normalize(spec.get(key)) == _normalize(other[key]))
+    return bool(_normalize(spec.get(key)) == _normalize(other_spec[key]))
 
 
 def _normalize(value: Any) -> Any:
@@ -314,8 +318,8 @@ def validate_traffic_policy(view: ObjectView, body: Body, namespace: str, name: 
     if "zoneAware" in (spec.get("loadBalancer") or {}) and _targets_models(view, body, namespace):
         words = {"what": "zoneAware on a model's route", "hint": "leave zoneAware out"}
         yield "E594", ("spec", "loadBalancer", "zoneAware"), words
-    counted = list(_counted_costs(spec))
-    if not counted:
+    counted_costs = list(_counted_costs(spec))
+    if not counted_costs:
         return
     known_keys: set[str] = set()
     complete = True
@@ -323,7 +327,7 @@ def validate_traffic_policy(view: ObjectView, body: Body, namespace: str, name: 
         costs, target_complete = _available_costs(view, target)
         known_keys |= costs
         complete &= target_complete
-    for path, key in counted:
+    for path, key in counted_costs:
         if key not in known_keys:
             listed_keys = ", ".join(sorted(known_keys)) or "none"
             if complete:
@@ -345,12 +349,12 @@ def _targets_models(view: ObjectView, body: Body, namespace: str) -> bool:
 
 def _counted_costs(spec: Body) -> Iterator[tuple[Path, str]]:
     """The metadata keys of the AI gateway that rate limits count by, with their paths."""
-    for where in ("global", "local"):
-        for r, rule in enumerate(((spec.get("rateLimit") or {}).get(where) or {}).get("rules") or ()):
+    for scope in ("global", "local"):
+        for r, rule in enumerate(((spec.get("rateLimit") or {}).get(scope) or {}).get("rules") or ()):
             for when, cost in (rule.get("cost") or {}).items():
                 metadata = cost.get("metadata") or {}
                 if metadata.get("namespace") == _COST_NAMESPACE:
-                    path: Path = ("spec", "rateLimit", where, "rules", r, "cost", when, "metadata", "key")
+                    path: Path = ("spec", "rateLimit", scope, "rules", r, "cost", when, "metadata", "key")
                     yield path, metadata["key"]
 
 
@@ -421,8 +425,8 @@ def api_keys(view: ObjectView) -> dict[Place, int | None]:
                 if "apiKeyAuth" in path:
                     secret_namespace = reference.get("namespace") or place[0]
                     secret_body = view.find("Secret", secret_namespace, reference["name"])
-                    counted = key_bytes.get(place, 0)
+                    byte_count = key_bytes.get(place, 0)
                     key_bytes[place] = (
-                        counted + secret_bytes(secret_body) if secret_body and counted is not None else None
+                        byte_count + secret_bytes(secret_body) if secret_body and byte_count is not None else None
                     )
     return key_bytes

@@ -34,9 +34,9 @@ def validate_node_pool(body: Body) -> Iterator[Finding]:
                     path,
                     {"value": value, "allowed": quoted(known_values), "hint": suggestion(value, known_values)},
                 )
-    seen = set()
+    taints = set()
     for key in ("taints", "startupTaints"):
         for i, taint in enumerate(spec.get(key) or ()):
-            if (taint["key"], taint["effect"]) in seen:
+            if (taint["key"], taint["effect"]) in taints:
                 yield "E571", (*base_path, key, i), {"what": f"the taint '{taint['key']}' with {taint['effect']}"}
-            seen.add((taint["key"], taint["effect"]))
+            taints.add((taint["key"], taint["effect"]))

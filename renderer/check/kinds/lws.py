@@ -60,8 +60,8 @@ def _validate_identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
             (("spec", "groupReplacementPolicy"), "groupReplacementPolicy Immediate with groupIdentity Ordinal")
         )
     if "maxGroupRestarts" in template and template.get("restartPolicy") == "None":
-        where = ("spec", "leaderWorkerTemplate", "maxGroupRestarts")
-        pairs.append((where, "maxGroupRestarts with restartPolicy None"))
+        field_path = ("spec", "leaderWorkerTemplate", "maxGroupRestarts")
+        pairs.append((field_path, "maxGroupRestarts with restartPolicy None"))
     if "scheduling" in spec and spec.get("startupPolicy") == "LeaderReady":
         pairs.append((("spec", "scheduling"), "scheduling with startupPolicy LeaderReady"))
     for path, what in pairs:

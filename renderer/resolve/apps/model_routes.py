@@ -44,14 +44,14 @@ def plan_model_route(memo: RunContext, item: TrafficInput, diagnostics: Collecto
     """The plan of a ModelRoute. Raises Stop when a backend is not known."""
     names.route_name(item, diagnostics)
     settings, spec = gateway_settings(memo, item.namespace), item.spec
-    off = settings.mode == "off" and not any(
+    routes_off = settings.mode == "off" and not any(
         _wants_route(memo, item, backend, settings) for backend in spec["backends"]
     )
     provider_names_by_index = dict(provider_names(item))
     shares: list[BackendShare] = []
     plans: list[Plan] = []
     providers: list[ProviderPlan] = []
-    seen: dict[tuple[str, int], int] = {}
+    backend_indices: dict[tuple[str, int], int] = {}
     for i, backend in enumerate(spec["backends"]):
         origin = item.origin("spec", "backends", i)
         weight, priority = backend.get("weight", 1), backend.get("priority", 0)
@@ -65,11 +65,11 @@ def plan_model_route(memo: RunContext, item: TrafficInput, diagnostics: Collecto
             continue
         field = "playground" if "playground" in backend else "service"
         origin = origin.at(field)
-        if seen.setdefault((backend[field], priority), i) != i:
+        if backend_indices.setdefault((backend[field], priority), i) != i:
             diagnostics.add("E646", origin, name=backend[field])
         app = find_app(memo, item.namespace, backend[field], _KINDS[field], origin, diagnostics)
         _validate_rights(item, app, origin, diagnostics)
-        if off:  # weights are validated all the same
+        if routes_off:  # weights are validated all the same
             shares.append(BackendShare((RouteTarget(app.name, 1, ""),), weight, priority))
             continue
         app_plans = reachable_workloads(memo, app, origin, diagnostics)
@@ -84,7 +84,7 @@ def plan_model_route(memo: RunContext, item: TrafficInput, diagnostics: Collecto
             _validate_pool_backend(memo, item, app_plans[0], origin, diagnostics)
     _validate_weights(item, shares, diagnostics)
     hostnames, limits = _hostnames(item, settings, diagnostics), _token_limits(item, settings, diagnostics)
-    if off:
+    if routes_off:
         return TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     priorities = {part.priority for part in shares}
     retries = _retries(item, shares, plans, len(priorities), diagnostics)
@@ -273,13 +273,13 @@ def _validate_budget_header(
 
 def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:
     """The names of the objects of a ModelRoute's providers, by the index of the backend."""
-    taken: list[str] = []
+    names: list[str] = []
     for i, backend in enumerate(item.spec["backends"] if item.kind == "ModelRoute" else ()):
         if "provider" in backend:
             name = f"{item.name}-{backend['provider']['hostname'].replace('.', '-')}"
-            while name in taken:
+            while name in names:
                 name += "-2"
-            taken.append(name)
+            names.append(name)
             yield i, name
 
 

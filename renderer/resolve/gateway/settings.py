@@ -198,8 +198,8 @@ def _validate_auth(gateways: Mapping[tuple[str, str], GatewaySettings], diagnost
         if tenant in (MODEL_HEADER, "host", *(_credential_headers(auth) if valid else ())):
             diagnostics.add("E632", settings.at("auth", "tenantHeader"), header=settings.tenant, other=TENANT_HEADER)
         if valid:
-            for path, why, hint in jwt_providers.provider_faults(auth.get("jwt") or ()):
-                words = {"what": f"SecurityPolicy of {'/'.join(settings.gateway)}", "why": why, "hint": hint}
+            for path, reason, hint in jwt_providers.provider_faults(auth.get("jwt") or ()):
+                words = {"what": f"SecurityPolicy of {'/'.join(settings.gateway)}", "why": reason, "hint": hint}
                 diagnostics.add(
                     "E611", settings.at("auth", "jwt", *path), effect="every request is answered with 500", **words
                 )
@@ -214,8 +214,10 @@ def _credential_headers(auth: Mapping[str, Any]) -> Iterator[str]:
     if "headers" not in (auth.get("apiKeys") or {"headers": ()}):
         yield _API_KEY_HEADER
     for provider in auth.get("jwt") or ():
-        where = provider.get("extractFrom")
-        yield from (header["name"].lower() for header in where.get("headers") or ()) if where else ("authorization",)
+        extraction = provider.get("extractFrom")
+        yield from (
+            (header["name"].lower() for header in extraction.get("headers") or ()) if extraction else ("authorization",)
+        )
 
 
 def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bool:
