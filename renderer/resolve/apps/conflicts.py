@@ -29,13 +29,8 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
             service_name = app.name + suffix
             if clashing_app := owners.get((app.namespace, service_name)):
                 first, second = (app, clashing_app) if app.variant_of else (clashing_app, app)
-                _report_clash(
-                    "E627" if app.variant_of or clashing_app.variant_of else "E288",
-                    first,
-                    second,
-                    service_name,
-                    diagnostics,
-                )
+                code = "E627" if app.variant_of or clashing_app.variant_of else "E288"
+                _report_clash(code, first, second, service_name, diagnostics)
     for namespace, name in suffixed:
         pool_app = owners.get((namespace, name.removesuffix(pools.SUFFIX))) if name.endswith(pools.SUFFIX) else None
         if pool_app and routing.mode(pool_app, settings.read_gateway_settings(inputs.config, namespace)) == "pool":

@@ -228,15 +228,13 @@ def _backend_share(
         app = apps[0]
         if routing.mode(app, gateway_settings(memo, app.namespace)) == "pool":
             diagnostics.stop("E644", target.origin, name=app.name)
-        return BackendShare(
-            routing.workload_targets(reachable_workloads(memo, app, target.origin, diagnostics)), weight
-        ), app
+        app_plans = reachable_workloads(memo, app, target.origin, diagnostics)
+        return BackendShare(routing.workload_targets(app_plans), weight), app
     if target.name not in plans[0].adapters:
         hint = _name_hint(target.name, [*apps_by_name, *plans[0].adapters], listed=target.listed)
         diagnostics.stop("E660", target.origin, name=target.name, where="in this namespace", hint=hint)
-    return BackendShare(
-        [replace(route_target, model=target.name) for route_target in routing.workload_targets(plans)], weight
-    ), pool_app
+    targets = [replace(route_target, model=target.name) for route_target in routing.workload_targets(plans)]
+    return BackendShare(targets, weight), pool_app
 
 
 def _steering(memo: RunContext, item: TrafficInput, targets: Sequence[_Target], diagnostics: Collector) -> Steering:

@@ -74,11 +74,8 @@ def plan_model_route(memo: RunContext, item: TrafficInput, diagnostics: Collecto
             continue
         app_plans = reachable_workloads(memo, app, origin, diagnostics)
         plans += app_plans
-        targets = (
-            [pools.pool_target(app_plans[0])]
-            if routing.mode(app, settings) == "pool"
-            else routing.workload_targets(app_plans)
-        )
+        in_pool = routing.mode(app, settings) == "pool"
+        targets = [pools.pool_target(app_plans[0])] if in_pool else routing.workload_targets(app_plans)
         shares.append(BackendShare(targets, weight, priority))
         if targets[0].pool:
             _validate_pool_backend(memo, item, app_plans[0], origin, diagnostics)

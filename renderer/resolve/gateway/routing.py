@@ -364,12 +364,8 @@ def _report_duplicate_name(
         hint += ", or give the namespace a Gateway of its own"
     elif both_apps:
         hint += ", or write a ModelRoute over both"
-    if isinstance(app, TrafficInput):
-        origin = app.origin("spec", "modelName")
-    else:
-        origin = (
-            app.origin("spec", "servedModelName") if "servedModelName" in app.spec else app.origin("metadata", "name")
-        )
+    field = "modelName" if isinstance(app, TrafficInput) else "servedModelName"
+    origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
     diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
 
@@ -446,11 +442,8 @@ def _backends_field(app: App | TrafficInput, request: RouteRequest) -> Path:
 
 def _timeout_origin(gateway_settings: GatewaySettings, request: RouteRequest, key: str) -> Origin:
     """The origin of one of the timeouts."""
-    return (
-        request.timeouts_origin.at(key)
-        if request.timeouts_origin and key in request.timeouts
-        else gateway_settings.at("timeouts", key)
-    )
+    origin = request.timeouts_origin if key in request.timeouts else None
+    return origin.at(key) if origin else gateway_settings.at("timeouts", key)
 
 
 def _origins(
