@@ -43,7 +43,7 @@ def write(result: RenderResult) -> None:
     """Writes the files that differ, each whole, and deletes those that nothing makes any more. Raises RenderError."""
     for changes in result.changes:
         output = OutputFolder(changes.folder)
-        with check.writable(changes.folder):
+        with check.reporting_write_errors(changes.folder):
             workers.run(partial(manifest_files.write, output), changes.files)
             manifest_files.delete(output, changes.deleted)
 
@@ -96,7 +96,7 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     problems += [*resolve.route_conflicts(inputs, wanted), *joint_problems, *common_problems]
     problems += [problem for rendered in shared for problem in rendered.problems]
 
-    problems += check.folder(scope, states) + check.charts(scope)
+    problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
     if options.kubeconform and not has_errors(problems, options.strict):
         judged = workers.run(partial(judge_items, run), whole, size=len(whole))
         problems += [problem for part in judged for problem in part] + judge(options, shared)
@@ -166,7 +166,9 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, bare: bool = Fa
     make_texts = partial(manifest_files.bare if bare else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
     manifests = each_of(apps, expand.build_manifests, plans)
-    problems = each_of(apps, check.batch(manifests, run.outside), manifests, each_of(apps, resolve.references, plans))
+    problems = each_of(
+        apps, check.manifest_validator(manifests, run.outside), manifests, each_of(apps, resolve.references, plans)
+    )
     texts = each_of(apps, make_texts, plans, manifests)
     return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.needs, plans)))
 
@@ -184,7 +186,7 @@ def render_joint(outside: check.ExternalObjects, joint: SharedPlan) -> Rendered:
     """What apps share of one namespace, or of the cluster: one file."""
     manifests = expand.build_shared(joint)
     return Rendered(
-        manifests, manifest_files.shared(joint, manifests), check.manifests(manifests, targets=outside.targets)
+        manifests, manifest_files.shared(joint, manifests), check.validate_manifests(manifests, targets=outside.targets)
     )
 
 

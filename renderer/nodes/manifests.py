@@ -43,7 +43,7 @@ def nodepools(options: RenderOptions) -> tuple[NodePoolManifests, list[Diagnosti
         if has_errors(diagnostics.problems)
         else [manifest for pool in node_pools for manifest in (_pool_manifest(pool), _class_manifest(pool))]
     )
-    problems = [*problems, *diagnostics.problems, *check.manifests(manifests)]
+    problems = [*problems, *diagnostics.problems, *check.validate_manifests(manifests)]
     text = manifest_files.header(CONFIG) + yamlio.dump(*(manifest.body for manifest in manifests))
     placed = sum(1 for need in read.needs if need.flavors)
     return NodePoolManifests(text, len(node_pools), placed, len(read.needs) - placed, read), problems

@@ -45,7 +45,7 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
     plans: Sequence[Plan | TrafficPlan]
     try:
         if isinstance(item, TrafficInput):
-            lead = model_routes.traffic_plan if item.kind == "ModelRoute" else inference_models.traffic_plan
+            lead = model_routes.plan_model_route if item.kind == "ModelRoute" else inference_models.plan_inference_model
             plans = [lead(context, item, diagnostics)]
         else:
             plans = _routed(context, item, plan_workloads(context, item, diagnostics), diagnostics)

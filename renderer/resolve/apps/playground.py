@@ -36,7 +36,7 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
     names.app_names(app, 1, 1, diagnostics)
-    replicas = triggers.replicas(app, diagnostics)
+    replicas = triggers.fixed_replicas(app, diagnostics)
     triggers.validate_bounds(app, diagnostics)
     settings = gateway_settings(context, app.namespace)
     mode = routing.mode(app, settings)
@@ -51,7 +51,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     pod, command, config, patch_origins = _plan_pod(context, app, base, run, diagnostics)
     if context.metrics_collected:
         pod = monitoring.monitored_annotations(pod, run.engine)
-    scaler = triggers.scaler(context, app, run.engine, run.config, diagnostics)
+    scaler = triggers.plan_scaler(context, app, run.engine, run.config, diagnostics)
     monitoring.readable(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
     spec, served_name = engine.spec, run.served_name
@@ -290,10 +290,10 @@ def _origins(
         if not isinstance(path[-1], int) or path[:2] not in touched
     }
     origins |= {("template", *path): origin for path, origin in patched.items()}
-    if trigger := triggers.trigger(context, app, run.engine, run.config):
+    if trigger := triggers.find_trigger(context, app, run.engine, run.config):
         origins |= {
             ("speakers", "scale", i): origin
-            for i, origin in enumerate(triggers.triggers(run.engine, run.config, trigger))
+            for i, origin in enumerate(triggers.trigger_origins(run.engine, run.config, trigger))
         }
         origins["metrics",] = trigger[1].at("metrics")
         origins["behavior",] = trigger[1].at("behavior")
