@@ -43,7 +43,7 @@ def write(result: RenderResult) -> None:
     """Writes new and changed files, and deletes stale ones. Raises RenderError."""
     for changes in result.changes:
         output = OutputFolder(changes.folder)
-        with check.writable(changes.folder):
+        with check.reporting_write_errors(changes.folder):
             workers.run(partial(manifest_files.write, output), changes.files)
             manifest_files.delete(output, changes.deleted)
 
@@ -96,7 +96,7 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     problems += [*resolve.route_conflicts(inputs, needs), *shared_problems, *common_problems]
     problems += [problem for rendered in shared for problem in rendered.problems]
 
-    problems += check.folder(scope, states) + check.charts(scope)
+    problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
     if options.kubeconform and not has_errors(problems, options.strict):
         findings = workers.run(partial(kubeconform_items, run), rendered_items, size=len(rendered_items))
         problems += [problem for part in findings for problem in part] + run_kubeconform(options, shared)
@@ -167,7 +167,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
     manifests = each_of(apps, build.build_manifests, plans)
     problems = each_of(
-        apps, check.batch(manifests, run.external), manifests, each_of(apps, resolve.referenced_objects, plans)
+        apps, check.manifest_validator(manifests, run.external), manifests, each_of(apps, resolve.referenced_objects, plans)
     )
     texts = each_of(apps, make_texts, plans, manifests)
     return list(
@@ -188,7 +188,7 @@ def render_shared(outside: check.ExternalObjects, plan: SharedPlan) -> Rendered:
     """The shared objects of a namespace, or of the cluster, and their file."""
     manifests = build.build_shared(plan)
     return Rendered(
-        manifests, manifest_files.shared_files(plan, manifests), check.manifests(manifests, targets=outside.targets)
+        manifests, manifest_files.shared_files(plan, manifests), check.validate_manifests(manifests, targets=outside.targets)
     )
 
 

@@ -17,6 +17,13 @@ from renderer.diagnostics import Origin, Path
 
 Body = Mapping[str, Any]
 
+MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
+# Limits of a Gateway (docs/design/gateway.md#message-size, docs/design/gateway.md#memory).
+MESSAGE_BYTES, RULE_BYTES = 4 << 20, 3400  # of a message of the control plane, and of a rule in it
+MAX_RULES, MAX_PACKED_ROUTE_RULES = 1200, 1400  # in such a message, one for each route or packed
+MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square
+MANY_WITH_KEYS = 250  # models, above which API keys may fill the message
+
 
 class Port(Struct, frozen=True):
     """The port that the runner listens on, and that its Services have."""
@@ -160,8 +167,8 @@ class ProviderPlan(Struct, frozen=True):
 
 
 class Steering(Struct, frozen=True):
-    """What the picker of a pool is told about a public name: the priority of its requests, and the model names that
-    replace it, with their weights (`targets`). `group`: the API group of the objects that say so.
+    """What the picker of a pool is configured with for a public name: the priority of its requests, and the model names
+    that replace it, with their weights (`targets`). `group`: the API group of these objects.
     """
 
     name: str

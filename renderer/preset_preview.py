@@ -56,7 +56,7 @@ def backend_preview(
     plans, plan_problems = resolve.plan(context, app)
     plan = next((item for item in plans if isinstance(item, Plan)), None)
     if plan:
-        plan_problems += check.manifests(build.build_manifests(plans))
+        plan_problems += check.validate_manifests(build.build_manifests(plans))
     # The Playground stands in no file, so it has no lines.
     problems += [replace(item, line=0, column=0) if item.file == app.document.name else item for item in plan_problems]
     text = yamlio.dump(_outcome(plan, model or chosen)) if plan and not has_errors(problems) else ""

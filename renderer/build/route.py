@@ -8,6 +8,7 @@ from typing import Any
 
 from renderer.diagnostics import Origin, Path
 from renderer.plan import (
+    MODEL_HEADER,
     Body,
     Manifest,
     PackedRoute,
@@ -21,7 +22,6 @@ from renderer.plan import (
 )
 from renderer.yamlio import SharedMap
 
-_MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
 # The metadata keys under which the AI gateway counts the tokens of a request, by their kind.
 _COST_KEYS = {
     "TotalToken": "llm_total_token",
@@ -79,7 +79,7 @@ def _timeouts(request: str) -> SharedMap:
 def _rule(route: RoutePlan | PackedRule) -> Body:
     """The rule of a public name. Each backend gets the model name that its engine knows; a pool the public name."""
     rule: dict[str, Any] = {
-        "matches": [{"headers": [{"type": "Exact", "name": _MODEL, "value": route.model}]}],
+        "matches": [{"headers": [{"type": "Exact", "name": MODEL_HEADER, "value": route.model}]}],
         "backendRefs": [_backend_reference(target) for target in route.targets],
         "timeouts": _timeouts(route.request_timeout),
         "modelsOwnedBy": route.owned_by,

@@ -1,7 +1,7 @@
-"""5: objects against the rules of the cluster that takes them: schemas, CEL, LWS's webhook, HPA, and each other.
+"""5: validation of manifests by the rules of the cluster: schemas, CEL, webhooks, and references between objects.
 
-For objects of ours a finding points back at the input field that caused it; `llmaz check` runs the same rules over any
-manifests, and points at their own lines.
+A diagnostic about a rendered manifest points at the input field that caused it; `llmaz check` applies the same rules to
+any manifests, and points at their own lines.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from renderer.check.graph import (
     ExternalObjects,
     Key,
     ObjectView,
-    findings_by_object,
+    declared_objects,
     kind_of,
     known_objects,
-    outside,
+    validate_graph,
     validate_whole_graph,
 )
-from renderer.check.kinds.hpa import hpa_rules
-from renderer.check.kinds.karpenter import pool_rules
-from renderer.check.kinds.lws import lws_pods, lws_webhook
-from renderer.check.kinds.objects import service_rules, workload_rules
-from renderer.check.kinds.rbac import binding_rules, role_rules
+from renderer.check.kinds.hpa import validate_hpa
+from renderer.check.kinds.karpenter import validate_node_pool
+from renderer.check.kinds.lws import validate_lws, validate_lws_pods
+from renderer.check.kinds.objects import validate_service, validate_workload
+from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.check.relations import validate_relations
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, has_errors, make_diagnostic
 from renderer.output.folder import OutputFolder
@@ -45,30 +45,30 @@ from renderer.yamlio import Document
 
 __all__ = [
     "ExternalObjects",
-    "batch",
-    "documents",
+    "declared_objects",
     "external_objects",
-    "folder",
-    "manifests",
-    "outside",
-    "prepare",
-    "writable",
+    "find_blocking_files",
+    "manifest_validator",
+    "precompile_rules",
+    "reporting_write_errors",
+    "validate_documents",
+    "validate_manifests",
 ]
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
-    "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (lws_webhook, lws_pods),
-    "output/autoscaling/horizontalpodautoscaler_v2": (hpa_rules,),
-    "output/core/service_v1": (service_rules,),
-    "output/karpenter.sh/nodepool_v1": (pool_rules,),
-    "output/apps/deployment_v1": (workload_rules,),
-    "output/apps/statefulset_v1": (workload_rules,),
-    "output/apps/daemonset_v1": (workload_rules,),
-    "output/rbac.authorization.k8s.io/role_v1": (role_rules,),
-    "output/rbac.authorization.k8s.io/rolebinding_v1": (binding_rules,),
+    "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (validate_lws, validate_lws_pods),
+    "output/autoscaling/horizontalpodautoscaler_v2": (validate_hpa,),
+    "output/core/service_v1": (validate_service,),
+    "output/karpenter.sh/nodepool_v1": (validate_node_pool,),
+    "output/apps/deployment_v1": (validate_workload,),
+    "output/apps/statefulset_v1": (validate_workload,),
+    "output/apps/daemonset_v1": (validate_workload,),
+    "output/rbac.authorization.k8s.io/role_v1": (validate_role,),
+    "output/rbac.authorization.k8s.io/rolebinding_v1": (validate_role_binding,),
 }
 
 
-_COMMON_KINDS = (  # what nearly every app has
+_COMMON_KINDS = (  # of nearly every app
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     ("v1", "Service"),
     ("policy/v1", "PodDisruptionBudget"),
@@ -79,9 +79,9 @@ _COMMON_KINDS = (  # what nearly every app has
 )
 
 
-def prepare(scope: Scope) -> None:
-    """Compiles common schemas and rules before there are objects, where several processes will need them: once for all
-    of them, while the inputs are being read.
+def precompile_rules(scope: Scope) -> None:
+    """Compiles the schemas and rules of common kinds while the inputs are read, where several processes will inherit
+    them.
     """
     if process_count(len(scope.tree.files)) > 1:
         targets = component_versions.target_versions(scope.config.get("targets") or {})
@@ -90,11 +90,11 @@ def prepare(scope: Scope) -> None:
 
 
 def external_objects(inputs: Inputs) -> ExternalObjects:
-    """What rendered objects may refer to: what RenderConfig declares, and valid gateway objects of others in the tree,
-    except where a Gateway of ours will stand beside them. Targets that RenderConfig leaves out have their defaults.
+    """The objects that rendered ones may refer to: those that RenderConfig declares, and valid gateway objects of
+    others in the tree, except in the namespaces of Gateways that we create. Target versions have defaults.
     """
     targets = component_versions.target_versions(inputs.config.get("targets") or {})
-    external = replace(outside(inputs.config), targets=targets)
+    external = replace(declared_objects(inputs.config), targets=targets)
     if not inputs.foreign_objects:
         return external
     own_namespaces = (
@@ -107,17 +107,17 @@ def external_objects(inputs: Inputs) -> ExternalObjects:
             if not schema.exists(schema.name_of(body["apiVersion"], body["kind"])):
                 continue
             if any(validate_object(body)):
-                broken.add(key)  # it is there, and not ours to judge
+                broken.add(key)  # it exists, but rules cannot look into it
             else:
                 bodies.append(body)
     return replace(known_objects(bodies, external), present=frozenset(broken))
 
 
-def batch(
-    apps: Sequence[Sequence[Manifest]], outside: ExternalObjects
+def manifest_validator(
+    apps: Sequence[Sequence[Manifest]], external: ExternalObjects
 ) -> Callable[[Sequence[Manifest], frozenset[Key]], list[Diagnostic]]:
-    """`manifests` for the apps of a batch. Objects of one kind are first validated in a row: schema and rules stay in
-    the processor's cache.
+    """`validate_manifests` for the apps of a batch. Objects of one kind are first validated in a row: schema and rules
+    stay in the processor's cache.
     """
     kinds: dict[tuple[str, str], list[Body]] = defaultdict(list)
     for app_manifests in apps:
@@ -126,16 +126,16 @@ def batch(
     doubtful: set[int] = set()
     for (version, kind), bodies in kinds.items():
         valid: Sequence[Body] = ()
-        with suppress(Exception):  # met again where a body is asked alone, with its file at hand
-            valid = _valid_bodies(schema.name_of(version, kind), bodies, outside.targets)
+        with suppress(Exception):  # raised again when the body is validated alone, where its file is known
+            valid = _valid_bodies(schema.name_of(version, kind), bodies, external.targets)
         if len(valid) < len(bodies):
             doubtful.update(map(id, bodies))
             doubtful.difference_update(map(id, valid))
-    return partial(manifests, outside=outside, doubtful=doubtful)
+    return partial(validate_manifests, external=external, doubtful=doubtful)
 
 
 def _valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions.TargetVersions | None) -> list[Body]:
-    """Those of the bodies, of the kind of one schema, for which `validate_object` finds nothing."""
+    """Those of the bodies, all of the kind of one schema, without findings of `validate_object`."""
     too_new = targets.late(name) if targets else None
     valid = schema.valid_values(name, bodies, too_new.schema if too_new else "")
     for rule in _rules(name):
@@ -143,50 +143,50 @@ def _valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions
     return valid
 
 
-def manifests(
+def validate_manifests(
     app_manifests: Sequence[Manifest],
     others: frozenset[Key] = frozenset(),
-    outside: ExternalObjects | None = None,
+    external: ExternalObjects | None = None,
     targets: component_versions.TargetVersions | None = None,
     doubtful: Set[int] | None = None,
 ) -> list[Diagnostic]:
-    """All diagnostics about one app's objects, at the input's places; with `outside` also those of the graph from
+    """All diagnostics about one app's objects, at the input's places; with `external` also those of the graph from
     Gateway to pod.
 
-    `others`: objects of other apps that these refer to; `targets`: the target versions, where `outside` is not known;
+    `others`: objects of other apps that these refer to; `targets`: the target versions, where `external` is not known;
     `doubtful`: where all bodies have been validated alone, the ids of those that may be wrong.
     """
-    if outside and others:
-        outside = replace(outside, present=outside.present | others)
+    if external and others:
+        external = replace(external, present=external.present | others)
     problems = []
     bodies = [manifest.body for manifest in app_manifests]
     if doubtful is None or doubtful:
         for manifest in app_manifests:
             if doubtful is None or id(manifest.body) in doubtful:
                 for code, path, words in validate_object(
-                    manifest.body, targets=outside.targets if outside else targets
+                    manifest.body, targets=external.targets if external else targets
                 ):
                     problems.append(locate_finding(manifest, code, path, words))
     for finding in validate_relations(bodies):
         problems.append(locate_finding(app_manifests[finding.index], finding.code, finding.path, finding.words))
     broken = problems and has_errors(problems)
-    for finding in findings_by_object(ObjectView(bodies, outside)) if outside and not broken else ():
+    for finding in validate_graph(ObjectView(bodies, external)) if external and not broken else ():
         if finding.code[0] != "N":
             problems.append(locate_finding(app_manifests[finding.index], finding.code, finding.path, finding.words))
     return problems
 
 
-def documents(
-    read: Sequence[Document], outside: ExternalObjects | None = None, *, alone: bool = False
+def validate_documents(
+    read: Sequence[Document], external: ExternalObjects | None = None, *, alone: bool = False
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
 
-    `outside`: what they may refer to besides; `alone`: each object is judged as if there were no other.
+    `external`: what they may refer to besides; `alone`: without the rules between objects.
     """
     problems: list[Diagnostic] = []
     bodies: list[Body] = []
     valid: list[Document] = []
-    unjudged: list[Document] = []  # of kinds that nobody here knows
+    unjudged: list[Document] = []  # of kinds without a schema
     broken: set[Key] = set()
     unknown = []
     for document in read:
@@ -205,7 +205,7 @@ def documents(
             continue
         findings = [
             make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
-            for code, path, words in validate_object(value, document.raw, outside.targets if outside else None)
+            for code, path, words in validate_object(value, document.raw, external.targets if external else None)
         ]
         problems += findings
         if not has_errors(findings):
@@ -215,7 +215,7 @@ def documents(
             broken.add(key)
     if alone:
         return problems, unknown
-    seen: dict[tuple[str, str, str, str], Document] = {}
+    first_documents: dict[tuple[str, str, str, str], Document] = {}
     for document, body in zip(valid, bodies, strict=True):
         metadata = body["metadata"]
         identity = (
@@ -224,7 +224,7 @@ def documents(
             metadata.get("namespace", ""),
             metadata.get("name", ""),
         )
-        if (first := seen.setdefault(identity, document)) is not document:
+        if (first := first_documents.setdefault(identity, document)) is not document:
             file, line, _ = first.origin("metadata", "name").place
             duplicate = make_diagnostic(
                 "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line
@@ -232,7 +232,7 @@ def documents(
             problems.append(replace(duplicate, hint="leave one of them out, or give it another name"))
     problems += [_diagnostic(valid[finding.index], finding) for finding in validate_relations(bodies)]
     judged = [*valid, *unjudged]
-    external = replace(outside or ExternalObjects(), present=frozenset(broken))
+    external = replace(external or ExternalObjects(), present=frozenset(broken))
     problems += [
         _diagnostic(judged[finding.index], finding)
         for finding in validate_whole_graph([document.value for document in judged], external)
@@ -245,7 +245,7 @@ def _diagnostic(document: Document, finding: IndexedFinding) -> Diagnostic:
 
 
 def _key(value: Mapping[str, Any]) -> Key | None:
-    """Kind, namespace and name of an object that no schema has judged; None when one of them is not a string."""
+    """Kind, namespace and name of an object that no schema has validated; None when one of them is not a string."""
     metadata = value.get("metadata")
     identity = (
         value.get("apiVersion"),
@@ -265,9 +265,8 @@ def validate_object(
     raw: Callable[[Path], str | None] = lambda path: None,
     targets: component_versions.TargetVersions | None = None,
 ) -> Iterator[Finding]:
-    """Findings about one object of a kind with a schema: of its schema, then of the rules that no schema holds.
-
-    `raw`: the scalar at a path as its author wrote it; `targets`: the versions that it has to work with.
+    """Findings about one object of a kind with a schema: of its schema, then of the other rules for its kind. `raw`:
+    the scalar at a path as its author wrote it; `targets`: the target versions.
     """
     name = schema.name_of(body["apiVersion"], body["kind"])
     too_new = targets.late(name) if targets else None
@@ -288,15 +287,13 @@ def validate_object(
 
 @cache
 def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
-    """The rules of a kind that its schema does not hold."""
+    """The rules for a kind beside its schema."""
     in_cel = cel_rules(name)
     return (*RULES.get(name, ()), *((in_cel,) if in_cel else ()))
 
 
-def folder(scope: Scope, states: Mapping[str, str]) -> list[Diagnostic]:
-    """An error for each thing in the output folder that is in the way and not ours: a file, or a file where a folder is
-    needed.
-    """
+def find_blocking_files(scope: Scope, states: Mapping[str, str]) -> list[Diagnostic]:
+    """An error for each path that a file of ours needs and a foreign file or link occupies."""
     blocking = {_blocking_path(scope.folder, path) for path, state in states.items() if state == "foreign"}
     return [
         make_diagnostic("E144" if os.path.islink(path) else "E141", Origin(InputFile(path, "", "")))
@@ -304,14 +301,14 @@ def folder(scope: Scope, states: Mapping[str, str]) -> list[Diagnostic]:
     ]
 
 
-def charts(scope: Scope) -> list[Diagnostic]:
-    """An error where plain manifests would be written into a Helm chart of ours."""
-    chart = _chart(scope.folder) if scope.options.compares else ""
+def find_chart(scope: Scope) -> list[Diagnostic]:
+    """An error where plain manifests would be written into a Helm chart that we rendered."""
+    chart = _chart_folder(scope.folder) if scope.options.compares else ""
     return [make_diagnostic("E743", Origin(InputFile(scope.folder, "", "")), folder=chart)] if chart else []
 
 
-def _chart(folder: str) -> str:
-    """The folder at or above this one that holds a chart of ours, '' where there is none."""
+def _chart_folder(folder: str) -> str:
+    """The nearest folder, this one or above it, with a chart that we rendered; '' where there is none."""
     while folder:
         with suppress(OSError):
             if OutputFolder(folder).read_start("Chart.yaml", len(MARK)) == MARK.encode():
@@ -321,9 +318,7 @@ def _chart(folder: str) -> str:
 
 
 def _blocking_path(folder: str, path: str) -> str:
-    """The first part of the way to a path that is no folder, or a link below the output folder; else
-    the path itself.
-    """
+    """The first prefix of a path that is not a folder, or is a link below the output folder; else the path itself."""
     full_path = f"{folder}/{path}"
     for end in (i for i, character in enumerate(full_path) if character == "/" and i):
         prefix = full_path[:end]
@@ -333,7 +328,7 @@ def _blocking_path(folder: str, path: str) -> str:
 
 
 @contextmanager
-def writable(folder: str) -> Iterator[None]:
+def reporting_write_errors(folder: str) -> Iterator[None]:
     """Turns an OSError within into a RenderError with a diagnostic."""
     try:
         yield

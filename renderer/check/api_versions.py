@@ -1,4 +1,4 @@
-"""What is too new for the versions that RenderConfig targets."""
+"""Fields and values of manifests that are too new for the versions that RenderConfig targets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def validate_api_versions(
 ) -> Iterator[Finding]:
     for too_new in component_versions.too_new(too_new_schema.node, body):
         path, value = too_new.path, too_new.value
-        named = value or too_new.field
-        what = f"'{named}'" if named else f"{body['kind']} of {body['apiVersion']}"
+        field_or_value = value or too_new.field
+        what = f"'{field_or_value}'" if field_or_value else f"{body['kind']} of {body['apiVersion']}"
         for key, required in too_new.needs.items():
             if key == component_versions.GATE:
                 newest = component_versions.components()["kubernetes"].newest

@@ -1,8 +1,8 @@
-"""The rules in CEL that CRDs hold (`x-kubernetes-validations`), judged as an API server does when an object is new; and
-for the same kinds, that no two items of a list have the same key.
+"""The CEL rules of CRDs (`x-kubernetes-validations`), evaluated as an API server does for a new object; and for the
+same kinds, that no two items of a list have the same key.
 
-What the rules of a kind can see of an object was worked out when the schemas were made. An object is reduced to that,
-and whatever looks alike is judged once: of 10,000 routes nearly all do.
+The fields that the rules of a kind can see were derived when the schemas were made. An object is reduced to these, and
+the findings are cached by the result: of 10,000 routes nearly all are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 
 
-def _seen_route(*backends: Any) -> Any:
+def _visible_route(*backends: Any) -> Any:
     """What CEL rules see of a rendered route over such backends."""
     rule = {
         "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
@@ -28,41 +28,41 @@ def _seen_route(*backends: Any) -> Any:
     return {"spec": {"parentRefs": [{"kind": "Gateway"}], "rules": [rule]}}
 
 
-def _seen_policy(kind: str, **more: Any) -> Any:
+def _visible_policy(kind: str, **more: Any) -> Any:
     """What CEL rules see of a policy for a kind of Gateway API."""
     return {"spec": {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": kind}], **more}}
 
 
-def _seen_key(kind: str, field: str, seen: Any = True) -> Any:
+def _visible_key(kind: str, field: str, value: Any = True) -> Any:
     """What CEL rules see of a BackendSecurityPolicy with a provider's key."""
     target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend"}
-    return {"spec": {"targetRefs": [target], "type": kind, field: seen}}
+    return {"spec": {"targetRefs": [target], "type": kind, field: value}}
 
 
 _ENDPOINTS = {"type": "Endpoints", "endpoints": [{"fqdn": True}]}
 _BY_KEY = {"extractFrom": [{"headers": True}]}
 _ALLOWED = {"rules": [{"principal": {"headers": True}}]}
 
-# What rules see of nearly every object that we render. They take it, as a test finds out each time, so that no run
-# without anything rare has to bring CEL up.
+# The visible parts of nearly all rendered objects. A test validates that rules accept them, so that no run
+# with usual objects only has to load CEL.
 ACCEPTED: Mapping[str, Sequence[Any]] = {
     "cel/gateway.envoyproxy.io/backend_v1alpha1": ({"spec": _ENDPOINTS},),
     "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
         {"spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}},
     ),
     "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
-        _seen_route({}),
-        _seen_route({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
+        _visible_route({}),
+        _visible_route({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
     ),
 }
-# The same of others that we render, which are not so many that a schema of their own would be worth while.
+# The same for rarer objects, for which a schema of their own would not pay.
 ALSO_ACCEPTED: Mapping[str, Sequence[Any]] = {
     "cel/inference.networking.k8s.io/inferencepool_v1": (
         {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
     ),
     "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
-        _seen_route({}, {}),
-        _seen_route({}, {}, {}),
+        _visible_route({}, {}),
+        _visible_route({}, {}, {}),
     ),
     "cel/gateway.envoyproxy.io/backend_v1alpha1": (
         {
@@ -73,18 +73,18 @@ ALSO_ACCEPTED: Mapping[str, Sequence[Any]] = {
         },
     ),
     "cel/aigateway.envoyproxy.io/backendsecuritypolicy_v1beta1": (
-        _seen_key("APIKey", "apiKey"),
-        _seen_key("AnthropicAPIKey", "anthropicAPIKey"),
-        _seen_key("AzureAPIKey", "azureAPIKey"),
-        _seen_key("AWSCredentials", "awsCredentials", {}),
+        _visible_key("APIKey", "apiKey"),
+        _visible_key("AnthropicAPIKey", "anthropicAPIKey"),
+        _visible_key("AzureAPIKey", "azureAPIKey"),
+        _visible_key("AWSCredentials", "awsCredentials", {}),
     ),
-    "cel/gateway.envoyproxy.io/backendtrafficpolicy_v1alpha1": (_seen_policy("HTTPRoute"),),
+    "cel/gateway.envoyproxy.io/backendtrafficpolicy_v1alpha1": (_visible_policy("HTTPRoute"),),
     "cel/gateway.envoyproxy.io/securitypolicy_v1alpha1": (
-        _seen_policy("HTTPRoute", apiKeyAuth=_BY_KEY, authorization=_ALLOWED),
-        _seen_policy("Gateway", apiKeyAuth=_BY_KEY),
+        _visible_policy("HTTPRoute", apiKeyAuth=_BY_KEY, authorization=_ALLOWED),
+        _visible_policy("Gateway", apiKeyAuth=_BY_KEY),
     ),
     "cel/gateway.envoyproxy.io/clienttrafficpolicy_v1alpha1": (
-        _seen_policy("Gateway", connection={}, headers={"earlyRequestHeaders": {}}),
+        _visible_policy("Gateway", connection={}, headers={"earlyRequestHeaders": {}}),
     ),
     "cel/gateway.envoyproxy.io/envoyproxy_v1alpha1": tuple(
         {"spec": {"provider": {"kubernetes": {"envoyDeployment": {}, "envoyService": {"type": service_type}}}}}
@@ -108,23 +108,27 @@ def cel_rules(name: str) -> Callable[[Body], Sequence[Finding]] | None:
 
 class _Node:
     """A node of a schema. `fields`: by name, the name in CEL and the node; `defaults`: the values of missing fields;
-    `deep`: whether there are nodes below; `whole`: whether rules see the value, else only that it is present.
+    `has_children`: whether there are nodes below; `sees_value`: whether rules see the value, else only that it is
+    present.
     """
 
-    __slots__ = ("deep", "defaults", "fields", "items", "keys", "rules", "values", "whole")
+    __slots__ = ("defaults", "fields", "has_children", "items", "keys", "rules", "sees_value", "values")
 
     def __init__(self, raw: Any, nodes: list[_Node], rules: Any) -> None:
-        shown = raw.get("as", {})
-        self.fields = {name: (shown.get(name, name), nodes[number]) for name, number in raw.get("fields", {}).items()}
+        cel_names = raw.get("as", {})
+        fields = raw.get("fields", {}).items()
+        self.fields = {name: (cel_names.get(name, name), nodes[number]) for name, number in fields}
         self.items = nodes[raw["items"]] if "items" in raw else None
         self.values = nodes[raw["values"]] if "values" in raw else None
         self.keys = raw.get("keys", ())
-        self.whole = raw.get("whole", False)
-        self.deep = bool(self.fields or self.items or self.values)
-        self.defaults = [(name, self._default_seen(name, default)) for name, default in raw.get("defaults", {}).items()]
+        self.sees_value = raw.get("whole", False)
+        self.has_children = bool(self.fields or self.items or self.values)
+        self.defaults = [
+            (name, self._visible_default(name, default)) for name, default in raw.get("defaults", {}).items()
+        ]
         self.rules = tuple(tuple(rules[number]) for number in raw.get("rules", ()))
 
-    def seen(self, value: Any) -> Any:
+    def visible_part(self, value: Any) -> Any:
         """The part of the value that rules can see, with defaults, in plain types."""
         if self.fields:
             visible = {}
@@ -132,74 +136,77 @@ class _Node:
             for name, item in value.items():
                 if name in fields:
                     shown, inner = fields[name]
-                    visible[shown] = inner.seen(item) if inner.deep else item if inner.whole else True
+                    visible[shown] = (
+                        inner.visible_part(item) if inner.has_children else item if inner.sees_value else True
+                    )
             for name, (shown, default) in self.defaults:
                 if name not in value:
                     visible[shown] = default
             return visible
         if self.items:
-            return [self.items.seen(item) for item in value]
+            return [self.items.visible_part(item) for item in value]
         if self.values:
-            return {name: self.values.seen(item) for name, item in value.items()}
-        return value if self.whole else True
+            return {name: self.values.visible_part(item) for name, item in value.items()}
+        return value if self.sees_value else True
 
-    def like(self, seen: Any) -> Any:
-        """A JSON Schema that accepts, of the values that are valid for the kind, just those whose visible part is
-        `seen`.
+    def schema_of(self, visible: Any) -> Any:
+        """A JSON Schema that accepts, of the values that are valid for the kind, only those whose visible part is
+        `visible`.
 
-        To JSON 1 is 1.0, to CEL it is not: `seen` holds no numbers. Maps with free keys are left to the caller.
+        `visible` contains no numbers, since 1 equals 1.0 in JSON and not in CEL. Maps with free keys are left to the
+        caller.
         """
         if self.fields:
-            optional = [name for name, (shown, default) in self.defaults if seen.get(shown) == default]
-            present = {name for name, (shown, _) in self.fields.items() if shown in seen}
+            optional = [name for name, (shown, default) in self.defaults if visible.get(shown) == default]
+            present = {name for name, (shown, _) in self.fields.items() if shown in visible}
             properties = {
-                name: inner.like(seen[shown]) if name in present else False
+                name: inner.schema_of(visible[shown]) if name in present else False
                 for name, (shown, inner) in self.fields.items()
             }
             return {"type": "object", "properties": properties, "required": sorted(present.difference(optional))}
         if self.items:
-            items = [self.items.like(item) for item in seen]
+            items = [self.items.schema_of(item) for item in visible]
             return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
-        return not self.values and ({"const": seen} if self.whole else True)
+        return not self.values and ({"const": visible} if self.sees_value else True)
 
-    def _default_seen(self, name: str, value: Any) -> tuple[str, Any]:
+    def _visible_default(self, name: str, value: Any) -> tuple[str, Any]:
         """The name of a field in CEL, and the visible part of its value."""
         shown, inner = self.fields[name]
-        return shown, inner.seen(value)
+        return shown, inner.visible_part(value)
 
-    def findings(self, seen: Any) -> tuple[Finding, ...]:
+    def findings(self, visible: Any) -> tuple[Finding, ...]:
         """All findings about the visible part of a value, from the top down."""
-        return (*self.walk(seen, (), _Node.duplicates), *self.walk(seen, (), _Node.broken))
+        return (*self.walk(visible, (), _Node.duplicate_items), *self.walk(visible, (), _Node.broken_rules))
 
-    def walk(self, seen: Any, path: Path, validate: _Validate) -> Iterator[Finding]:
+    def walk(self, visible: Any, path: Path, validate: _Validate) -> Iterator[Finding]:
         """The findings of `validate` for this node and those below."""
-        yield from validate(self, seen, path)
+        yield from validate(self, visible, path)
         for name, (shown, inner) in self.fields.items():
-            if shown in seen:
-                yield from inner.walk(seen[shown], (*path, name), validate)
+            if shown in visible:
+                yield from inner.walk(visible[shown], (*path, name), validate)
         if self.items:
-            for i, item in enumerate(seen):
+            for i, item in enumerate(visible):
                 yield from self.items.walk(item, (*path, i), validate)
         if self.values:
-            for name, item in seen.items():
+            for name, item in visible.items():
                 yield from self.values.walk(item, (*path, name), validate)
 
-    def broken(self, seen: Any, path: Path) -> Iterator[Finding]:
+    def broken_rules(self, visible: Any, path: Path) -> Iterator[Finding]:
         """Findings for the rules of this node that do not hold."""
         for rule, message in self.rules:
-            if not _holds(rule, seen):
+            if not _holds(rule, visible):
                 yield "E570", path, {"message": message}
 
-    def duplicates(self, seen: Any, path: Path) -> Iterator[Finding]:
+    def duplicate_items(self, visible: Any, path: Path) -> Iterator[Finding]:
         """Findings for items of a list whose key an earlier item has."""
         if not self.keys:
             return
-        known = set()
-        for i, item in enumerate(seen):
+        keys = set()
+        for i, item in enumerate(visible):
             key = tuple((name, item.get(name)) for name in self.keys)
-            if key in known:
+            if key in keys:
                 yield "E571", (*path, i), {"what": " and ".join(f"{name} {value!r}" for name, value in key)}
-            known.add(key)
+            keys.add(key)
 
 
 _Validate = Callable[[_Node, Any, Path], Iterator[Finding]]
@@ -218,29 +225,31 @@ def root(name: str) -> _Node:
 def _cached_validator(name: str) -> Callable[[Body], tuple[Finding, ...]]:
     """A function from an object of the kind to its findings, cached by the visible part of the object."""
     top = root(name)
-    accepted = [top.like(seen) for seen in ACCEPTED.get(name, ())]
+    accepted = [top.schema_of(visible) for visible in ACCEPTED.get(name, ())]
     is_common = schema.validator(json.dumps({"anyOf": accepted})) if accepted else None
-    findings_by_object: dict[bytes, tuple[Finding, ...]] = {_key(seen): () for seen in ALSO_ACCEPTED.get(name, ())}
+    findings_by_object: dict[bytes, tuple[Finding, ...]] = {
+        _key(visible): () for visible in ALSO_ACCEPTED.get(name, ())
+    }
 
-    def judge(body: Body) -> tuple[Finding, ...]:
+    def validate(body: Body) -> tuple[Finding, ...]:
         if is_common and is_common(body):
             return ()
-        seen = top.seen(body)
-        key = _key(seen)
+        visible = top.visible_part(body)
+        key = _key(visible)
         findings = findings_by_object.get(key)
         if findings is None:
-            findings = findings_by_object[key] = top.findings(seen)
+            findings = findings_by_object[key] = top.findings(visible)
         return findings
 
-    return judge
+    return validate
 
 
-def _key(seen: Any) -> bytes:
-    return marshal.dumps(seen, 2)  # the last version that writes equal values alike
+def _key(visible: Any) -> bytes:
+    return marshal.dumps(visible, 2)  # the last version that writes equal values alike
 
 
-def _holds(rule: str, seen: Any) -> bool:
-    return _program(rule).eval(data={"self": seen}).value() is True
+def _holds(rule: str, visible: Any) -> bool:
+    return _program(rule).eval(data={"self": visible}).value() is True
 
 
 @cache
@@ -306,8 +315,8 @@ def cost_error(rule: str) -> str:
             _cost_environment().compile(rule).eval(data={**dict.fromkeys(_NAMES, "dummy"), **dict.fromkeys(_COUNTS, 0)})
         )
     except RuntimeError as error:
-        why = str(error).partition("\n")[0].removesuffix(" [INVALID_ARGUMENT]")
-        return why.rpartition("ERROR: <input>:")[2].partition(" expecting ")[0] or why
+        message = str(error).partition("\n")[0].removesuffix(" [INVALID_ARGUMENT]")
+        return message.rpartition("ERROR: <input>:")[2].partition(" expecting ")[0] or message
     kind, value = result.type().name(), result.value()
     if kind == "ERROR":
         return f"of a request without tokens: {str(value).rpartition(': ')[2]}"

@@ -25,15 +25,15 @@ class IndexedFinding(Struct, frozen=True):
     words: dict[str, Any]
 
 
-_OURS = ("E700", "W700")  # about fields that are ours more often than not
+_TOO_NEW_CODES = ("E700", "W700")  # mostly about fields that no input sets
 
 
 def locate_finding(manifest: Manifest, code: str, path: Path, words: Mapping[str, Any]) -> Diagnostic:
-    """The diagnostic at the input that made the field; its message names the object's field where that is not the
-    input's own.
+    """The diagnostic at the origin of the field; its message names the field of the object where that is not also the
+    field of the input.
     """
     origin, field_origins = manifest.origin(path), manifest.origins()
-    if code in _OURS:
+    if code in _TOO_NEW_CODES:
         origin = _existing_origin(origin)
     diagnostic = make_diagnostic(code, origin, **words)
     if origin.path[-1:] == path[-1:] and any(path[:length] in field_origins for length in range(1, len(path) + 1)):
@@ -42,7 +42,7 @@ def locate_finding(manifest: Manifest, code: str, path: Path, words: Mapping[str
 
 
 def _existing_origin(origin: Origin) -> Origin:
-    """The origin without the last steps of its path that its source does not have."""
+    """The origin, or the nearest parent that exists in its source."""
     while origin.path and origin.place == (parent := replace(origin, path=origin.path[:-1])).place:
         origin = parent
     return origin

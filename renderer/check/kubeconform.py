@@ -61,7 +61,7 @@ def _findings(folder: str, manifests_by_path: Mapping[str, Sequence[Manifest]], 
         if (manifest.body["kind"], manifest.body["metadata"]["name"]) == (resource["kind"], resource["name"]):
             for error in resource.get("validationErrors") or [{"path": "", "msg": resource["msg"]}]:
                 steps = [step for step in error["path"].split("/") if step]
-                where: Path = tuple(int(step) if step.isdigit() else step for step in steps)
-                yield locate_finding(manifest, "E560", where, {"what": error["msg"]})
+                field_path: Path = tuple(int(step) if step.isdigit() else step for step in steps)
+                yield locate_finding(manifest, "E560", field_path, {"what": error["msg"]})
             return
     yield make_diagnostic("E560", Origin(InputFile(path, "", "")), what=resource["msg"])

@@ -1,4 +1,6 @@
-"""Rules between objects: one autoscaler for a workload, which can measure it; Services that reach the leaders' port."""
+"""Rules between objects: one autoscaler for each workload, with metrics that can be measured; Services with a port of
+the leaders.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
 
-_NAME = "leaderworkerset.sigs.k8s.io/name"
-_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+_NAME_LABEL = "leaderworkerset.sigs.k8s.io/name"
+_INDEX_LABEL = "leaderworkerset.sigs.k8s.io/worker-index"
 _SCALABLE = frozenset({"LeaderWorkerSet", "Deployment", "StatefulSet", "ReplicaSet"})
 
 
@@ -17,7 +19,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     Services that miss the leaders' port.
     """
     sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
-    workloads: dict[tuple[str, str, str], Body] = {}  # once somebody asks for them
+    workloads: dict[tuple[str, str, str], Body] = {}  # filled when first needed
     scalers: dict[tuple[str, str, str], int] = {}
     ports: dict[int, set[int | str]] = {}  # of leaders, by the index of their set
     for i, body in enumerate(bodies):
@@ -45,8 +47,8 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
             if (namespace, name) in sets:
                 yield IndexedFinding(i, "E552", ("metadata", "name"), {"name": name})
             selector = body["spec"].get("selector") or {}
-            leader = sets.get((namespace, selector.get(_NAME, "")))
-            if leader is not None and selector.get(_INDEX) == "0":
+            leader = sets.get((namespace, selector.get(_NAME_LABEL, "")))
+            if leader is not None and selector.get(_INDEX_LABEL) == "0":
                 if leader not in ports:
                     ports[leader] = _leader_ports(bodies[leader])
                 leader_ports = ports[leader]

@@ -8,7 +8,7 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import suggestion
 
 _SOURCES = {"Resource": "resource", "ContainerResource": "containerResource"}
-_MEASURED = ("cpu", "memory")  # what Kubernetes' resource metrics hold
+_RESOURCE_METRICS = ("cpu", "memory")  # in Kubernetes' resource metrics
 
 
 def needs_resource_metrics(scaler: Body) -> bool:
@@ -21,7 +21,7 @@ def validate_resource_metrics(scaler: Body, workload: Body) -> Iterator[Finding]
     for i, metric in enumerate(scaler["spec"].get("metrics") or ()):
         if (key := _SOURCES.get(metric["type"])) is None:
             continue
-        source, containers = metric[key], _containers(workload)
+        source, containers = metric[key], _scaled_containers(workload)
         if "container" in source:
             name, names = source["container"], [container["name"] for container in containers]
             containers = [container for container in containers if container["name"] == name]
@@ -29,24 +29,24 @@ def validate_resource_metrics(scaler: Body, workload: Body) -> Iterator[Finding]
                 words = {"kind": workload["kind"], "name": workload["metadata"]["name"], "container": name}
                 yield "E555", ("spec", "metrics", i, key, "container"), {**words, "hint": suggestion(name, names)}
                 continue
-        if source["name"] not in _MEASURED:
+        if source["name"] not in _RESOURCE_METRICS:
             yield "W556", ("spec", "metrics", i, key, "name"), {"name": source["name"]}
         elif source["target"]["type"] == "Utilization":
             for container in containers:
-                if not _requests(container, source["name"]):
+                if not _has_request(container, source["name"]):
                     words = {"name": source["name"], "container": container["name"]}
                     yield "W555", ("spec", "metrics", i, key, "name"), words
                     break
 
 
-def _requests(container: Body, resource: str) -> bool:
-    """Whether the container has a request for the resource; Kubernetes takes it from a limit too."""
+def _has_request(container: Body, resource: str) -> bool:
+    """Whether the container has a request for the resource; a limit is also Kubernetes' default for the request."""
     sides = container.get("resources") or {}
     return any(resource in (sides.get(side) or {}) for side in ("requests", "limits"))
 
 
-def _containers(workload: Body) -> Sequence[Body]:
-    """The containers of the pods that are measured: of a LeaderWorkerSet, its leaders."""
+def _scaled_containers(workload: Body) -> Sequence[Body]:
+    """The containers of the pods that are measured: for a LeaderWorkerSet those of its leaders."""
     spec = workload["spec"]
     groups = spec.get("leaderWorkerTemplate")
     template = (groups.get("leaderTemplate") or groups["workerTemplate"]) if groups else spec["template"]

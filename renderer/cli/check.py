@@ -39,14 +39,14 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     judged, and are never errors.
     """
     with report_failures(form):
-        from renderer.check import documents
-        from renderer.check.graph import outside
+        from renderer.check import validate_documents
+        from renderer.check.graph import declared_objects
         from renderer.load import manifests, split_by_cluster
 
         documents_read, problems = manifests(paths)
         unknown_kinds: dict[int, str] = {}
         for config, cluster_findings, cluster_documents in split_by_cluster(paths, documents_read):
-            findings, unknown = documents(cluster_documents, outside(config, external), alone=alone)
+            findings, unknown = validate_documents(cluster_documents, declared_objects(config, external), alone=alone)
             problems += [*cluster_findings, *findings]
             unknown_kinds |= {
                 id(document): f"{document.value['apiVersion']}/{document.value['kind']}" for document in unknown

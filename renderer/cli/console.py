@@ -90,7 +90,7 @@ def run(options: RenderOptions, form: str) -> RenderResult:
             from renderer import check
             from renderer.pipeline import render, write
 
-            check.prepare(scopes[1][0])
+            check.precompile_rules(scopes[1][0])
             result = render(options, scopes)
             write(result)
             return result

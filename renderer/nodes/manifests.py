@@ -43,7 +43,7 @@ def nodepools(options: RenderOptions) -> tuple[NodePoolManifests, list[Diagnosti
         if has_errors(diagnostics.problems)
         else [manifest for pool in node_pools for manifest in (_pool_manifest(pool), _class_manifest(pool))]
     )
-    problems = [*problems, *diagnostics.problems, *check.manifests(manifests)]
+    problems = [*problems, *diagnostics.problems, *check.validate_manifests(manifests)]
     text = manifest_files.header(CONFIG) + yamlio.dump(*(manifest.body for manifest in manifests))
     with_flavor = sum(1 for demand in fleet.demands if demand.flavors)
     return NodePoolManifests(text, len(node_pools), with_flavor, len(fleet.demands) - with_flavor, fleet), problems

@@ -36,7 +36,7 @@ def test_one_a_model_in_their_order(source: Input) -> None:
         }
         for name in ("a", "b")
     ]
-    assert check.manifests(made) == []
+    assert check.validate_manifests(made) == []
 
 
 def test_each_knows_where_it_comes_from(source: Input) -> None:
@@ -49,5 +49,5 @@ def test_each_knows_where_it_comes_from(source: Input) -> None:
 def test_an_extension_of_ours_would_be_found(source: Input) -> None:
     """The schema is that of llmaz's own CRD."""
     odd = replace(model("a", source), spec={"familyName": "blue", "source": {}, "facts": {}})
-    (problem,) = check.manifests(list(open_model(SharedPlan("", models=(odd,)))))
+    (problem,) = check.validate_manifests(list(open_model(SharedPlan("", models=(odd,)))))
     assert problem.code == "E301"

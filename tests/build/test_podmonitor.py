@@ -36,7 +36,7 @@ def test_it_selects_the_leaders_of_all_models(monitor: MonitorPlan) -> None:
         "matchExpressions": [{"key": "llmaz.io/model-name", "operator": "Exists"}],
     }
     assert list(made.body) == ["apiVersion", "kind", "metadata", "spec"]
-    assert check.manifests([made]) == []
+    assert check.validate_manifests([made]) == []
 
 
 def test_the_annotation_decides_what_is_read(monitor: MonitorPlan) -> None:

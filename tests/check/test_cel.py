@@ -245,19 +245,19 @@ def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
     top = cel.root(name)
     for seen in cel.ACCEPTED[name]:
         assert top.findings(seen) == ()
-        assert seen in [top.seen(body) for body in _rendered(name)]
+        assert seen in [top.visible_part(body) for body in _rendered(name)]
 
 
 @pytest.mark.parametrize("name", cel.ACCEPTED)
 def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
     """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
     top = cel.root(name)
-    usual = [(seen, schema.validator(json.dumps(top.like(seen)))) for seen in cel.ACCEPTED[name]]
+    usual = [(seen, schema.validator(json.dumps(top.schema_of(seen)))) for seen in cel.ACCEPTED[name]]
     bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
     bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
     bodies = [body for body in bodies if schema.valid(name.replace("cel", "output", 1), body)]
     verdicts = [like(body) for seen, like in usual for body in bodies]
-    assert verdicts == [top.seen(body) == seen for seen, _ in usual for body in bodies]
+    assert verdicts == [top.visible_part(body) == seen for seen, _ in usual for body in bodies]
     assert 10 < sum(verdicts) < len(verdicts) - 10
 
 
@@ -312,7 +312,7 @@ def test_what_else_is_taken_without_asking_is_what_rules_see_of_what_we_make(nam
     texts = [path.read_text("utf-8") for path in TESTS.glob("cases/*/expected/**/*.yaml")]
     parts = [part for text in texts for part in text.split("\n---\n") if f"\nkind: {kind}\n" in f"\n{part.lower()}"]
     bodies = [*map(yaml.safe_load, parts), *(body for body in _keys() if body["kind"].lower() == kind)]
-    keys = {cel._key(top.seen(body)) for body in bodies}
+    keys = {cel._key(top.visible_part(body)) for body in bodies}
     for seen in cel.ALSO_ACCEPTED[name]:
         assert top.findings(seen) == ()
         assert cel._key(seen) in keys

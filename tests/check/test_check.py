@@ -162,7 +162,7 @@ def found(body: dict[str, Any]) -> list[tuple[str, Path]]:
 
 
 def test_good_objects_pass() -> None:
-    problems, unknown = check.documents(READ, ExternalObjects(external=("LeaderWorkerSet/llm/other",)))
+    problems, unknown = check.validate_documents(READ, ExternalObjects(declarations=("LeaderWorkerSet/llm/other",)))
     assert (problems, unknown) == ([], [])
     assert len(BODIES) == 5
 
@@ -559,7 +559,7 @@ def test_a_finding_stands_where_the_input_made_the_field() -> None:
     (document,), _ = yamlio.parse("chat.yaml", b"spec:\n  replicas: 1000000\n")
     made: dict[Path, Origin] = {(): document.origin(), ("spec", "replicas"): document.origin("spec", "replicas")}
     body = changed(BODIES[SET], {"spec.replicas": 10**6, SIZE: 2148, f"{GROUPS}.subGroupSize": 2149})
-    problems = check.manifests([Manifest(body, lambda: made)])
+    problems = check.validate_manifests([Manifest(body, lambda: made)])
     assert [(each.code, each.file, each.line, each.column) for each in problems] == [
         ("E511", "chat.yaml", 2, 13),
         ("E514", "chat.yaml", 2, 3),
@@ -571,7 +571,7 @@ def test_a_finding_between_objects_stands_at_the_one_to_change() -> None:
     (first, second), _ = yamlio.parse("chat.yaml", b"a: 1\n---\nb: 2\n")
     scaler = Manifest(changed(BODIES[HPA], SCALED[HPA]), lambda: {(): Origin(first)})
     workload = Manifest(BODIES[SET], lambda: {(): Origin(second)})
-    assert [(each.code, each.line) for each in check.manifests([scaler, workload])] == [("E551", 3)]
+    assert [(each.code, each.line) for each in check.validate_manifests([scaler, workload])] == [("E551", 3)]
 
 
 def app(*bodies: Any) -> list[Manifest]:
@@ -599,9 +599,9 @@ def test_a_batch_finds_what_each_app_alone_does(versions: dict[str, str]) -> Non
     outside = ExternalObjects(targets=TargetVersions(versions))
     bodies = [changed(BODIES[kind], values) for kind, values in WRONG]
     apps = [app(body, changed(BODIES[SERVICE], {})) for body in bodies] + [app(*bodies), app()]
-    judge = check.batch(apps, outside)
+    judge = check.manifest_validator(apps, outside)
     found = [judge(made, frozenset()) for made in apps]
-    assert found == [check.manifests(made, outside=outside) for made in apps]
+    assert found == [check.validate_manifests(made, external=outside) for made in apps]
     alone = {"E304", "E511", "E530", "E540"}
     assert [i for i, problems in enumerate(found[:8]) if alone & {each.code for each in problems}] == [1, 2, 5, 6]
     assert any(each.code == "E700" for problems in found for each in problems) is bool(versions)
@@ -610,7 +610,7 @@ def test_a_batch_finds_what_each_app_alone_does(versions: dict[str, str]) -> Non
 def test_a_fault_in_a_batch_is_met_at_the_app_that_has_it() -> None:
     """Nothing that was not seen through counts as sound."""
     apps = [app(changed(BODIES[SET], values)) for values in ({}, {"spec.replicas": object()}, {"spec.replicas": "x"})]
-    judge = check.batch(apps, ExternalObjects())
+    judge = check.manifest_validator(apps, ExternalObjects())
     assert judge(apps[0], frozenset()) == []
     with pytest.raises(ValueError, match="object"):
         judge(apps[1], frozenset())

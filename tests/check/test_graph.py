@@ -227,7 +227,7 @@ def configured(**spec: Any) -> RenderConfig:
 
 
 def test_what_the_configuration_declares() -> None:
-    made = graph.outside(configured(external=["Secret/llm/*"]), ["GatewayClass/envoy"])
+    made = graph.declared_objects(configured(external=["Secret/llm/*"]), ["GatewayClass/envoy"])
     assert made.declared("Secret", "llm", "token")
     assert not made.declared("Secret", "other", "token")
     assert made.declared("GatewayClass", "", "envoy")
@@ -239,7 +239,9 @@ def test_what_the_configuration_declares() -> None:
 
 def test_the_gateways_that_the_configuration_names() -> None:
     teams = {"a": {"name": "gw-a"}, "b": {"name": "gw-b", "maxModels": 5000}}
-    made = graph.outside(configured(gateway={"namespace": "infra", "routeLayout": "packed", "perNamespace": teams}))
+    made = graph.declared_objects(
+        configured(gateway={"namespace": "infra", "routeLayout": "packed", "perNamespace": teams})
+    )
     assert made.gateways == {("infra", "llmaz-gateway"), ("infra", "gw-a"), ("infra", "gw-b")}
     assert made.limits == {("infra", "llmaz-gateway"): 1400, ("infra", "gw-a"): 1400, ("infra", "gw-b"): 5000}
     assert made.domain == "cluster.local"
@@ -247,11 +249,13 @@ def test_the_gateways_that_the_configuration_names() -> None:
 
 def test_a_raised_limit_counts() -> None:
     (route,) = [body for body in sample("1-backend") if called(body) == "AIGatewayRoute/llm/qwen3-8b"]
-    facts = graph.facts(graph.ObjectView(many(route, routes=1201), graph.ExternalObjects()))
+    facts = graph.route_matches(graph.ObjectView(many(route, routes=1201), graph.ExternalObjects()))
     place = ("llmaz-system", "llmaz-gateway")
-    assert [found.code for found in graph.fleet(facts, graph.ExternalObjects())] == ["E606"]
-    assert [found.code for found in graph.fleet(facts, graph.ExternalObjects(limits={place: 1201}))] == ["W582"]
-    assert [found.code for found in graph.fleet(facts[:300], graph.ExternalObjects())] == []
+    assert [found.code for found in graph.validate_fleet(facts, graph.ExternalObjects())] == ["E606"]
+    assert [found.code for found in graph.validate_fleet(facts, graph.ExternalObjects(limits={place: 1201}))] == [
+        "W582"
+    ]
+    assert [found.code for found in graph.validate_fleet(facts[:300], graph.ExternalObjects())] == []
 
 
 def test_routes_on_two_listeners_do_not_meet() -> None:
@@ -262,8 +266,8 @@ def test_routes_on_two_listeners_do_not_meet() -> None:
     def codes(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
         route["spec"]["parentRefs"][0].update(first)
         other["spec"]["parentRefs"][0].update(second)
-        facts = graph.facts(graph.ObjectView([route, other], graph.ExternalObjects()))
-        return [found.code for found in graph.fleet(facts, graph.ExternalObjects())]
+        facts = graph.route_matches(graph.ObjectView([route, other], graph.ExternalObjects()))
+        return [found.code for found in graph.validate_fleet(facts, graph.ExternalObjects())]
 
     assert codes({}, {}) == ["E585"]
     assert codes({"sectionName": "http"}, {}) == ["E585"]
@@ -280,13 +284,11 @@ def test_what_is_known_beside_a_set() -> None:
     rest = [body for body in bodies if body["metadata"].get("namespace") != "llm"]
     rest[1]["spec"]["controllerName"] = "x"
     around = graph.known_objects(rest, graph.ExternalObjects())
-    assert {found.code for found in graph.validate_graph(own, around)} == {"N581"}
+    assert {found.code for found in graph.validate_graph(graph.ObjectView(own, around))} == {"N581"}
     gateway = next(body for body in rest if body["kind"] == "SecurityPolicy")
     gateway["spec"]["apiKeyAuth"]["sanitize"] = False
-    assert {found.code for found in graph.validate_graph(own, graph.known_objects(rest, graph.ExternalObjects()))} == {
-        "N581",
-        "E601",
-    }
+    around = graph.known_objects(rest, graph.ExternalObjects())
+    assert {found.code for found in graph.validate_graph(graph.ObjectView(own, around))} == {"N581", "E601"}
 
 
 def test_objects_without_a_namespace_go_together() -> None:

@@ -1,7 +1,7 @@
 """Rules across objects: from a Gateway's listener to the container that answers, over any set of objects.
 
-`validate_graph` follows the references between objects and finds what the controllers would be silent about
-(docs/routing.md); `fleet` finds what only all routes together can show.
+`validate_graph` follows the references between objects and finds faults that controllers do not report
+(docs/routing.md); `validate_fleet` compares all routes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from renderer.check.finding import Body, Finding, IndexedFinding
 from renderer.check.graph import acceptance, backends, gateways, policies, pools, references, routes
-from renderer.check.graph.external import outside
-from renderer.check.graph.fleet import RouteMatch, facts, fleet
+from renderer.check.graph.external import declared_objects
+from renderer.check.graph.fleet import RouteMatch, route_matches, validate_fleet
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, Place, kind_of
 
@@ -24,31 +24,30 @@ __all__ = [
     "Place",
     "RouteMatch",
     "api_keys",
-    "facts",
-    "findings_by_object",
-    "fleet",
+    "declared_objects",
     "kind_of",
     "known_objects",
-    "outside",
+    "route_matches",
+    "validate_fleet",
     "validate_graph",
     "validate_whole_graph",
 ]
 
 RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]] = {
-    "AIGatewayRoute": (routes.ai_gateway_route, acceptance.validate_route_spec),
-    "HTTPRoute": (routes.http_route,),
-    "AIServiceBackend": (backends.ai_service_backend,),
-    "Backend": (backends.backend, acceptance.validate_addresses),
-    "InferencePool": (pools.pool,),
-    pools.OLD: (pools.old_pool,),
-    "Gateway": (gateways.gateway, acceptance.listeners),
-    "GatewayConfig": (acceptance.gateway_config,),
-    "GatewayClass": (gateways.gateway_class,),
-    "EnvoyProxy": (gateways.envoy_proxy,),
+    "AIGatewayRoute": (routes.validate_ai_gateway_route, acceptance.validate_route_spec),
+    "HTTPRoute": (routes.validate_http_route,),
+    "AIServiceBackend": (backends.validate_ai_service_backend,),
+    "Backend": (backends.validate_backend, acceptance.validate_addresses),
+    "InferencePool": (pools.validate_pool,),
+    pools.OLD: (pools.report_old_pool,),
+    "Gateway": (gateways.validate_gateway, acceptance.validate_listeners),
+    "GatewayConfig": (acceptance.validate_gateway_config,),
+    "GatewayClass": (gateways.validate_gateway_class,),
+    "EnvoyProxy": (gateways.validate_envoy_proxy,),
     "BackendTLSPolicy": (policies.validate_targets,),
     "BackendTrafficPolicy": (
         policies.validate_targets,
-        policies.traffic_policy,
+        policies.validate_traffic_policy,
         policies.validate_route_overrides,
         policies.validate_listener_overrides,
     ),
@@ -61,35 +60,32 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
     "EnvoyPatchPolicy": (policies.validate_targets,),
     "SecurityPolicy": (
         policies.validate_targets,
-        policies.security_policy,
+        policies.validate_security_policy,
         policies.validate_route_overrides,
         policies.validate_listener_overrides,
-        acceptance.providers,
+        acceptance.validate_jwt_providers,
         acceptance.validate_distinct_keys,
     ),
     "BackendSecurityPolicy": (
         policies.validate_targets,
-        policies.backend_security_policy,
+        policies.validate_backend_security_policy,
         acceptance.validate_target_refs,
     ),
     "QuotaPolicy": (policies.validate_targets,),
-    "HorizontalPodAutoscaler": (references.autoscaler,),
-    "ScaledObject": (references.autoscaler,),
-    **{f"InferenceObjective.{group}": (references.pool_companion,) for group in pools.STEERING},
-    **{f"InferenceModelRewrite.{group}": (references.pool_companion, pools.rewrite) for group in pools.STEERING},
+    "HorizontalPodAutoscaler": (references.validate_autoscaler,),
+    "ScaledObject": (references.validate_autoscaler,),
+    **{f"InferenceObjective.{group}": (references.validate_pool_companion,) for group in pools.STEERING},
+    **{
+        f"InferenceModelRewrite.{group}": (references.validate_pool_companion, pools.validate_rewrite)
+        for group in pools.STEERING
+    },
 }
 
 
-def validate_graph(bodies: Sequence[Body], outside: ExternalObjects) -> Iterator[IndexedFinding]:
-    """What is wrong with the references in a set of objects, each valid for itself.
-
-    A code that begins with N is a note on what could not be judged.
+def validate_graph(view: ObjectView) -> Iterator[IndexedFinding]:
+    """Findings about the references between the objects of a set, each of which is valid alone. Codes that begin with N
+    are notes on what cannot be judged.
     """
-    yield from findings_by_object(ObjectView(bodies, outside))
-
-
-def findings_by_object(view: ObjectView) -> Iterator[IndexedFinding]:
-    """The findings of `validate_graph`, over a view of the objects."""
     for index, key in enumerate(view.keys):
         rules = RULES.get(key[0])
         if rules and (body := view.objects[key]):
@@ -98,13 +94,13 @@ def findings_by_object(view: ObjectView) -> Iterator[IndexedFinding]:
                     yield IndexedFinding(index, code, path, words)
 
 
-def validate_whole_graph(bodies: Sequence[Body], outside: ExternalObjects) -> Iterator[IndexedFinding]:
-    """The findings of `validate_graph` and `fleet` over a set that is complete."""
-    view = ObjectView(bodies, outside)
-    yield from findings_by_object(view)
-    yield from fleet(facts(view), outside, api_keys(view))
+def validate_whole_graph(bodies: Sequence[Body], external: ExternalObjects) -> Iterator[IndexedFinding]:
+    """The findings of `validate_graph` and `validate_fleet` over a complete set of objects."""
+    view = ObjectView(bodies, external)
+    yield from validate_graph(view)
+    yield from validate_fleet(route_matches(view), external, api_keys(view))
 
 
-def known_objects(bodies: Sequence[Body], outside: ExternalObjects) -> ExternalObjects:
-    """The external objects of a set beside which these objects lie; they are looked into but not judged themselves."""
-    return replace(outside, others=ObjectView(bodies, outside))
+def known_objects(bodies: Sequence[Body], external: ExternalObjects) -> ExternalObjects:
+    """The external objects with these bodies added: rules look into them, and do not judge them."""
+    return replace(external, others=ObjectView(bodies, external))

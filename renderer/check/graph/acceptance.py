@@ -1,4 +1,4 @@
-"""What an API server accepts and a controller refuses, or cannot use."""
+"""Objects that an API server accepts and a controller refuses, or cannot use."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) 
         if fqdn := endpoint.get("fqdn"):
             host = fqdn["hostname"]
             if "." not in host:
-                hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.outside.domain}"
+                hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.external.domain}"
                 yield _refused_backend(name, f"the host '{host}' has one part", hint, (*path, "fqdn", "hostname"))
             elif host[-1].isdigit() and re.fullmatch(_ADDRESS, host):
                 hint = f"write ip: {{address: {host}, port: {fqdn['port']}}}"
                 yield _refused_backend(name, f"the host '{host}' is an address", hint, (*path, "fqdn", "hostname"))
         elif (ip := endpoint.get("ip")) and re.match(_LOOPBACK, ip["address"]):
-            why = f"the address {ip['address']} is the proxy's own machine"
-            yield _refused_backend(name, why, "name the host of a Service", (*path, "ip", "address"))
+            reason = f"the address {ip['address']} is the proxy's own machine"
+            yield _refused_backend(name, reason, "name the host of a Service", (*path, "ip", "address"))
     tls = body["spec"].get("tls")
     if (
         tls is not None
         and not _validates_certificates(tls)
         and (namespace, name) not in view.once("trusted", _backends_with_tls_policy)
     ):
-        why = "its tls does not say which certificates are good"
-        if not view.outside.declared("BackendTLSPolicy", namespace, "*"):
+        reason = "its tls does not say which certificates are good"
+        if not view.external.declared("BackendTLSPolicy", namespace, "*"):
             yield _refused_backend(
-                name, why, "write wellKnownCACertificates: System, or caCertificateRefs", ("spec", "tls")
+                name, reason, "write wellKnownCACertificates: System, or caCertificateRefs", ("spec", "tls")
             )
 
 
-def _refused_backend(name: str, why: str, hint: str, path: Path) -> Finding:
+def _refused_backend(name: str, reason: str, hint: str, path: Path) -> Finding:
     what = f"Backend '{name}'"
-    return "E611", path, {"what": what, "why": why, "effect": _UNANSWERED, "hint": hint}
+    return "E611", path, {"what": what, "why": reason, "effect": _UNANSWERED, "hint": hint}
 
 
 def _validates_certificates(tls: Body) -> bool:
@@ -67,32 +67,34 @@ def _backends_with_tls_policy(view: ObjectView) -> set[Place]:
     }
 
 
-def listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the listeners of a Gateway: certificates where they need some, and one protocol for each port."""
-    spoken: dict[int, tuple[str, str]] = {}
+    protocols_by_port: dict[int, tuple[str, str]] = {}
     for i, listener in enumerate(body["spec"].get("listeners") or ()):
         protocol, port, path = listener["protocol"], listener["port"], ("spec", "listeners", i)
         words = {"what": f"listener '{listener['name']}'", "effect": "nobody is served there"}
         if protocol in _ENCRYPTED and "tls" not in listener:
-            why, hint = f"{protocol} needs tls", "write tls: {certificateRefs: [{name: …}]}"
-            yield "E611", path, {**words, "why": why, "hint": hint}
+            reason, hint = f"{protocol} needs tls", "write tls: {certificateRefs: [{name: …}]}"
+            yield "E611", path, {**words, "why": reason, "hint": hint}
         kind = "HTTPS" if protocol in _ENCRYPTED else protocol
-        other, first = spoken.setdefault(port, (kind, listener["name"])) if protocol != "UDP" else (kind, "")
-        if other != kind:
-            why = f"port {port} speaks {other} for '{first}' and {protocol} here"
-            yield "E611", (*path, "port"), {**words, "why": why, "hint": "give each a port of its own"}
+        other_kind, first_name = (
+            protocols_by_port.setdefault(port, (kind, listener["name"])) if protocol != "UDP" else (kind, "")
+        )
+        if other_kind != kind:
+            reason = f"port {port} speaks {other_kind} for '{first_name}' and {protocol} here"
+            yield "E611", (*path, "port"), {**words, "why": reason, "hint": "give each a port of its own"}
 
 
-def providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_jwt_providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the JWT providers of a SecurityPolicy that Envoy Gateway refuses."""
     base_path: Path = ("spec", "jwt", "providers")
-    for path, why, hint in jwt_providers.provider_faults((body["spec"].get("jwt") or {}).get("providers") or ()):
-        yield _refused_security_policy(name, why, hint, (*base_path, *path))
+    for path, reason, hint in jwt_providers.provider_faults((body["spec"].get("jwt") or {}).get("providers") or ()):
+        yield _refused_security_policy(name, reason, hint, (*base_path, *path))
 
 
-def _refused_security_policy(name: str, why: str, hint: str, path: Path) -> Finding:
+def _refused_security_policy(name: str, reason: str, hint: str, path: Path) -> Finding:
     effect = "every request there is answered with 500"
-    return "E611", path, {"what": f"SecurityPolicy '{name}'", "why": why, "effect": effect, "hint": hint}
+    return "E611", path, {"what": f"SecurityPolicy '{name}'", "why": reason, "effect": effect, "hint": hint}
 
 
 def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -100,17 +102,17 @@ def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: s
     for i, reference in enumerate((body["spec"].get("apiKeyAuth") or {}).get("credentialRefs") or ()):
         secret = view.find("Secret", reference.get("namespace") or namespace, reference["name"])
         if secret and (pair := _equal_pair(secret.get("stringData") or {}) or _equal_pair(secret.get("data") or {})):
-            why = f"'{pair[0]}' and '{pair[1]}' have one key in the Secret '{reference['name']}'"
+            reason = f"'{pair[0]}' and '{pair[1]}' have one key in the Secret '{reference['name']}'"
             yield _refused_security_policy(
-                name, why, "give each a key", ("spec", "apiKeyAuth", "credentialRefs", i, "name")
+                name, reason, "give each a key", ("spec", "apiKeyAuth", "credentialRefs", i, "name")
             )
 
 
 def _equal_pair(data: Mapping[str, Any]) -> tuple[str, str] | None:
     """The first two keys with the same value, None when all values differ."""
-    seen: dict[Any, str] = {}
+    first_keys: dict[Any, str] = {}
     for key, value in data.items():
-        if (first := seen.setdefault(value, key)) != key:
+        if (first := first_keys.setdefault(value, key)) != key:
             return first, key
     return None
 
@@ -122,7 +124,7 @@ def validate_route_spec(view: ObjectView, body: Body, namespace: str, name: str)
     yield from _validate_costs(body["spec"], "llmRequestCosts")
 
 
-def gateway_config(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_gateway_config(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the costs of a GatewayConfig, which must be such as can be evaluated."""
     yield from _validate_costs(body.get("spec") or {}, "globalLLMRequestCosts")
 
@@ -133,8 +135,8 @@ def _validate_costs(spec: Body, field: str) -> Iterator[Finding]:
             continue
         if "cel" not in cost:
             yield "E614", ("spec", field, i), {"why": "nothing is said"}
-        elif why := cost_error(cost["cel"]):
-            yield "E614", ("spec", field, i, "cel"), {"why": why}
+        elif reason := cost_error(cost["cel"]):
+            yield "E614", ("spec", field, i, "cel"), {"why": reason}
 
 
 def validate_target_refs(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:

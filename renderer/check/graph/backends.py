@@ -1,4 +1,4 @@
-"""AIServiceBackend, Backend, Service and pods: the end of a request's way."""
+"""AIServiceBackend, Backend, Service and pods: the objects behind a route."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WorkloadPods(Struct, frozen=True):
     ports: frozenset[int | str]
 
 
-def ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the Backend of an AIServiceBackend does not exist."""
     reference = body["spec"]["backendRef"]
     if reference.get("kind") == "Backend":
@@ -39,7 +39,7 @@ def ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) 
             yield view.missing("Backend", backend_namespace, reference["name"], ("spec", "backendRef", "name"))
 
 
-def backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the endpoints of a Backend: a Service of the cluster exists and has the port, and its pods listen
     on it.
     """
@@ -52,11 +52,11 @@ def backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator
     for i, endpoint in enumerate(endpoints):
         if fqdn := endpoint.get("fqdn"):
             path: Path = ("spec", "endpoints", i, "fqdn")
-            place = _place(view, fqdn["hostname"])
+            place = _service_place(view, fqdn["hostname"])
             if place is None:
                 if _resembles_service(view, fqdn["hostname"]):
                     key = ("Host", "", fqdn["hostname"])
-                    words = {"host": fqdn["hostname"], "domain": view.outside.domain}
+                    words = {"host": fqdn["hostname"], "domain": view.external.domain}
                     yield from view.note_once("N587", key, (*path, "hostname"), **words)
                 continue
             service = view.find("Service", *place)
@@ -68,10 +68,10 @@ def backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator
                 yield from validate_service_port(view, service, place[0], fqdn["port"], (*path, "port"))
 
 
-def _place(view: ObjectView, host: str) -> Place | None:
-    """Namespace and name of the Service with this host name; None where it is another host, or that cannot be told."""
+def _service_place(view: ObjectView, host: str) -> Place | None:
+    """Namespace and name of the Service with this host name; None for other hosts, and where it is not known."""
     parts = host.removesuffix(".").split(".", 3)
-    if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.outside.domain):
+    if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.external.domain):
         return parts[1], parts[0]
     # `<service>.<namespace>` may as well be a host of the world.
     if len(parts) == 2 and any(
@@ -90,12 +90,10 @@ def _resembles_service(view: ObjectView, host: str) -> bool:
 
 
 def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
-    """The LeaderWorkerSet that a Backend leads to, and the served name of its model; None where one of them is not
-    known.
-    """
+    """The LeaderWorkerSet behind a Backend, and the served name of its model; None where one of them is not known."""
     endpoints = body["spec"].get("endpoints") or []
     fqdn = endpoints[0].get("fqdn") if len(endpoints) == 1 else None
-    place = _place(view, fqdn["hostname"]) if fqdn else None
+    place = _service_place(view, fqdn["hostname"]) if fqdn else None
     if place is None:
         return None
     service = view.find("Service", *place)
@@ -115,7 +113,7 @@ def served_by(view: ObjectView, namespace: str, workload: str) -> tuple[Body, st
 
 def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, Any] | None:
     """The words of E610 where the engine of a workload with the served name `name` does not know the model name
-    `model`; None where it does, or that cannot be told.
+    `model`; None where it does, or where that is not known.
     """
     if model == name:
         return None
@@ -143,9 +141,9 @@ def command_words(workload: Body) -> set[str]:
 def validate_service_port(
     view: ObjectView, service: Body, namespace: str, port: int, path: Path, *, by_name: bool = True
 ) -> Iterator[Finding]:
-    """Findings where a Service does not lead this port to pods that listen.
+    """Findings where a Service does not forward this port to pods that listen.
 
-    `by_name`: the Service is resolved as a host name, so that a headless one gives the pods themselves, on any port.
+    `by_name`: the Service is resolved as a host name, so that a headless one resolves to the pods, on any port.
     """
     spec, name = service["spec"], service["metadata"]["name"]
     if spec.get("type") == "ExternalName":
@@ -158,7 +156,7 @@ def validate_service_port(
             break
     selector = spec.get("selector")
     pods = view_pods(view, namespace, selector) if selector else ()
-    listening_ports = listening(pods)
+    listening_ports = declared_ports(pods)
     if target is None and not (headless and port in listening_ports):
         ports = [
             service_port["port"]
@@ -173,11 +171,11 @@ def validate_service_port(
     pod_port = port if headless or target is None else target
     if listening_ports and pod_port not in listening_ports:
         if selector and _INDEX in selector and target is not None and target not in listening_ports:
-            return  # E553 says so of the Service
+            return  # E553 reports it for the Service
         yield "E592", path, {"what": f"Service '{name}'", "port": pod_port, "ports": format_ports(listening_ports)}
 
 
-def listening(pods: Sequence[WorkloadPods]) -> frozenset[int | str]:
+def declared_ports(pods: Sequence[WorkloadPods]) -> frozenset[int | str]:
     """The ports, by number and name, that any of the pods listens on; empty where none is declared."""
     return pods[0].ports if len(pods) == 1 else frozenset(port for pod in pods for port in pod.ports)
 
@@ -194,7 +192,7 @@ def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, str]) -> 
         return _matching_pods(selector, _group_pods(workload, body)) if body else []
     key, value = next(iter(selector.items()))
     pods = _matching_pods(selector, view.once("pods", _pods_by_label).get((namespace, key, value), ()))
-    others = view.outside.others
+    others = view.external.others
     return pods if others is None else pods + view_pods(others, namespace, selector)
 
 

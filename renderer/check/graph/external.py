@@ -7,13 +7,13 @@ from typing import Any
 
 from renderer import component_versions
 from renderer.api import RenderConfig
-from renderer.check.graph.fleet import MOST_PACKED
 from renderer.check.graph.view import ExternalObjects, Place
+from renderer.plan import MAX_PACKED_ROUTE_RULES
 
 _NAME, _NAMESPACE, _DOMAIN = "llmaz-gateway", "llmaz-system", "cluster.local"
 
 
-def outside(config: RenderConfig, external: Sequence[str] = ()) -> ExternalObjects:
+def declared_objects(config: RenderConfig, external: Sequence[str] = ()) -> ExternalObjects:
     """What a set may refer to: the patterns of RenderConfig's `external` and those given, the Gateways that
     RenderConfig names (the default one where it names none), and its target versions.
     """
@@ -22,7 +22,9 @@ def outside(config: RenderConfig, external: Sequence[str] = ()) -> ExternalObjec
     targets: Mapping[str, str | None] = config.get("targets") or {}
     limits: dict[Place, int] = {}
     for gateway in (default_gateway, *({**default_gateway, **overrides} for overrides in per_namespace.values())):
-        max_rules = gateway.get("maxModels") or (MOST_PACKED if gateway.get("routeLayout") == "packed" else 0)
+        max_rules = gateway.get("maxModels") or (
+            MAX_PACKED_ROUTE_RULES if gateway.get("routeLayout") == "packed" else 0
+        )
         limits[gateway.get("namespace", _NAMESPACE), gateway.get("name", _NAME)] = max_rules
     return ExternalObjects(
         (*(config.get("external") or ()), *external),

@@ -1,6 +1,6 @@
-"""Rules over all routes together: duplicate models, hosts that hide models, more rules than one message holds.
+"""Rules over all routes: duplicate models, hosts that hide models, more rules than one message holds.
 
-The facts are small and plain, so that they can be gathered from several processes.
+RouteMatches are small and plain, so that they can be gathered from several processes.
 """
 
 from __future__ import annotations
@@ -13,37 +13,41 @@ from renderer.check.finding import Body, IndexedFinding
 from renderer.check.graph.gateways import hostnames_overlap, listener_admission
 from renderer.check.graph.view import ExternalObjects, ObjectView, Place
 from renderer.diagnostics import Path
+from renderer.plan import (
+    MANY_ROUTES,
+    MANY_WITH_KEYS,
+    MAX_PACKED_ROUTE_RULES,
+    MAX_RULES,
+    MESSAGE_BYTES,
+    MODEL_HEADER,
+    RULE_BYTES,
+)
 
-MODEL = "x-ai-eg-model"  # what the AI gateway calls the model of a request
-MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square (docs/design/gateway.md#memory)
-MOST_RULES, MOST_PACKED, _PACKED = 1200, 1400, 5
-"""Rules that the 4 MiB of one message hold: one to a route, or at least `_PACKED` of them on the average."""
-_MESSAGE = 4 << 20
-_RULE, _MANY_WITH_KEYS = 3400, 250  # bytes of a model in that message; models with keys that nobody can count
+_PACKED_RULES_PER_ROUTE = 5  # on average, from which routes count as packed
 
 
 class RouteMatch(Struct, frozen=True):
     """One match of one rule of an AIGatewayRoute on one parent.
 
     `section`: the listener, '' for all; `hostnames`: as the listeners narrow them; `model`: '' without an exact match;
-    `also`: the other headers that are matched; `route`: namespace/name; `path`: of the model's name; `at`: the route's
-    index among the objects; `has_hostnames`: whether the route itself has hostnames.
+    `other_headers`: the other headers that are matched; `route`: namespace/name; `path`: of the model's name; `index`:
+    the route's index among the objects; `has_hostnames`: whether the route itself has hostnames.
     """
 
     gateway: Place
     section: str
     hostnames: tuple[str, ...]
     model: str
-    also: str
+    other_headers: str
     route: str
     parent: int
     rule: int
     path: Path
-    at: int
+    index: int
     has_hostnames: bool = True
 
 
-def facts(view: ObjectView) -> list[RouteMatch]:
+def route_matches(view: ObjectView) -> list[RouteMatch]:
     """The matches of all AIGatewayRoutes of a set, in its order."""
     matches = []
     for index, (kind, namespace, name) in enumerate(view.keys):
@@ -60,7 +64,7 @@ def facts(view: ObjectView) -> list[RouteMatch]:
                     path: Path = ("spec", "rules", r, "matches", m)
                     headers = match.get("headers") or ()
                     for h, header in enumerate(headers):
-                        if header["name"].lower() == MODEL and header.get("type", "Exact") == "Exact":
+                        if header["name"].lower() == MODEL_HEADER and header.get("type", "Exact") == "Exact":
                             model, path = header["value"], (*path, "headers", h, "value")
                         elif len(headers) > 1:
                             also += f"{header['name'].lower()}={header['value']};"
@@ -71,12 +75,12 @@ def facts(view: ObjectView) -> list[RouteMatch]:
                             section=section,
                             hostnames=hosts,
                             model=model,
-                            also=also,
+                            other_headers=also,
                             route=route,
                             parent=p,
                             rule=r,
                             path=path,
-                            at=index,
+                            index=index,
                             has_hostnames=bool(hostnames),
                         )
                     )
@@ -109,8 +113,8 @@ def _exactness(host: str) -> tuple[bool, int]:
     return bool(host) and not host.startswith("*"), len(host)
 
 
-def fleet(
-    facts: Iterable[RouteMatch], outside: ExternalObjects, keys: Mapping[Place, int | None] = {}
+def validate_fleet(
+    facts: Iterable[RouteMatch], external: ExternalObjects, keys: Mapping[Place, int | None] = {}
 ) -> Iterator[IndexedFinding]:
     """Findings between routes: the index of the route that has to change, a code, the path in it, the words of the
     message.
@@ -123,7 +127,7 @@ def fleet(
         by_gateway.setdefault(fact.gateway, []).append(fact)
         if not fact.model:
             continue
-        rivals = first.setdefault((fact.gateway, fact.model, fact.also), [])
+        rivals = first.setdefault((fact.gateway, fact.model, fact.other_headers), [])
         for other in rivals:
             if (other.route, other.rule) != (fact.route, fact.rule) and _overlap(fact, other):
                 same_hosts = not {*fact.hostnames}.isdisjoint(other.hostnames) or fact.hostnames == other.hostnames
@@ -131,14 +135,14 @@ def fleet(
                     "so nothing comes here" if same_hosts else "and a host that both take leads to one of them only"
                 )
                 words = {"model": fact.model, "other": other.route, "gateway": fact.gateway[1], "so": consequence}
-                yield IndexedFinding(fact.at, "E585", fact.path, words)
+                yield IndexedFinding(fact.index, "E585", fact.path, words)
                 break
         else:
             rivals.append(fact)
     for gateway, matches in by_gateway.items():
         yield from _mixed_hostnames(gateway, matches)
         yield from _shadowed_wildcards(gateway, matches)
-        yield from _validate_rule_count(gateway, matches, outside.limits.get(gateway, 0), keys.get(gateway, 0))
+        yield from _validate_rule_count(gateway, matches, external.limits.get(gateway, 0), keys.get(gateway, 0))
 
 
 def _overlap(first: RouteMatch, other: RouteMatch) -> bool:
@@ -152,8 +156,8 @@ def _overlap(first: RouteMatch, other: RouteMatch) -> bool:
 
 def _mixed_hostnames(gateway: Place, matches: list[RouteMatch]) -> Iterator[IndexedFinding]:
     """Findings where one listener has routes with and without hostnames: the fewer of them have to change."""
-    with_hosts = {(fact.at, fact.section): fact for fact in matches if fact.hostnames}
-    without_hosts = {(fact.at, fact.section): fact for fact in matches if not fact.hostnames} if with_hosts else {}
+    with_hosts = {(fact.index, fact.section): fact for fact in matches if fact.hostnames}
+    without_hosts = {(fact.index, fact.section): fact for fact in matches if not fact.hostnames} if with_hosts else {}
     fewer, more = sorted((without_hosts, with_hosts), key=len)
     if not fewer:
         return
@@ -168,7 +172,7 @@ def _mixed_hostnames(gateway: Place, matches: list[RouteMatch]) -> Iterator[Inde
             own_hosts, other_hosts = ("hostnames", "none") if fact.hostnames else ("no hostnames", "some")
             hint = "give all routes of a listener hostnames, or none of them"
             words = {"own": own_hosts, "its": other_hosts, "other": other.route, "gateway": gateway[1]}
-            yield IndexedFinding(fact.at, "E584", path, {**words, "hosts": "the hosts that are named", "hint": hint})
+            yield IndexedFinding(fact.index, "E584", path, {**words, "hosts": "the hosts that are named", "hint": hint})
 
 
 def _shadowed_wildcards(gateway: Place, matches: list[RouteMatch]) -> Iterator[IndexedFinding]:
@@ -188,7 +192,7 @@ def _shadowed_wildcards(gateway: Place, matches: list[RouteMatch]) -> Iterator[I
         for (host, section), other in exact.items():
             if host in fact.hostnames or (section and fact.section and section != fact.section):
                 continue
-            if fact.at in reported or (host, section, fact.model) in models:  # a model that is there too is E585
+            if fact.index in reported or (host, section, fact.model) in models:  # a model that is there too is E585
                 continue
             wildcard = next(
                 (hostname for hostname in fact.hostnames if hostname.startswith("*") and host.endswith(hostname[1:])),
@@ -201,8 +205,8 @@ def _shadowed_wildcards(gateway: Place, matches: list[RouteMatch]) -> Iterator[I
                 words = {"own": own_hosts, "its": f"'{host}'", "other": other.route, "gateway": gateway[1]}
                 hint = f"name '{host}' here too, or a host that is not below '{wildcard}' there"
                 path: Path = ("spec", "hostnames") if fact.has_hostnames else ("spec",)
-                yield IndexedFinding(fact.at, "E584", path, {**words, "hosts": f"'{host}'", "hint": hint})
-                reported.add(fact.at)
+                yield IndexedFinding(fact.index, "E584", path, {**words, "hosts": f"'{host}'", "hint": hint})
+                reported.add(fact.index)
 
 
 def _validate_rule_count(
@@ -210,19 +214,24 @@ def _validate_rule_count(
 ) -> Iterator[IndexedFinding]:
     """Findings about a Gateway with more rules or routes than one message of the control plane holds."""
     routes = len({fact.route for fact in matches})
-    rules = len({(fact.route, fact.rule) for fact in matches}) if len(matches) > _MANY_WITH_KEYS or keys else 0
-    max_rules = limit or (MOST_PACKED if rules >= _PACKED * routes else MOST_RULES)
+    rules = len({(fact.route, fact.rule) for fact in matches}) if len(matches) > MANY_WITH_KEYS or keys else 0
+    max_rules = limit or (MAX_PACKED_ROUTE_RULES if rules >= _PACKED_RULES_PER_ROUTE * routes else MAX_RULES)
     last = matches[-1]
     path: Path = ("spec", "parentRefs", last.parent, "name")
     words = {"gateway": "/".join(gateway), "routes": routes, "rules": rules, "most": max_rules}
     if rules > max_rules:
-        yield IndexedFinding(last.at, "E606", path, words)
-    elif max_rules <= MOST_PACKED and keys is not None and keys and (size := rules * (_RULE + 2 * keys)) > _MESSAGE:
-        max_keyed_rules = _MESSAGE // (_RULE + 2 * keys)
+        yield IndexedFinding(last.index, "E606", path, words)
+    elif (
+        max_rules <= MAX_PACKED_ROUTE_RULES
+        and keys is not None
+        and keys
+        and (size := rules * (RULE_BYTES + 2 * keys)) > MESSAGE_BYTES
+    ):
+        max_keyed_rules = MESSAGE_BYTES // (RULE_BYTES + 2 * keys)
         yield IndexedFinding(
-            last.at, "E607", path, {**words, "size": f"{size / (1 << 20):.1f}", "most": max_keyed_rules}
+            last.index, "E607", path, {**words, "size": f"{size / (1 << 20):.1f}", "most": max_keyed_rules}
         )
-    elif max_rules <= MOST_PACKED and keys is None and rules > _MANY_WITH_KEYS:
-        yield IndexedFinding(last.at, "W583", path, words)
+    elif max_rules <= MAX_PACKED_ROUTE_RULES and keys is None and rules > MANY_WITH_KEYS:
+        yield IndexedFinding(last.index, "W583", path, words)
     if routes > MANY_ROUTES and rules <= max_rules:
-        yield IndexedFinding(last.at, "W582", path, {**words, "most": MANY_ROUTES})
+        yield IndexedFinding(last.index, "W582", path, {**words, "most": MANY_ROUTES})

@@ -13,7 +13,7 @@ _NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has
 CONFIG = "aigateway.envoyproxy.io/gateway-config"
 
 
-def parents(view: ObjectView, spec: Body, namespace: str) -> Iterator[Finding]:
+def validate_parents(view: ObjectView, spec: Body, namespace: str) -> Iterator[Finding]:
     """Findings about the parents of a route: each exists, and one of its listeners admits the route by namespace and
     hostname.
     """
@@ -34,8 +34,8 @@ def _validate_parent(
     view: ObjectView, gateway: Body, place: Place, reference: Body, namespace: str, hostnames: Sequence[str], path: Path
 ) -> Iterator[Finding]:
     admission = listener_admission(view, gateway, place, reference, namespace)
-    if admission.wrong:
-        code, field, words = admission.wrong
+    if admission.problem:
+        code, field, words = admission.problem
         if code.startswith("N"):
             yield from view.note_once(code, ("Namespace", "", namespace), (*path, field), **words)
         else:
@@ -54,8 +54,8 @@ def listener_admission(
     and port; cached.
     """
     section, port = reference.get("sectionName"), reference.get("port")
-    # What a Gateway says to a namespace is alike for all its routes, in whichever ObjectView they are.
-    others = view.outside.others
+    # The admission of a namespace is the same for all its routes, in whichever ObjectView they are.
+    others = view.external.others
     holder = view if others is None or ("Gateway", *place) in view.objects else others
     admissions = holder.admissions
     key = (place, namespace, section, port)
@@ -76,7 +76,7 @@ def _compute_admission(
         known = ", ".join(f"{listener['name']} (port {listener['port']})" for listener in listeners) or "none"
         field = "sectionName" if section is not None and not matching else "port"
         return ListenerAdmission((), ("E581", field, {"gateway": place[1], "what": complaint, "known": known}))
-    verdicts = [(_takes(view, listener, place[0], namespace), listener) for listener in candidates]
+    verdicts = [(_admits(view, listener, place[0], namespace), listener) for listener in candidates]
     hosts = tuple(listener.get("hostname", "") for verdict, listener in verdicts if verdict is not False)
     if not hosts:
         words = {
@@ -90,7 +90,7 @@ def _compute_admission(
     return ListenerAdmission(hosts)
 
 
-def _takes(view: ObjectView, listener: Body, gateway_namespace: str, namespace: str) -> bool | None:
+def _admits(view: ObjectView, listener: Body, gateway_namespace: str, namespace: str) -> bool | None:
     """Whether a listener admits HTTPRoutes of a namespace; None where that depends on labels that are not known."""
     allowed = listener.get("allowedRoutes") or {}
     kinds = allowed.get("kinds")
@@ -148,7 +148,7 @@ def hostnames_overlap(hostname: str, other_hostname: str) -> bool:
     )
 
 
-def gateway(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_gateway(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the class, the parameters and the certificates' Secrets of a Gateway, which must exist."""
     spec = body["spec"]
     class_name = spec["gatewayClassName"]
@@ -181,7 +181,7 @@ def gateway(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator
             )
 
 
-def gateway_class(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_gateway_class(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the parameters of a GatewayClass do not exist."""
     if parameters := body["spec"].get("parametersRef"):
         kind = kind_in(parameters["group"], parameters["kind"])
@@ -190,7 +190,7 @@ def gateway_class(view: ObjectView, body: Body, namespace: str, name: str) -> It
             yield view.missing(kind, parameters_namespace, parameters["name"], ("spec", "parametersRef", "name"))
 
 
-def envoy_proxy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_envoy_proxy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where an EnvoyProxy merges the backends of a Gateway of models."""
     if "mergeBackends" in body["spec"] and (namespace, name) in view.once("proxies", _proxies):
         words = {"what": "mergeBackends on a Gateway of models", "hint": "leave mergeBackends out"}

@@ -1,4 +1,4 @@
-"""Policies: their targets exist, no other policy of the kind has the same target, and they take effect as meant."""
+"""Policies: their targets exist, no other policy of the kind has the same target, and they take effect."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, select
 from renderer.diagnostics import Path
 
 _GATEWAY_GROUP = "gateway.networking.k8s.io"
-_EARLY = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")
+_EARLY_FILTERS = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")
 """What acts before the AI filter has read the model, on the catch-all of the first route.
 
 docs/design/gateway.md#order-of-the-filters
 """
-_AIMS = {"targetRef", "targetRefs", "targetSelectors", "mergeType"}
-_COSTS = "io.envoy.ai_gateway"
+_TARGET_KEYS = {"targetRef", "targetRefs", "targetSelectors", "mergeType"}
+_COST_NAMESPACE = "io.envoy.ai_gateway"
 _SECRET_KEYS = {"apiKey": "apiKey", "anthropicAPIKey": "apiKey", "azureAPIKey": "apiKey"}
 
 
@@ -46,11 +46,11 @@ def targets(view: ObjectView, body: Body, namespace: str) -> Iterator[PolicyTarg
         yield PolicyTarget(kind, target_namespace, reference["name"], reference.get("sectionName") or "", path)
     for i, selector in enumerate(spec.get("targetSelectors") or ()):
         kind = kind_in(selector.get("group", _GATEWAY_GROUP), selector["kind"])
-        for target_namespace, name in _selected(view, kind, selector, namespace):
+        for target_namespace, name in _selected_objects(view, kind, selector, namespace):
             yield PolicyTarget(kind, target_namespace, name, "", ("spec", "targetSelectors", i))
 
 
-def _selected(view: ObjectView, kind: str, selector: Body, namespace: str) -> Iterator[Place]:
+def _selected_objects(view: ObjectView, kind: str, selector: Body, namespace: str) -> Iterator[Place]:
     """Namespace and name of the objects that a targetSelector matches; an AIGatewayRoute passes its labels on to its
     HTTPRoute.
     """
@@ -103,21 +103,21 @@ def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) ->
             if target.section not in listeners:
                 words = {"what": f"called '{target.section}'", "known": ", ".join(listeners), "gateway": target.name}
                 yield "E581", (*target.path, "sectionName"), words
-        if target.section and target.kind == "HTTPRoute" and object_ and target.section not in _rules(object_):
+        if target.section and target.kind == "HTTPRoute" and object_ and target.section not in _rule_names(object_):
             yield "E611", (*target.path, "sectionName"), _section_words(kind, name, target)
         claim = (kind, target.kind, target.namespace, target.name, target.section)
-        if (first := claims.setdefault(claim, f"{namespace}/{name}")) != f"{namespace}/{name}":
+        if (owner := claims.setdefault(claim, f"{namespace}/{name}")) != f"{namespace}/{name}":
             code = "E600" if kind == "BackendSecurityPolicy" else "E599"
             section = f" ({target.section})" if target.section else ""
             aim = f"{target.kind.partition('.')[0]} '{target.name}'{section}"
-            yield code, path, {"kind": kind, "target": aim, "other": first.rpartition("/")[2]}
+            yield code, path, {"kind": kind, "target": aim, "other": owner.rpartition("/")[2]}
     for i, selector in enumerate(body["spec"].get("targetSelectors") or ()):
         path = ("spec", "targetSelectors", i)
-        if path not in paths and not view.outside.declared(selector["kind"], namespace, "*"):
+        if path not in paths and not view.external.declared(selector["kind"], namespace, "*"):
             yield "E608", path, {"kind": selector["kind"]}
 
 
-def _rules(route: Body) -> list[str]:
+def _rule_names(route: Body) -> list[str]:
     """The names of the rules of a route: the HTTPRoute of an AIGatewayRoute names only the one for requests that match
     nothing.
     """
@@ -156,14 +156,14 @@ def _other_namespace(view: ObjectView, target: PolicyTarget) -> str:
     return min(namespaces - {target.namespace}, default="")
 
 
-def _routes(view: ObjectView, body: Body, namespace: str) -> Iterator[tuple[PolicyTarget, Body]]:
+def _model_routes(view: ObjectView, body: Body, namespace: str) -> Iterator[tuple[PolicyTarget, Body]]:
     """The targets that are HTTPRoutes of AIGatewayRoutes in the set, each with that AIGatewayRoute."""
     for target in targets(view, body, namespace):
         if target.kind == "HTTPRoute" and (route := view.find("AIGatewayRoute", target.namespace, target.name)):
             yield target, route
 
 
-def _gateways(route: Body, namespace: str) -> Iterator[tuple[Place, str]]:
+def _parent_gateways(route: Body, namespace: str) -> Iterator[tuple[Place, str]]:
     """Place and section of each Gateway that is a parent of a route."""
     for parent in route["spec"].get("parentRefs") or ():
         yield (parent.get("namespace") or namespace, parent["name"]), parent.get("sectionName") or ""
@@ -191,11 +191,13 @@ def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name:
     if "mergeType" in spec:
         return
     reported = set()
-    for target, route in _routes(view, body, namespace):
-        for place, section in _gateways(route, target.namespace):
-            for listener, other in _policies_by_gateway(view, kind).get(place, ()):
+    for target, route in _model_routes(view, body, namespace):
+        for place, section in _parent_gateways(route, target.namespace):
+            for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
                 if not listener or not section or listener == section:
-                    lost = [key for key in other["spec"] if not _repeats(spec, other["spec"], key, kind)]
+                    lost = [
+                        key for key in gateway_policy["spec"] if not _repeats(spec, gateway_policy["spec"], key, kind)
+                    ]
                     words = (kind, place[1], ", ".join(lost))
                     if lost and words not in reported:
                         reported.add(words)
@@ -214,19 +216,21 @@ def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, na
         if target.kind != "Gateway" or not target.section or place not in model_gateways(view):
             continue
         words = {"kind": kind, "gateway": target.name, "listener": target.section}
-        for listener, other in _policies_by_gateway(view, kind).get(place, ()):
+        for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
             if listener:
                 continue
-            # Another way of asking is a choice; to ask for nothing looks like a slip.
-            if (methods := _authentication(other["spec"])) and not _authentication(spec):
+            # Another method may be intended; no authentication at all is likely a mistake.
+            if (methods := _authentication(gateway_policy["spec"])) and not _authentication(spec):
                 yield "E609", target.path, {**words, "asked": ", ".join(methods)}
-            if lost := [key for key in _missing_keys(spec, other["spec"]) if key not in (*_AIMS, *methods)]:
+            if lost := [
+                key for key in _missing_keys(spec, gateway_policy["spec"]) if key not in (*_TARGET_KEYS, *methods)
+            ]:
                 yield "W584", target.path, {**words, "lost": ", ".join(lost)}
 
 
 def _authentication(spec: Body) -> list[str]:
     """The keys of a SecurityPolicy by which clients authenticate."""
-    return [key for key in _EARLY if key in spec and key != "cors"]
+    return [key for key in _EARLY_FILTERS if key in spec and key != "cors"]
 
 
 def _missing_keys(policy: Body, other_policy: Body) -> Iterator[str]:
@@ -238,11 +242,13 @@ def _missing_keys(policy: Body, other_policy: Body) -> Iterator[str]:
             yield from (f"{key}.{nested_key}" for nested_key in _missing_keys(policy[key], value))
 
 
-def _repeats(spec: Body, other: Body, key: str, kind: str) -> bool:
-    """Whether a policy has the same value for a key as the other. Authentication is compared in `security_policy`."""
-    if key in _AIMS or (kind == "SecurityPolicy" and key in _EARLY):
+def _repeats(spec: Body, other_spec: Body, key: str, kind: str) -> bool:
+    """Whether a policy has the same value for a key as the other. Authentication is compared in
+    `validate_security_policy`.
+    """
+    if key in _TARGET_KEYS or (kind == "SecurityPolicy" and key in _EARLY_FILTERS):
         return True
-    return bool(_normalize(spec.get(key)) == _normalize(other[key]))
+    return bool(_normalize(spec.get(key)) == _normalize(other_spec[key]))
 
 
 def _normalize(value: Any) -> Any:
@@ -256,26 +262,26 @@ def _normalize(value: Any) -> Any:
     return [_normalize(item) for item in value] if isinstance(value, list) else value
 
 
-def security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the Secrets of a SecurityPolicy; and on a model's route, its authentication equals
     the Gateway's.
     """
     spec = body["spec"]
-    for path, reference in _secrets(spec):
+    for path, reference in _secret_references(spec):
         secret_namespace, secret_name = reference.get("namespace") or namespace, reference["name"]
         yield from validate_secret(view, (secret_namespace, secret_name), (*path, "name"))
         yield from validate_grant(
             view, "SecurityPolicy", namespace, ("Secret", secret_namespace, secret_name), (*path, "namespace")
         )
-    early = {key: spec[key] for key in _EARLY if key in spec}
+    early = {key: spec[key] for key in _EARLY_FILTERS if key in spec}
     if "mergeType" in spec:
         return
-    for target, route in _routes(view, body, namespace):
+    for target, route in _model_routes(view, body, namespace):
         if not early and "authorization" in spec:
             yield "E602", ("spec", "authorization"), {"route": target.name}
             continue
         normal_early = _normalize(early)
-        for place, section in _gateways(route, target.namespace):
+        for place, section in _parent_gateways(route, target.namespace):
             if not view.find("Gateway", *place):
                 key = ("Gateway", *place)
                 yield from view.note_once("N583", key, target.path, gateway="/".join(place))
@@ -284,7 +290,7 @@ def security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> 
             gateway_policies = [policy for listener, policy in policies if not listener] or [{"spec": {}}]
             listener_policies = [policy for listener, policy in policies if listener and section in ("", listener)]
             for policy in listener_policies or gateway_policies:
-                gateway_methods = {key: policy["spec"][key] for key in _EARLY if key in policy["spec"]}
+                gateway_methods = {key: policy["spec"][key] for key in _EARLY_FILTERS if key in policy["spec"]}
                 if not early:
                     if _authentication(gateway_methods):
                         yield "E602", target.path, {"route": target.name}
@@ -295,7 +301,7 @@ def security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> 
                     break
 
 
-def _secrets(spec: Body) -> Iterator[tuple[Path, Body]]:
+def _secret_references(spec: Body) -> Iterator[tuple[Path, Body]]:
     """The references to Secrets in a SecurityPolicy, with their paths."""
     for i, reference in enumerate((spec.get("apiKeyAuth") or {}).get("credentialRefs") or ()):
         yield ("spec", "apiKeyAuth", "credentialRefs", i), reference
@@ -304,7 +310,7 @@ def _secrets(spec: Body) -> Iterator[tuple[Path, Body]]:
             yield ("spec", field, key), reference
 
 
-def traffic_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_traffic_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the costs that a BackendTrafficPolicy counts by, which must be set; and it must not split a
     model's backends.
     """
@@ -312,8 +318,8 @@ def traffic_policy(view: ObjectView, body: Body, namespace: str, name: str) -> I
     if "zoneAware" in (spec.get("loadBalancer") or {}) and _targets_models(view, body, namespace):
         words = {"what": "zoneAware on a model's route", "hint": "leave zoneAware out"}
         yield "E594", ("spec", "loadBalancer", "zoneAware"), words
-    counted = list(_counted_costs(spec))
-    if not counted:
+    counted_costs = list(_counted_costs(spec))
+    if not counted_costs:
         return
     known_keys: set[str] = set()
     complete = True
@@ -321,7 +327,7 @@ def traffic_policy(view: ObjectView, body: Body, namespace: str, name: str) -> I
         costs, target_complete = _available_costs(view, target)
         known_keys |= costs
         complete &= target_complete
-    for path, key in counted:
+    for path, key in counted_costs:
         if key not in known_keys:
             listed_keys = ", ".join(sorted(known_keys)) or "none"
             if complete:
@@ -343,12 +349,12 @@ def _targets_models(view: ObjectView, body: Body, namespace: str) -> bool:
 
 def _counted_costs(spec: Body) -> Iterator[tuple[Path, str]]:
     """The metadata keys of the AI gateway that rate limits count by, with their paths."""
-    for where in ("global", "local"):
-        for r, rule in enumerate(((spec.get("rateLimit") or {}).get(where) or {}).get("rules") or ()):
+    for scope in ("global", "local"):
+        for r, rule in enumerate(((spec.get("rateLimit") or {}).get(scope) or {}).get("rules") or ()):
             for when, cost in (rule.get("cost") or {}).items():
                 metadata = cost.get("metadata") or {}
-                if metadata.get("namespace") == _COSTS:
-                    path: Path = ("spec", "rateLimit", where, "rules", r, "cost", when, "metadata", "key")
+                if metadata.get("namespace") == _COST_NAMESPACE:
+                    path: Path = ("spec", "rateLimit", scope, "rules", r, "cost", when, "metadata", "key")
                     yield path, metadata["key"]
 
 
@@ -360,14 +366,14 @@ def _available_costs(view: ObjectView, target: PolicyTarget) -> tuple[set[str], 
         routes_on_gateway = [
             body
             for namespace, body in routes
-            if place in {parent_place for parent_place, _ in _gateways(body, namespace)}
+            if place in {parent_place for parent_place, _ in _parent_gateways(body, namespace)}
         ]
         gateways = {place}
     else:
         route = view.find("AIGatewayRoute", target.namespace, target.name)
         if not route:
             return set(), route is None
-        routes_on_gateway, gateways = [route], {place for place, _ in _gateways(route, target.namespace)}
+        routes_on_gateway, gateways = [route], {place for place, _ in _parent_gateways(route, target.namespace)}
     keys = {cost["metadataKey"] for body in routes_on_gateway for cost in body["spec"].get("llmRequestCosts") or ()}
     complete = True
     for place in gateways:
@@ -382,18 +388,18 @@ def _available_costs(view: ObjectView, target: PolicyTarget) -> tuple[set[str], 
     return keys, complete
 
 
-def backend_security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_backend_security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the Secret of a BackendSecurityPolicy, which must be in its namespace and have the key: without it
     the AI gateway leaves the backend out in silence.
     """
-    for path, reference, key in _credentials(body["spec"]):
+    for path, reference, key in _credential_references(body["spec"]):
         if (secret_namespace := reference.get("namespace")) and secret_namespace != namespace:
             yield "E605", (*path, "namespace"), {"namespace": namespace}
         else:
             yield from validate_secret(view, (namespace, reference["name"]), (*path, "name"), (key,) if key else ())
 
 
-def _credentials(spec: Body) -> Iterator[tuple[Path, Body, str]]:
+def _credential_references(spec: Body) -> Iterator[tuple[Path, Body, str]]:
     """The references to Secrets in a BackendSecurityPolicy, with their paths and the key that each must have, '' for
     any.
     """
@@ -415,12 +421,12 @@ def api_keys(view: ObjectView) -> dict[Place, int | None]:
     key_bytes: dict[Place, int | None] = {}
     for place, policies in _policies_by_gateway(view, "SecurityPolicy").items():
         for _, body in policies:
-            for path, reference in _secrets(body["spec"]):
+            for path, reference in _secret_references(body["spec"]):
                 if "apiKeyAuth" in path:
                     secret_namespace = reference.get("namespace") or place[0]
                     secret_body = view.find("Secret", secret_namespace, reference["name"])
-                    counted = key_bytes.get(place, 0)
+                    byte_count = key_bytes.get(place, 0)
                     key_bytes[place] = (
-                        counted + secret_bytes(secret_body) if secret_body and counted is not None else None
+                        byte_count + secret_bytes(secret_body) if secret_body and byte_count is not None else None
                     )
     return key_bytes

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.backends import LEADERS, format_ports, listening, served_by, unknown_model_words, view_pods
+from renderer.check.graph.backends import (
+    LEADERS,
+    declared_ports,
+    format_ports,
+    served_by,
+    unknown_model_words,
+    view_pods,
+)
 from renderer.check.graph.gateways import CONFIG
 from renderer.check.graph.view import ObjectView, Place, kind_in
 from renderer.diagnostics import Path
@@ -15,7 +22,7 @@ _LOAD = "or load an adapter of this name by the engine's options"
 STEERING = ("inference.networking.x-k8s.io", "llm-d.ai")  # groups of what tells a picker more
 
 
-def pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about an InferencePool: its picker's Service exists and has the port, and its pods listen on the target
     ports.
     """
@@ -30,7 +37,7 @@ def pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Fi
     if not pods:
         yield "N582", ("spec", "selector", "matchLabels"), {"name": name}
         return
-    listening_ports = listening(pods)
+    listening_ports = declared_ports(pods)
     for i, port in enumerate(spec["targetPorts"]):
         if listening_ports and port["number"] not in listening_ports:
             words = {"what": f"InferencePool '{name}'", "port": port["number"], "ports": format_ports(listening_ports)}
@@ -70,7 +77,7 @@ def validate_pool_model(view: ObjectView, namespace: str, name: str, model: str,
             yield finding
 
 
-def rewrite(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_rewrite(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about an InferenceModelRewrite: the pool's engine must know the names that it writes."""
     spec = body["spec"]
     for r, rule in enumerate(spec.get("rules") or ()):
@@ -97,7 +104,7 @@ def _validate_rewritten_streams(view: ObjectView, spec: Body, namespace: str) ->
 
 
 def _counting_gateways(view: ObjectView) -> dict[Place, str]:
-    """The Gateways on which tokens are counted, each with the object that says so."""
+    """The Gateways on which tokens are counted, each with the object that configures it."""
     reasons: dict[Place, str] = {}
     for namespace, name, body in view.all("AIGatewayRoute"):
         for parent in (body["spec"].get("parentRefs") or ()) if body["spec"].get("llmRequestCosts") else ():
@@ -149,6 +156,6 @@ def _rewritten_names(view: ObjectView) -> dict[tuple[str, str], set[str | None]]
     return names_by_pool
 
 
-def old_pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def report_old_pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """The error about a pool of the former API group, which no route can name."""
     yield "E597", ("apiVersion",), {"name": name}

@@ -1,4 +1,4 @@
-"""References between namespaces and to Secrets; targets of autoscalers; pools of what steers pickers."""
+"""References between namespaces and to Secrets; targets of autoscalers; pools of InferenceObjectives and rewrites."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _CORE = '""'  # the API group of Secrets and Services
 def validate_grant(
     view: ObjectView, from_kind: str, from_space: str, to: tuple[str, str, str], path: Path
 ) -> Iterator[Finding]:
-    """A finding where an object may not refer to one of another namespace (`to`: kind, namespace, name).
+    """A finding where a ReferenceGrant for an object of another namespace is missing (`to`: kind, namespace, name).
 
-    Where the set holds nothing of that namespace, its ReferenceGrants are elsewhere too: only a note.
+    Only a note where the set has no objects of that namespace, since its ReferenceGrants are elsewhere too.
     """
     kind, namespace, name = to
     if namespace == from_space or not namespace or not from_space:
@@ -25,7 +25,7 @@ def validate_grant(
     grants = view.once("grants", _grants).get((namespace, from_kind, from_space), ())
     if any(grant in ((kind, ""), (kind, name)) for grant in grants):
         return
-    other_view = view.outside.others
+    other_view = view.external.others
     if other_view is not None and not any(True for _ in validate_grant(other_view, from_kind, from_space, to, path)):
         return
     words = {"from_kind": from_kind, "from_space": from_space, "kind": kind, "namespace": namespace}
@@ -77,7 +77,7 @@ def validate_secret(view: ObjectView, place: Place, path: Path, keys: Sequence[s
 
 def secret_bytes(body: Body) -> int:
     """Bytes of the names and values in a Secret, plus 8 for each entry."""
-    import base64  # few runs have a Secret beside them
+    import base64  # rarely needed
 
     string_data: Mapping[str, str] = body.get("stringData") or {}
     data: Mapping[str, str] = body.get("data") or {}
@@ -86,7 +86,7 @@ def secret_bytes(body: Body) -> int:
     return sum(len(key.encode()) + size + 8 for key, size in values.items())
 
 
-def autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the target of a HorizontalPodAutoscaler or ScaledObject does not exist."""
     target = body["spec"].get("scaleTargetRef")
     if target:
@@ -95,9 +95,9 @@ def autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Itera
             yield view.missing(kind, namespace, target["name"], ("spec", "scaleTargetRef", "name"))
 
 
-def pool_companion(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
-    """A finding where the pool of an InferenceObjective or InferenceModelRewrite does not exist. No schema may have
-    judged them.
+def validate_pool_companion(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where the pool of an InferenceObjective or InferenceModelRewrite does not exist. These objects may not
+    be validated by a schema.
     """
     spec = body.get("spec")
     reference: Any = spec.get("poolRef") if isinstance(spec, dict) else None

@@ -13,21 +13,21 @@ from renderer.check.graph.backends import (
     validate_backend_mix,
     validate_service_port,
 )
-from renderer.check.graph.fleet import MODEL
-from renderer.check.graph.gateways import parents
+from renderer.check.graph.gateways import validate_parents
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.view import ObjectView, kind_in
 from renderer.diagnostics import Path
+from renderer.plan import MODEL_HEADER
 
-_LONGEST = 222  # ai-eg-route-not-found-response-<name> has at most 253 characters
+_MAX_NAME = 222  # ai-eg-route-not-found-response-<name> has at most 253 characters
 
 
-def ai_gateway_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_ai_gateway_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the parents of an AIGatewayRoute, and about the matches and backends of each rule."""
     spec = body["spec"]
-    if len(name) > _LONGEST:
-        yield "E589", ("metadata", "name"), {"length": len(name), "most": _LONGEST}
-    yield from parents(view, spec, namespace)
+    if len(name) > _MAX_NAME:
+        yield "E589", ("metadata", "name"), {"length": len(name), "most": _MAX_NAME}
+    yield from validate_parents(view, spec, namespace)
     for r, rule in enumerate(spec["rules"]):
         path: Path = ("spec", "rules", r)
         matches = rule.get("matches")
@@ -77,11 +77,11 @@ def _matched_models(rule: Body) -> list[tuple[Path, str]]:
         (("matches", m, "headers", h, "value"), header["value"])
         for m, match in enumerate(rule.get("matches") or ())
         for h, header in enumerate(match.get("headers") or ())
-        if header["name"].lower() == MODEL and header.get("type", "Exact") == "Exact"
+        if header["name"].lower() == MODEL_HEADER and header.get("type", "Exact") == "Exact"
     ]
 
 
-def http_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+def validate_http_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the parents and backends of an HTTPRoute, and one where it has the name of an AIGatewayRoute's."""
     spec = body["spec"]
     if view.find("AIGatewayRoute", namespace, name) is not None:
@@ -94,7 +94,7 @@ def http_route(view: ObjectView, body: Body, namespace: str, name: str) -> Itera
                 if reference.get("filters"):
                     words = {"what": "filters of a backendRef", "hint": "move them to the rule"}
                     yield "E594", ("spec", "rules", r, "backendRefs", b, "filters"), words
-    yield from parents(view, spec, namespace)
+    yield from validate_parents(view, spec, namespace)
     for r, rule in enumerate(spec.get("rules") or ()):
         for b, reference in enumerate(rule.get("backendRefs") or ()):
             kind = kind_in(reference.get("group", ""), reference.get("kind", "Service"))

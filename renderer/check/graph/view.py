@@ -1,4 +1,4 @@
-"""What the graph rules see: the objects of a set by kind, namespace and name, and the objects outside of it."""
+"""The objects that graph rules look into, by kind, namespace and name, and the external objects."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def _declared(external: tuple[str, ...]) -> tuple[frozenset[tuple[str, str, str]
 class ExternalObjects(Struct, frozen=True):
     """What a set may refer to without holding it.
 
-    `external`: KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, with globs; `gateways`: those that
+    `declarations`: KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, with globs; `gateways`: those that
     RenderConfig names; `limits`: their largest number of rules, where it is set; `present`: objects of the set that
     cannot be looked into; `others`: a view of objects that are known but not judged; `targets`: the versions of the
     clusters, where they are known.
     """
 
-    external: tuple[str, ...] = ()
+    declarations: tuple[str, ...] = ()
     gateways: frozenset[Place] = frozenset()
     domain: str = "cluster.local"
     limits: Mapping[Place, int] = {}
@@ -87,9 +87,9 @@ class ExternalObjects(Struct, frozen=True):
         """Whether the object is declared to exist elsewhere."""
         if kind == "Gateway" and (namespace, name) in self.gateways:
             return True
-        if not self.external:
+        if not self.declarations:
             return False
-        exact, globs = _declared(self.external)
+        exact, globs = _declared(self.declarations)
         kind = kind.partition(".")[0]
         return (kind, namespace, name) in exact or any(
             patterns.fits(namespace, namespace_glob) and patterns.fits(name, name_glob)
@@ -98,21 +98,22 @@ class ExternalObjects(Struct, frozen=True):
 
 
 class ListenerAdmission(Struct, frozen=True):
-    """Which listeners of a Gateway admit the routes of a namespace. `hosts`: theirs, '' for any; `wrong`: why none
-    does, or what is not known: a code, the field of the parentRef, and the words of the message.
+    """The listeners of a Gateway that admit the routes of a namespace. `hosts`: of these listeners, '' for any;
+    `problem`: why there are none, or what is not known: a code, the field of the parentRef, and the words of the
+    message.
     """
 
     hosts: tuple[str, ...]
-    wrong: tuple[str, str, Mapping[str, Any]] | None = None
+    problem: tuple[str, str, Mapping[str, Any]] | None = None
 
 
 class ObjectView:
     """A set of objects by Key. Indices over all of them are built on first use."""
 
-    __slots__ = ("_cache", "admissions", "keys", "objects", "outside")
+    __slots__ = ("_cache", "admissions", "external", "keys", "objects")
 
-    def __init__(self, bodies: Sequence[Body], outside: ExternalObjects) -> None:
-        self.outside = outside
+    def __init__(self, bodies: Sequence[Body], external: ExternalObjects) -> None:
+        self.external = external
         self.keys: list[Key] = []
         self.objects: dict[Key, Body] = {}
         self._cache: dict[Any, Any] = {}
@@ -122,7 +123,7 @@ class ObjectView:
             key = kind_of(body["apiVersion"], body["kind"]), metadata.get("namespace", ""), metadata.get("name", "")
             self.keys.append(key)
             self.objects.setdefault(key, body)
-        for key in outside.present:
+        for key in external.present:
             self.objects.setdefault(key, EXISTS)
 
     def once(self, name: Any, make: Callable[[ObjectView], T]) -> T:
@@ -141,10 +142,10 @@ class ObjectView:
             return body
         if namespace and (body := self.objects.get((kind, "", name))):
             return body
-        others = self.outside.others
+        others = self.external.others
         if others is not None and (body := others.find(kind, namespace, name)):
             return body
-        if (kind, namespace, name) in self.objects or self.outside.declared(kind, namespace, name):
+        if (kind, namespace, name) in self.objects or self.external.declared(kind, namespace, name):
             return EXISTS
         return None if others is None else others.find(kind, namespace, name)
 
@@ -153,8 +154,8 @@ class ObjectView:
         for namespace, name in self.once("by kind", _by_kind).get(kind, ()):
             if body := self.objects[kind, namespace, name]:
                 yield namespace, name, body
-        if self.outside.others is not None:
-            yield from self.outside.others.all(kind)
+        if self.external.others is not None:
+            yield from self.external.others.all(kind)
 
     def holds(self, namespace: str) -> bool:
         """Whether the set has objects of the namespace, so that what it lacks there does not exist."""
@@ -186,11 +187,11 @@ class ObjectView:
         )
         return f"there is '{near_name}'" if near_name else ""
 
-    def note_once(self, code: str, what: Key, path: Path, **words: Any) -> Iterator[Finding]:
-        """A note about an object, once for all that refer to it."""
+    def note_once(self, code: str, key: Key, path: Path, **words: Any) -> Iterator[Finding]:
+        """A note about an object, reported for the first reference to it only."""
         reported: set[tuple[str, Key]] = self.once("noted", lambda _: set())
-        if (code, what) not in reported:
-            reported.add((code, what))
+        if (code, key) not in reported:
+            reported.add((code, key))
             yield code, path, words
 
 

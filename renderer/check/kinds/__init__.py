@@ -1,1 +1,1 @@
-"""Rules of one kind that no schema holds."""
+"""Rules for one kind beside its schema."""

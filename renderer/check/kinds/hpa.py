@@ -1,4 +1,4 @@
-"""HorizontalPodAutoscaler: what the API server checks beside the schema."""
+"""HorizontalPodAutoscaler: rules of the API server beside the schema."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 
 
-def hpa_rules(body: Body) -> Iterator[Finding]:
-    """What the API server validates of an HPA beside its schema (docs/design/kubernetes.md#horizontalpodautoscaler)."""
+def validate_hpa(body: Body) -> Iterator[Finding]:
+    """Findings by the API server's rules for an HPA beside its schema
+    (docs/design/kubernetes.md#horizontalpodautoscaler).
+    """
     spec = body["spec"]
     minimum, maximum = spec.get("minReplicas", 1), spec["maxReplicas"]
     if minimum > maximum:

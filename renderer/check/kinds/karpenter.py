@@ -1,4 +1,4 @@
-"""Karpenter's NodePool: what its controller refuses, and neither schema nor CEL rules of the CRD say."""
+"""Karpenter's NodePool: rules of its controller beside the schema and the CEL rules of the CRD."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collections.abc import Iterator
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import quoted, suggestion
 
-_KNOWN = {
+_KNOWN_VALUES = {
     "karpenter.sh/capacity-type": ("on-demand", "spot", "reserved"),
     "karpenter.k8s.aws/instance-tenancy": ("default", "dedicated"),
 }
-_VALUE = r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"  # as text: few runs need it
-_MEANS = "a label's value: at most 63 letters, digits, '-', '_' and '.', a letter or digit first and last"
+_LABEL_VALUE = r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"  # as text: few runs need it
+_LABEL_VALUE_RULE = "a label's value: at most 63 letters, digits, '-', '_' and '.', a letter or digit first and last"
 
 
-def pool_rules(body: Body) -> Iterator[Finding]:
+def validate_node_pool(body: Body) -> Iterator[Finding]:
     """Findings about a NodePool: requirements with values that no label can have or that Karpenter does not know, and
     duplicate taints.
     """
     base_path = ("spec", "template", "spec")
     spec = body["spec"]["template"]["spec"]
     for i, requirement in enumerate(spec.get("requirements") or ()):
-        known_values = _KNOWN.get(requirement["key"], ()) if requirement["operator"] == "In" else ()
+        known_values = _KNOWN_VALUES.get(requirement["key"], ()) if requirement["operator"] == "In" else ()
         for j, value in enumerate(requirement.get("values") or ()):
             path = (*base_path, "requirements", i, "values", j)
-            if not re.fullmatch(_VALUE, value):
-                yield "E306", path, {"value": value, "means": _MEANS}
+            if not re.fullmatch(_LABEL_VALUE, value):
+                yield "E306", path, {"value": value, "means": _LABEL_VALUE_RULE}
             elif known_values and value not in known_values:
                 yield (
                     "E304",
                     path,
                     {"value": value, "allowed": quoted(known_values), "hint": suggestion(value, known_values)},
                 )
-    seen = set()
+    taints = set()
     for key in ("taints", "startupTaints"):
         for i, taint in enumerate(spec.get(key) or ()):
-            if (taint["key"], taint["effect"]) in seen:
+            if (taint["key"], taint["effect"]) in taints:
                 yield "E571", (*base_path, key, i), {"what": f"the taint '{taint['key']}' with {taint['effect']}"}
-            seen.add((taint["key"], taint["effect"]))
+            taints.add((taint["key"], taint["effect"]))

@@ -1,4 +1,4 @@
-"""LeaderWorkerSet: what its webhook refuses, and what only a StatefulSet or the kubelet would find in its pods."""
+"""LeaderWorkerSet: rules of its webhook, and for its pods those of the StatefulSet controller and the kubelet."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from renderer.diagnostics import Path
 _MAX_INT32 = 2**31 - 1
 
 
-def lws_webhook(body: Body) -> Iterator[Finding]:
-    """What LeaderWorkerSet's webhook refuses beside the schema, or would rewrite.
+def validate_lws(body: Body) -> Iterator[Finding]:
+    """What LeaderWorkerSet's webhook refuses beside the schema, or would change.
 
     docs/design/kubernetes.md#leaderworkerset
     """
@@ -23,24 +23,24 @@ def lws_webhook(body: Body) -> Iterator[Finding]:
         yield "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
     update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
     rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    unavailable = _share(rollout.get("maxUnavailable", 1), replicas, up=False)
-    surge = _share(rollout.get("maxSurge", 0), replicas, up=True)
+    unavailable = _scaled_value(rollout.get("maxUnavailable", 1), replicas, up=False)
+    surge = _scaled_value(rollout.get("maxSurge", 0), replicas, up=True)
     for key, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
         if value is None:
             yield "E512", (*update, key), {"field": key, "value": rollout[key]}
     if unavailable == 0 and surge == 0 and replicas:
         yield "E513", update, {"replicas": replicas}
-    yield from _subgroups(metadata, template, size)
+    yield from _validate_subgroups(metadata, template, size)
     if template.get("restartPolicy") == "Default":
         yield "E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {}
-    yield from _identity(metadata["name"], spec, size)
+    yield from _validate_identity(metadata["name"], spec, size)
 
 
 _MAX_HASHED_NAME = {True: 54, False: 43}
 """Longest names of a LeaderWorkerSet whose groups have random keys, by whether a group is one pod."""
 
 
-def _identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
+def _validate_identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
     """What LeaderWorkerSet 0.11 refuses of its newer fields (docs: concepts/leaderworkerset, group-identity and
     failure-handling).
     """
@@ -60,15 +60,15 @@ def _identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
             (("spec", "groupReplacementPolicy"), "groupReplacementPolicy Immediate with groupIdentity Ordinal")
         )
     if "maxGroupRestarts" in template and template.get("restartPolicy") == "None":
-        where = ("spec", "leaderWorkerTemplate", "maxGroupRestarts")
-        pairs.append((where, "maxGroupRestarts with restartPolicy None"))
+        field_path = ("spec", "leaderWorkerTemplate", "maxGroupRestarts")
+        pairs.append((field_path, "maxGroupRestarts with restartPolicy None"))
     if "scheduling" in spec and spec.get("startupPolicy") == "LeaderReady":
         pairs.append((("spec", "scheduling"), "scheduling with startupPolicy LeaderReady"))
     for path, what in pairs:
         yield "E703", path, {"what": what, "hint": "change one of the two"}
 
 
-def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
+def _validate_subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
     path: Path = ("spec", "leaderWorkerTemplate", "subGroupPolicy")
     policy = template.get("subGroupPolicy")
     key = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
@@ -93,7 +93,7 @@ def _subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
         )
 
 
-def _share(value: float | str, replicas: int, *, up: bool) -> int | None:
+def _scaled_value(value: float | str, replicas: int, *, up: bool) -> int | None:
     """A number of groups, or a percentage of the replicas, rounded up or down; None above 100 %."""
     if not isinstance(value, str):
         return int(value)  # 1.0 is a whole number too
@@ -103,8 +103,8 @@ def _share(value: float | str, replicas: int, *, up: bool) -> int | None:
     return -(-percent * replicas // 100) if up else percent * replicas // 100
 
 
-def lws_pods(body: Body) -> Iterator[Finding]:
-    """What only a StatefulSet or the kubelet would find in the pod templates: a CRD checks no more than the schema."""
+def validate_lws_pods(body: Body) -> Iterator[Finding]:
+    """Findings about the pod templates: a CRD validates only their schema."""
     template = body["spec"]["leaderWorkerTemplate"]
     for part in ("leaderTemplate", "workerTemplate"):
         if part in template:

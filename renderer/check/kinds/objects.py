@@ -1,4 +1,4 @@
-"""Services and other workloads: rules of one object that no schema holds."""
+"""Services and workloads of apps/v1: rules for one object beside the schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
 
 
-def service_rules(body: Body) -> Iterator[Finding]:
+def validate_service(body: Body) -> Iterator[Finding]:
     """Findings about a Service: ports need unique names and numbers, and an empty clusterIP would drift."""
     spec = body["spec"]
     ports = spec.get("ports") or ()
@@ -23,7 +23,7 @@ def service_rules(body: Body) -> Iterator[Finding]:
         yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts for ever; leave it out"}
 
 
-def workload_rules(body: Body) -> Iterator[Finding]:
+def validate_workload(body: Body) -> Iterator[Finding]:
     """Findings about a workload: its selector must match its own pods, and its pod template must be consistent."""
     spec = body["spec"]
     labels = (spec["template"].get("metadata") or {}).get("labels") or {}

@@ -1,4 +1,4 @@
-"""Rules about one pod template, of whatever workload."""
+"""Rules for a pod template of any workload."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _validate_sleep(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding
     for hook, seconds in _sleep_hooks(lifecycle):
         if seconds > grace:
             grace_path: Path = ("terminationGracePeriodSeconds",)
-            where = grace_path if grace_path[0] in spec else (*path, "lifecycle", hook, "sleep", "seconds")
-            yield "E527", where, {"hook": hook, "seconds": seconds, "grace": grace}
+            finding_path = grace_path if grace_path[0] in spec else (*path, "lifecycle", hook, "sleep", "seconds")
+            yield "E527", finding_path, {"hook": hook, "seconds": seconds, "grace": grace}
 
 
 @_cache_shared
@@ -196,8 +196,8 @@ def _tiny_words(name: str, value: object) -> dict[str, Any]:
 
 def _unique(items: Sequence[Body], key: Callable[[Body], Any]) -> set[str] | int:
     """All values of the key, or the index of the first item that repeats one."""
-    seen = set(map(key, items))
-    if len(seen) == len(items):
-        return seen
+    values_set = set(map(key, items))
+    if len(values_set) == len(items):
+        return values_set
     values = [*map(key, items)]
     return next(i for i, value in enumerate(values) if value in values[:i])

@@ -1,4 +1,4 @@
-"""Roles and their bindings: rules of one object that no schema holds (Kubernetes, pkg/apis/rbac/validation)."""
+"""Roles and their bindings: rules for one object beside the schema (Kubernetes, pkg/apis/rbac/validation)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from renderer.diagnostics import Path
 _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 
 
-def role_rules(body: Body) -> Iterator[Finding]:
+def validate_role(body: Body) -> Iterator[Finding]:
     """Findings about the rules of a Role: each must name resources and their API groups."""
     for i, rule in enumerate(body.get("rules") or ()):
         path: Path = ("rules", i)
@@ -24,7 +24,7 @@ def role_rules(body: Body) -> Iterator[Finding]:
                 yield "E543", (*path, key) if key in rule else path, {"what": f"the rule names no {key}"}
 
 
-def binding_rules(body: Body) -> Iterator[Finding]:
+def validate_role_binding(body: Body) -> Iterator[Finding]:
     """Findings about the subjects of a RoleBinding: names that a ServiceAccount can have, and no API group."""
     for i, subject in enumerate(body.get("subjects") or ()):
         if subject["kind"] == "ServiceAccount":

@@ -42,7 +42,7 @@ def render(options: RenderOptions) -> RenderResult:
         *_left_out_errors(scope, result),
         *_check_other_files(scope, output, folder_state.stale, removed),
     ]
-    problems += [*check.folder(scope, states), *manifest_files.findings(scope, folder_state)]
+    problems += [*check.find_blocking_files(scope, states), *manifest_files.findings(scope, folder_state)]
     changed = [text for text in chart_files if states[text.path] != "same"]
     writes = options.write and not has_errors(problems, options.strict)
     return replace(

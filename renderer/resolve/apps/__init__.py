@@ -1,1 +1,1 @@
-"""Playgrounds, Services and what leads to them: what puts the other rooms together."""
+"""Plans of Playgrounds, Services, ModelRoutes, InferenceModels and of the objects that they share."""

@@ -72,7 +72,7 @@ def resolve_command_line(
     user_layers = _user_layers(app, base, run)
     layers += user_layers
     args, form = dialect.merge_args(engine.style, layers)
-    # Everything that the validation depends on, where the version is known; what presets say follows from these.
+    # Everything that the validation depends on, where the version is known; the layers of presets follow from these.
     validation_key: tuple[Any, ...] = (
         run.version,
         run.accelerator,

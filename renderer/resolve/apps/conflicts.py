@@ -10,7 +10,7 @@ from renderer.resolve.apps import model_routes
 from renderer.resolve.apps.variants import app_variants
 from renderer.resolve.gateway import pools, routing, settings, streaming
 
-_SUFFIXES = ("-lb", "-leaders")  # of the Services that stand beside a LeaderWorkerSet
+_SUFFIXES = ("-lb", "-leaders")  # of the Services of a LeaderWorkerSet
 
 
 def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
@@ -20,18 +20,17 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
     owners, diagnostics = {(app.namespace, app.name): app for app in inputs.apps}, Collector()
     split = [variant for app in inputs.apps for variant in app_variants(inputs, app) if variant.variant_of]
     for app in split:
-        other = owners.setdefault((app.namespace, app.name), app)
-        if other is not app:
-            _report_clash("E627", app, other, app.name, diagnostics)
+        owner = owners.setdefault((app.namespace, app.name), app)
+        if owner is not app:
+            _report_clash("E627", app, owner, app.name, diagnostics)
     suffixed = [key for key in owners if key[1].endswith((*_SUFFIXES, pools.SUFFIX))]  # rarely any
     for app in (*inputs.apps, *split) if suffixed else ():
         for suffix in _SUFFIXES:
-            needed = app.name + suffix
-            if clash := owners.get((app.namespace, needed)):
-                first, second = (app, clash) if app.variant_of else (clash, app)
-                _report_clash(
-                    "E627" if app.variant_of or clash.variant_of else "E288", first, second, needed, diagnostics
-                )
+            service_name = app.name + suffix
+            if clashing_app := owners.get((app.namespace, service_name)):
+                first, second = (app, clashing_app) if app.variant_of else (clashing_app, app)
+                code = "E627" if app.variant_of or clashing_app.variant_of else "E288"
+                _report_clash(code, first, second, service_name, diagnostics)
     for namespace, name in suffixed:
         pool_app = owners.get((namespace, name.removesuffix(pools.SUFFIX))) if name.endswith(pools.SUFFIX) else None
         if pool_app and routing.mode(pool_app, settings.read_gateway_settings(inputs.config, namespace)) == "pool":
@@ -41,9 +40,9 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
     return diagnostics.problems
 
 
-def _report_clash(code: str, app: App, other: App, needed: str, diagnostics: Collector) -> None:
+def _report_clash(code: str, app: App, other: App, name: str, diagnostics: Collector) -> None:
     file, line, _ = other.origin("metadata", "name").place
-    words = {"name": needed, "other": other.variant_of or other.name, "file": file, "line": line}
+    words = {"name": name, "other": other.variant_of or other.name, "file": file, "line": line}
     diagnostics.add(code, app.origin("metadata", "name"), **words)
 
 

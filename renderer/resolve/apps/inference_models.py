@@ -24,7 +24,7 @@ from renderer.resolve.gateway.routing import BackendShare, RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
 
 _GROUPS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io", "")
-_OLD = "inference.networking.x-k8s.io"
+_OLD_GROUP = "inference.networking.x-k8s.io"
 _PRIORITIES = {"Critical": 10, "Standard": 0, "Sheddable": -10}
 
 
@@ -39,7 +39,7 @@ class _Target(Struct, frozen=True):
     listed: bool = True
 
 
-def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
+def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
     """The plan of an InferenceModel. Raises Stop when there is no pool to plan for."""
     names.validate_route_name(item, diagnostics)
     name = item.spec["modelName"]
@@ -123,7 +123,7 @@ def _targets(item: TrafficInput, diagnostics: Collector) -> list[_Target]:
 
 
 def _find_app(context: RunContext, item: TrafficInput, diagnostics: Collector) -> App | None:
-    """The app that `poolRef` names, None where the pool is not ours. Raises Stop when no such pool is known."""
+    """The app that `poolRef` names, None where the pool is not one of ours. Raises Stop when no such pool is known."""
     name, origin = item.spec["poolRef"]["name"], item.origin("spec", "poolRef")
     reference: Mapping[str, object] = item.spec["poolRef"]
     for key, allowed in (("kind", ("InferencePool",)), ("group", _GROUPS)):
@@ -141,7 +141,7 @@ def _find_app(context: RunContext, item: TrafficInput, diagnostics: Collector) -
         if body.get("kind") == "InferencePool" and isinstance(metadata, dict) and metadata.get("name") == name:
             namespace = metadata.get("namespace") or "default"
             if namespace == item.namespace:
-                if str(body.get("apiVersion")).partition("/")[0] == _OLD:
+                if str(body.get("apiVersion")).partition("/")[0] == _OLD_GROUP:
                     diagnostics.stop("E661", origin.at("name"), name=name)
                 return None
             namespaces.append(namespace)
@@ -198,8 +198,8 @@ def _name_hint(name: str, served_names: Sequence[str], *, listed: bool) -> str:
 def _with_rights(
     item: TrafficInput, request: RouteRequest, apps: Sequence[App], diagnostics: Collector
 ) -> RouteRequest:
-    """The request with the rights of the apps that it leads to, since an InferenceModel has no field for them; an error
-    where the apps differ.
+    """The request with the tenants that its apps allow, since an InferenceModel has no field for them; an error where
+    the apps differ.
     """
     requests = [request.with_settings_of(app) for app in apps]
     for app, app_request in zip(apps, requests, strict=True):
@@ -235,15 +235,13 @@ def _backend_share(
         app = apps[0]
         if routing.mode(app, gateway_settings(context, app.namespace)) == "pool":
             diagnostics.stop("E644", target.origin, name=app.name)
-        return BackendShare(
-            routing.workload_targets(reachable_workloads(context, app, target.origin, diagnostics)), weight
-        ), app
+        app_plans = reachable_workloads(context, app, target.origin, diagnostics)
+        return BackendShare(routing.workload_targets(app_plans), weight), app
     if target.name not in plans[0].adapters:
         hint = _name_hint(target.name, [*apps_by_name, *plans[0].adapters], listed=target.listed)
         diagnostics.stop("E660", target.origin, name=target.name, where="in this namespace", hint=hint)
-    return BackendShare(
-        [replace(route_target, model=target.name) for route_target in routing.workload_targets(plans)], weight
-    ), pool_app
+    targets = [replace(route_target, model=target.name) for route_target in routing.workload_targets(plans)]
+    return BackendShare(targets, weight), pool_app
 
 
 def _steering(context: RunContext, item: TrafficInput, targets: Sequence[_Target], diagnostics: Collector) -> Steering:
@@ -268,7 +266,7 @@ def _steering(context: RunContext, item: TrafficInput, targets: Sequence[_Target
         pool=item.spec["poolRef"]["name"],
         model=item.spec["modelName"],
         priority=_PRIORITIES[item.spec.get("criticality", "Standard")],
-        # A weight of 0 beside others: nobody goes there, and the rewrite takes none.
+        # A target of weight 0 gets no requests, and an InferenceModelRewrite does not allow the weight.
         targets=tuple((target.name, target.weight) for target in targets if target.weight != 0),
         origins=lambda: origins,
     )

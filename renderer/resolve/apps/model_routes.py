@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from renderer.input_types import BackendSpec, ProviderSpec
 
 _KINDS = {"playground": "Playground", "service": "Service"}
-_COUNTS = {
+_TOKEN_KINDS = {
     "total": "TotalToken",
     "input": "InputToken",
     "output": "OutputToken",
     "cachedInput": "CachedInputToken",
     "reasoning": "ReasoningToken",
 }
-# By what an API speaks: the kind of key, and who has a version and a prefix (docs/design/routing.md#providers).
-_KEYS = {
+# By schema of an API: the usual type of key, and which have a version and a prefix (docs/design/routing.md#providers).
+_AUTH_TYPES = {
     "OpenAI": "APIKey",
     "Cohere": "APIKey",
     "Anthropic": "AnthropicAPIKey",
@@ -37,61 +37,54 @@ _KEYS = {
     "AWSBedrock": "AWSCredentials",
     "AWSAnthropic": "AWSCredentials",
 }
-_VERSIONED = ("AzureOpenAI",)
-_PREFIXED = ("OpenAI", "Cohere")
-_RETRIES = 2  # where priorities need some and nobody says how many (docs/design/routing.md#retries)
-_LABEL = 63
+_WITH_VERSION = ("AzureOpenAI",)
+_WITH_PREFIX = ("OpenAI", "Cohere")
+_RETRIES = 2  # the default where several priorities need some (docs/design/routing.md#retries)
+_MAX_NAME = 63
 
 
-def traffic_plan(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
-    """The plan of a ModelRoute. Raises Stop when a backend is so wrong that nothing can be planned."""
+def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
+    """The plan of a ModelRoute. Raises Stop when a backend is not known."""
     names.validate_route_name(item, diagnostics)
     settings, spec = gateway_settings(context, item.namespace), item.spec
-    off = settings.mode == "off" and not any(
+    routes_off = settings.mode == "off" and not any(
         _wants_route(context, item, backend, settings) for backend in spec["backends"]
     )
     provider_names_by_index = dict(provider_names(item))
     shares: list[BackendShare] = []
     plans: list[Plan] = []
     providers: list[ProviderPlan] = []
-    seen: dict[tuple[str, int], int] = {}
+    backend_indices: dict[tuple[str, int], int] = {}
     for i, backend in enumerate(spec["backends"]):
-        origin, priority = item.origin("spec", "backends", i), backend.get("priority", 0)
+        origin = item.origin("spec", "backends", i)
+        weight, priority = backend.get("weight", 1), backend.get("priority", 0)
         if "provider" in backend:
-            provider = _provider(
+            provider = _plan_provider(
                 context, item, backend["provider"], provider_names_by_index[i], origin.at("provider"), diagnostics
             )
             providers.append(provider)
-            shares.append(
-                BackendShare(
-                    (RouteTarget(provider.name, 1, backend["provider"]["modelName"]),),
-                    backend.get("weight", 1),
-                    priority,
-                )
-            )
+            target = RouteTarget(provider.name, 1, backend["provider"]["modelName"])
+            shares.append(BackendShare((target,), weight, priority))
             continue
         field: Literal["playground", "service"] = "playground" if "playground" in backend else "service"
         origin = origin.at(field)
-        if seen.setdefault((backend[field], priority), i) != i:
+        if backend_indices.setdefault((backend[field], priority), i) != i:
             diagnostics.add("E646", origin, name=backend[field])
         app = find_app(context, item.namespace, backend[field], _KINDS[field], origin, diagnostics)
         _validate_rights(item, app, origin, diagnostics)
-        if off:  # it is judged as far as nothing leads anywhere
-            shares.append(BackendShare((RouteTarget(app.name, 1, ""),), backend.get("weight", 1), priority))
+        if routes_off:  # weights are validated all the same
+            shares.append(BackendShare((RouteTarget(app.name, 1, ""),), weight, priority))
             continue
         app_plans = reachable_workloads(context, app, origin, diagnostics)
         plans += app_plans
-        targets = (
-            [pools.pool_target(app_plans[0])]
-            if routing.mode(app, settings) == "pool"
-            else routing.workload_targets(app_plans)
-        )
-        shares.append(BackendShare(targets, backend.get("weight", 1), priority))
+        in_pool = routing.mode(app, settings) == "pool"
+        targets = [pools.pool_target(app_plans[0])] if in_pool else routing.workload_targets(app_plans)
+        shares.append(BackendShare(targets, weight, priority))
         if targets[0].pool:
             _validate_pool_backend(context, item, app_plans[0], origin, diagnostics)
     _validate_weights(item, shares, diagnostics)
-    hostnames, limits = _hostnames(item, settings, diagnostics), _limits(item, settings, diagnostics)
-    if off:
+    hostnames, limits = _hostnames(item, settings, diagnostics), _token_limits(item, settings, diagnostics)
+    if routes_off:
         return TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     priorities = {part.priority for part in shares}
     retries = _retries(item, shares, plans, len(priorities), diagnostics)
@@ -184,9 +177,7 @@ def _stop_unknown_app(
 
 
 def reachable_workloads(context: RunContext, app: App, origin: Origin, diagnostics: Collector) -> list[Plan]:
-    """The workloads of an app that the public name of a ModelRoute or InferenceModel leads to. Raises Stop where the
-    app turns routes off.
-    """
+    """The plans of an app to which a ModelRoute or InferenceModel leads. Raises Stop where the app turns routes off."""
     if routing.mode(app, gateway_settings(context, app.namespace)) == "off":
         diagnostics.stop("E643", origin, name=app.name)
     return plan_workloads(context, app, diagnostics)
@@ -253,13 +244,13 @@ def _hostnames(item: TrafficInput, settings: GatewaySettings, diagnostics: Colle
     return tuple(dict.fromkeys(hostnames))
 
 
-def _limits(item: TrafficInput, settings: GatewaySettings, diagnostics: Collector) -> tuple[TokenLimit, ...]:
+def _token_limits(item: TrafficInput, settings: GatewaySettings, diagnostics: Collector) -> tuple[TokenLimit, ...]:
     limits: dict[tuple[str, str, str], TokenLimit] = {}
     for i, entry in enumerate(item.spec.get("tokenLimits") or ()):
         origin = item.origin("spec", "tokenLimits", i)
         header = settings.tenant if entry["per"] == "tenant" else entry["per"]["header"]
         _validate_budget_header(settings, header, entry["per"] == "tenant", origin.at("per"), diagnostics)
-        limit = TokenLimit(header, entry["tokens"], entry["interval"], _COUNTS[entry.get("count", "total")])
+        limit = TokenLimit(header, entry["tokens"], entry["interval"], _TOKEN_KINDS[entry.get("count", "total")])
         if limits.setdefault((header.lower(), limit.unit, limit.kind), limit) is not limit:
             diagnostics.add("E652", origin)
     return tuple(limits.values())
@@ -285,36 +276,36 @@ def _validate_budget_header(
 
 def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:
     """The names of the objects of a ModelRoute's providers, by the index of the backend."""
-    taken: list[str] = []
+    names: list[str] = []
     for i, backend in enumerate(item.spec["backends"] if item.kind == "ModelRoute" else ()):
         if "provider" in backend:
             name = f"{item.name}-{backend['provider']['hostname'].replace('.', '-')}"
-            while name in taken:
+            while name in names:
                 name += "-2"
-            taken.append(name)
+            names.append(name)
             yield i, name
 
 
 def _validate_api(spec: ProviderSpec, origin: Origin, diagnostics: Collector) -> None:
     """An error where an API lacks its version or has a field of another API; a warning for an unusual kind of key."""
     speaks, kind = spec["schema"], spec["auth"]["type"]
-    if speaks in _VERSIONED and "version" not in spec:
+    if speaks in _WITH_VERSION and "version" not in spec:
         words = {"what": "needs a version", "hint": "write version, such as 2025-01-01-preview"}
         diagnostics.add("E666", origin, schema=speaks, **words)
-    for key, schemas in (("version", (*_VERSIONED, "AWSAnthropic")), ("prefix", _PREFIXED)):
+    for key, schemas in (("version", (*_WITH_VERSION, "AWSAnthropic")), ("prefix", _WITH_PREFIX)):
         if key in spec and speaks not in schemas:
             diagnostics.add("E666", origin.at(key, key=True), schema=speaks, what=f"has no {key}", hint="leave it out")
-    usual = _KEYS[speaks]
+    usual = _AUTH_TYPES[speaks]
     if kind != usual:
         diagnostics.add("W246", origin.at("auth", "type"), schema=speaks, kind=kind, usual=usual)
 
 
-def _provider(
+def _plan_provider(
     context: RunContext, item: TrafficInput, spec: ProviderSpec, name: str, origin: Origin, diagnostics: Collector
 ) -> ProviderPlan:
     host, auth = spec["hostname"], spec["auth"]
-    if len(name) > _LABEL:
-        diagnostics.add("E663", origin.at("hostname"), name=name, why=f"which is longer than {_LABEL} characters")
+    if len(name) > _MAX_NAME:
+        diagnostics.add("E663", origin.at("hostname"), name=name, why=f"which is longer than {_MAX_NAME} characters")
     elif app := context.apps.get((item.namespace, name)):
         diagnostics.add("E663", origin.at("hostname"), name=name, why=f"as those of a {app.kind}")
     _validate_api(spec, origin, diagnostics)

@@ -40,7 +40,7 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
     names.validate_app_names(app, 1, 1, diagnostics)
-    replicas = triggers.replicas(app, diagnostics)
+    replicas = triggers.fixed_replicas(app, diagnostics)
     triggers.validate_bounds(app, diagnostics)
     settings = gateway_settings(context, app.namespace)
     mode = routing.mode(app, settings)
@@ -55,7 +55,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     pod, command, config, patch_origins = _plan_pod(context, app, base, run, diagnostics)
     if context.metrics_collected:
         pod = monitoring.with_metrics_path(pod, run.engine)
-    scaler = triggers.scaler(context, app, run.engine, run.config, diagnostics)
+    scaler = triggers.plan_scaler(context, app, run.engine, run.config, diagnostics)
     monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
     spec, served_name = engine.spec, run.served_name
@@ -239,3 +239,57 @@ def _client_model_name(context: RunContext, app: App, base: AppBase, run: Engine
         origin = engine_run.served_name_origin(app, base.claim.main)
         diagnostics.add("W233", origin, backend=run.engine.runtime.name, name=name_in_engine)
     return name_in_engine
+
+
+def _origins(
+    context: RunContext,
+    app: App,
+    base: AppBase,
+    run: EngineRun,
+    line: CommandLine,
+    pod: Pod,
+    patched: Mapping[Path, Origin],
+) -> Mapping[Path, Origin]:
+    """What made each part of the plan; asked for only when something is wrong with an object."""
+    at, mine = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
+    origins: dict[Path, Origin] = {
+        (): app.origin(),
+        ("name",): app.origin("metadata", "name"),
+        ("namespace",): app.origin("metadata", "namespace"),
+        ("replicas",): app.origin("spec", "replicas"),
+        ("elastic",): app.origin("spec", "elasticConfig"),
+    }
+    runner: Path = ("template", "spec", "containers", 0)
+    origins |= {
+        (*runner, "image"): run.version_layers[-1].origin
+        if "version" in run.backend_config
+        else run.image_layers[-1].origin,
+        (*runner, "args"): run.config.origin.at("args"),
+        (*runner, "env"): at.at("envs"),
+        (*runner, "resources"): (mine if "resources" in run.backend_config else run.config.origin).at("resources"),
+    }
+    as_written = ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
+    origins |= {(*runner, key): at.at(key) for key in as_written}
+    if flavor := base.pod_needs.placement.origins(base.claim.main):
+        origins |= {("template", "spec", key): flavor.model.at("nodeSelector") for key in ("nodeSelector", "affinity")}
+    config = context.inputs.config
+    everywhere = dict.fromkeys(("tolerations", *context.pod_defaults.fields, "topologySpreadConstraints"), "pods")
+    origins |= {("template", "spec", key): config.origin(word, key) for key, word in everywhere.items()}
+    origins["template", "spec", "runtimeClassName"] = config.origin("flavors")
+    origins |= provenance.said(context, app, base, run, line, pod, patched)
+    origins |= {("config", key): path for key, path in preparation.file_origins(run.engine, run.words)}
+    touched = {path[:2] for path in patched}  # their items have other numbers, or are others
+    origins |= {
+        ("template", *path): origin
+        for path, origin in pods.origins(base.pod_needs, {}, _accelerator_tolerations(run.accelerator))
+        if not isinstance(path[-1], int) or path[:2] not in touched
+    }
+    origins |= {("template", *path): origin for path, origin in patched.items()}
+    if trigger := triggers.find_trigger(context, app, run.engine, run.config):
+        origins |= {
+            ("speakers", "scale", i): origin
+            for i, origin in enumerate(triggers.trigger_origins(run.engine, run.config, trigger))
+        }
+        origins["metrics",] = trigger[1].at("metrics")
+        origins["behavior",] = trigger[1].at("behavior")
+    return origins

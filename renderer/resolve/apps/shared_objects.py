@@ -98,7 +98,7 @@ def _sufficient_buckets(gateway: settings.GatewaySettings, needs: list[SharedNee
     scores = {model: routing.score(bucket, model) for model, bucket in buckets.items()}
     count = int(gateway.get("routeBuckets"))
     while max(Counter(buckets.values()).values()) > routing.MAX_PACKED_RULES:
-        bucket = routing.bucket(count)  # one more takes the models for which its score is the highest
+        bucket = routing.bucket(count)  # the next bucket gets the models for which its score is the highest
         count += 1
         for model, best in scores.items():
             if (score := routing.score(bucket, model)) > best:

@@ -1,1 +1,1 @@
-"""What scales a workload."""
+"""Replicas, triggers and autoscalers."""

@@ -25,8 +25,8 @@ _CPU = SharedMap(
 )
 
 
-def replicas(app: App, diagnostics: Collector) -> int | None:
-    """The fixed number of groups; None where an autoscaler owns it."""
+def fixed_replicas(app: App, diagnostics: Collector) -> int | None:
+    """The fixed number of groups; None where an autoscaler sets it."""
     count = app.spec.get("replicas")
     if app.spec.get("elasticConfig") is not None:
         if count is not None:
@@ -37,30 +37,29 @@ def replicas(app: App, diagnostics: Collector) -> int | None:
     return 1 if count is None else count
 
 
-def trigger(context: RunContext, app: App, engine: Engine, config: RecommendedConfig) -> tuple[Body, Origin] | None:
+def find_trigger(
+    context: RunContext, app: App, engine: Engine, config: RecommendedConfig
+) -> tuple[Body, Origin] | None:
     """The trigger and its origin: that of the Playground, else of its recommended config, else the preset's queue
     metric; None without one.
     """
     app_trigger = (app.spec.get("elasticConfig") or {}).get("scaleTrigger")
     if app_trigger is not None:
-        return (
-            (app_trigger["hpa"], app.origin("spec", "elasticConfig", "scaleTrigger", "hpa"))
-            if "hpa" in app_trigger
-            else None
-        )
+        origin = app.origin("spec", "elasticConfig", "scaleTrigger", "hpa")
+        return (app_trigger["hpa"], origin) if "hpa" in app_trigger else None
     recommended = config.spec.get("scaleTrigger")
     if recommended is not None and recommended.get("hpa") is not None:
         return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    if context.metrics_collected and (queue := _queue(engine)) is not None:
+    if context.metrics_collected and (queue := _queue_trigger(engine)) is not None:
         return queue, engine.origin.at("engine", "scale")
     return None
 
 
-def triggers(engine: Engine, config: RecommendedConfig, chosen: tuple[Body, Origin]) -> Iterator[Origin]:
-    """The origins of all triggers that were given, the one that wins last."""
-    others = [engine.origin.at("engine", "scale")] if "scale" in engine.spec else []
-    others += [config.origin.at("scaleTrigger", "hpa")] if (config.spec.get("scaleTrigger") or {}).get("hpa") else []
-    yield from (other for other in others if other != chosen[1])
+def trigger_origins(engine: Engine, config: RecommendedConfig, chosen: tuple[Body, Origin]) -> Iterator[Origin]:
+    """The origins of all triggers that are set, the winning one last. `chosen`: what find_trigger() returned."""
+    origins = [engine.origin.at("engine", "scale")] if "scale" in engine.spec else []
+    origins += [config.origin.at("scaleTrigger", "hpa")] if (config.spec.get("scaleTrigger") or {}).get("hpa") else []
+    yield from (origin for origin in origins if origin != chosen[1])
     yield chosen[1]
 
 
@@ -78,15 +77,15 @@ def validate_bounds(app: App, diagnostics: Collector) -> None:
         diagnostics.add("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
 
 
-def scaler(
+def plan_scaler(
     context: RunContext, app: App, engine: Engine, config: RecommendedConfig, diagnostics: Collector
 ) -> Scaler | None:
-    """The autoscaler, None without elasticConfig."""
+    """The autoscaler, None without elasticConfig; an error where there is nothing to scale on."""
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return None
     minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
-    chosen = trigger(context, app, engine, config)
+    chosen = find_trigger(context, app, engine, config)
     if chosen is None:
         if "scaleTrigger" not in elastic:  # validate_bounds() has reported it
             _report_missing_trigger(context, app, engine, diagnostics)
@@ -106,10 +105,8 @@ def _metrics_and_behavior(spec: Body, origin: Origin, diagnostics: Collector) ->
     metrics = spec.get("metrics") or []
     if not metrics:
         diagnostics.add("W203", origin)
-    metric_specs = tuple(
-        [template.share_maps(canonicalize_quantities(metric, origin, diagnostics)) for metric in metrics]
-    )
-    return metric_specs or (_CPU,), template.share_maps(spec.get("behavior") or {})
+    canonical = [template.share_maps(canonicalize_quantities(metric, origin, diagnostics)) for metric in metrics]
+    return tuple(canonical) or (_CPU,), template.share_maps(spec.get("behavior") or {})
 
 
 def queue_metric(engine: EngineSpec) -> str:
@@ -124,7 +121,7 @@ def validate_metric(engine: EngineSpec, origin: Origin, diagnostics: Collector) 
         diagnostics.add("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
 
 
-def _queue(engine: Engine) -> Body | None:
+def _queue_trigger(engine: Engine) -> Body | None:
     """The preset's own trigger: its queue metric, with a behavior that fits the engine's start-up time; None without
     one, or where nothing could read it.
     """
@@ -138,11 +135,8 @@ def _queue(engine: Engine) -> Body | None:
 
 def _report_missing_trigger(context: RunContext, app: App, engine: Engine, diagnostics: Collector) -> None:
     """An error about why there is nothing to scale on, and so no autoscaler."""
-    origin, name, engine_origin = (
-        app.origin("spec", "elasticConfig", key=True),
-        engine.runtime.name,
-        engine.origin.at("engine"),
-    )
+    origin, name = app.origin("spec", "elasticConfig", key=True), engine.runtime.name
+    engine_origin = engine.origin.at("engine")
     if not context.metrics_collected:
         diagnostics.add("E275", origin, backend=name)
     elif "scale" not in engine.spec:

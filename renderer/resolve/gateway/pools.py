@@ -53,9 +53,7 @@ def add_pool(
             diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=name, what=effect)
     labelled_pod = replace(pod, labels={**pod.labels, picker_preset.engine_label: plan.backend})
     pool = _plan_pool(context, picker_preset, plan)
-    return [
-        replace(plan, pool=pool, leader=labelled_pod) if plan.leader else replace(plan, pool=pool, worker=labelled_pod)
-    ]
+    return [replace(plan, pool=pool, **{"leader" if plan.leader else "worker": labelled_pod})]
 
 
 def _unfit_reason(plan: Plan) -> str:

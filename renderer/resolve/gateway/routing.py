@@ -13,7 +13,19 @@ from msgspec.structs import astuple, replace
 
 from renderer.api import App, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
-from renderer.plan import Body, PackedRule, Plan, RoutePlan, RouteTarget, SharedNeed, TokenLimit
+from renderer.plan import (
+    MANY_ROUTES,
+    MANY_WITH_KEYS,
+    MESSAGE_BYTES,
+    RULE_BYTES,
+    Body,
+    PackedRule,
+    Plan,
+    RoutePlan,
+    RouteTarget,
+    SharedNeed,
+    TokenLimit,
+)
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.schema import spec_default
@@ -27,8 +39,7 @@ ROUTE = "AIGatewayRoute"
 MAX_PACKED_RULES = 15  # of a route; the AI gateway adds a sixteenth
 PUBLIC_NAME = "PublicName"  # the kind of SharedNeeds that claim a public name, which has one owner
 _SEPARATOR = "\n"  # no name contains it
-# Bytes of a message, of a model in it, and of a key besides its name and value (docs/design/gateway.md#message-size).
-_MESSAGE_BYTES, _RULE_BYTES, _KEY_OVERHEAD = 4 << 20, 3400, 8
+_KEY_OVERHEAD = 8  # bytes of an API key in a message, besides its name and value
 _MAX_WEIGHT = 1_000_000  # of a backend (Gateway API)
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
 _DIRECT_DRAIN = 10  # seconds until a pod has left the endpoints, where clients do not use DNS
@@ -221,10 +232,9 @@ def _validate_rights(
 
 
 def packed_route(gateway_settings: GatewaySettings, model: str) -> str:
-    """The name of the AIGatewayRoute that holds the rule of this public name in the packed layout, '' in the other
-    layout.
+    """The name of the AIGatewayRoute with the rule of this public name in the packed layout, '' in the other layout.
 
-    It is chosen by rendezvous hashing, so that a name stays where it is when others come and go.
+    It is chosen by rendezvous hashing, so that it stays the same when other names come and go.
     """
     if gateway_settings.get("routeLayout") != "packed":
         return ""
@@ -356,12 +366,8 @@ def _report_duplicate_name(
         hint += ", or give the namespace a Gateway of its own"
     elif both_apps:
         hint += ", or write a ModelRoute over both"
-    if isinstance(app, TrafficInput):
-        origin = app.origin("spec", "modelName")
-    else:
-        origin = (
-            app.origin("spec", "servedModelName") if "servedModelName" in app.spec else app.origin("metadata", "name")
-        )
+    field = "modelName" if isinstance(app, TrafficInput) else "servedModelName"
+    origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
     diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
 
@@ -371,16 +377,16 @@ def _validate_capacity(inputs: Inputs, gateway_settings: GatewaySettings, count:
     name, origin = "/".join(gateway_settings.gateway), gateway_settings.at("name")
     if count > gateway_settings.max_rules:
         diagnostics.add("E626", origin, name=name, count=count, most=gateway_settings.max_rules)
-    elif count > settings.MANY_ROUTES and gateway_settings.get("routeLayout") == "model":
-        diagnostics.add("W240", origin, name=name, count=count, most=settings.MANY_ROUTES)
+    elif count > MANY_ROUTES and gateway_settings.get("routeLayout") == "model":
+        diagnostics.add("W240", origin, name=name, count=count, most=MANY_ROUTES)
     keys = gateway_settings.auth.get("apiKeys")
     key_bytes = _key_bytes(inputs, gateway_settings.gateway[0], keys["secretName"]) if keys else 0
-    if keys and key_bytes is None and count > settings.MANY_WITH_KEYS:
+    if keys and key_bytes is None and count > MANY_WITH_KEYS:
         diagnostics.add("W241", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count)
     elif (
         key_bytes
         and not gateway_settings.get("maxModels")
-        and (most := _MESSAGE_BYTES // (_RULE_BYTES + 2 * key_bytes)) < count
+        and (most := MESSAGE_BYTES // (RULE_BYTES + 2 * key_bytes)) < count
     ):
         diagnostics.add("E617", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count, most=most)
 
@@ -438,11 +444,8 @@ def _backends_field(app: App | TrafficInput, request: RouteRequest) -> Path:
 
 def _timeout_origin(gateway_settings: GatewaySettings, request: RouteRequest, key: str) -> Origin:
     """The origin of one of the timeouts."""
-    return (
-        request.timeouts_origin.at(key)
-        if request.timeouts_origin and key in request.timeouts
-        else gateway_settings.at("timeouts", key)
-    )
+    origin = request.timeouts_origin if key in request.timeouts else None
+    return origin.at(key) if origin else gateway_settings.at("timeouts", key)
 
 
 def _backend_origins(app: App | TrafficInput, request: RouteRequest) -> Iterator[tuple[Path, Origin]]:

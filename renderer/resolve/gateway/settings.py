@@ -13,16 +13,13 @@ from msgspec import Struct
 from renderer import component_versions, jwt_providers, schema
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.plan import Body, GatewayPlan
+from renderer.plan import MAX_PACKED_ROUTE_RULES, MAX_RULES, MODEL_HEADER, Body, GatewayPlan
 from renderer.resolve import target_versions
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
 
 TENANT_HEADER = "x-tenant-id"
 _API_KEY_HEADER = "x-api-key"  # the default header for API keys
-MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
-MANY_WITH_KEYS = 250  # models, above which API keys may fill the message (docs/design/gateway.md#message-size)
-MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square (docs/design/gateway.md#memory)
 _DEFAULTS: Mapping[str, Any] = {
     "mode": "backend",
     "name": "llmaz-gateway",
@@ -39,7 +36,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "routeLayout": "model",
     "routeBuckets": 8,
 }
-_MAX_RULES = {"model": 1200, "packed": 1400}  # rules on one Gateway (docs/design/gateway.md#message-size)
 REQUEST_TIMEOUT = "300s"
 _MAX_SERVICE_NAME = 63  # characters of a Service's name
 _POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
@@ -60,8 +56,8 @@ _GATEWAY_KEYS = (
 
 class GatewaySettings(Struct, frozen=True, eq=False):
     """The gateway settings of one namespace. `values`: all settings, with defaults; `gateway`: namespace and name of
-    the Gateway; `auth`: its authentication, empty for none; `tenant`: the header that holds the authenticated client;
-    `dns_ttl`: seconds that a DNS answer is valid; `created`: whether we make the Gateway; `policies`: a cache of its
+    the Gateway; `auth`: its authentication, empty for none; `tenant`: the header with the authenticated client;
+    `dns_ttl`: seconds that a DNS answer is valid; `created`: whether we create the Gateway; `policies`: a cache of its
     authentication, by whether it is referred to from another namespace.
     """
 
@@ -92,7 +88,9 @@ class GatewaySettings(Struct, frozen=True, eq=False):
     @property
     def max_rules(self) -> int:
         """The largest number of rules on the Gateway."""
-        return int(self.get("maxModels") or _MAX_RULES[self.get("routeLayout")])
+        return int(
+            self.get("maxModels") or (MAX_PACKED_ROUTE_RULES if self.get("routeLayout") == "packed" else MAX_RULES)
+        )
 
 
 def read_gateway_settings(config: RenderConfig, namespace: str) -> GatewaySettings:
@@ -150,7 +148,7 @@ def collect_gateways(config: RenderConfig, diagnostics: Collector) -> dict[tuple
             if len(proxy) > _MAX_SERVICE_NAME or not proxy[0].isalpha() or proxy_owner is not setting:
                 diagnostics.add("E634", setting.at("name"), name=name, proxy=proxy)
     for key, code in (("auth", "E621"), ("tls", "E630")):
-        if config.get("gateway", key) == {}:  # a namespace may say so, to have none
+        if config.get("gateway", key) == {}:  # only a namespace may, to have none
             diagnostics.add(code, config.origin("gateway", key, key=True))
     for settings in gateways.values():
         if settings.created and "issuer" in (settings.get("tls") or {}) and not settings.hostnames:
@@ -200,8 +198,8 @@ def _validate_auth(gateways: Mapping[tuple[str, str], GatewaySettings], diagnost
         if tenant in (MODEL_HEADER, "host", *(_credential_headers(auth) if valid else ())):
             diagnostics.add("E632", settings.at("auth", "tenantHeader"), header=settings.tenant, other=TENANT_HEADER)
         if valid:
-            for path, why, hint in jwt_providers.provider_faults(auth.get("jwt") or ()):
-                words = {"what": f"SecurityPolicy of {'/'.join(settings.gateway)}", "why": why, "hint": hint}
+            for path, reason, hint in jwt_providers.provider_faults(auth.get("jwt") or ()):
+                words = {"what": f"SecurityPolicy of {'/'.join(settings.gateway)}", "why": reason, "hint": hint}
                 diagnostics.add(
                     "E611", settings.at("auth", "jwt", *path), effect="every request is answered with 500", **words
                 )
@@ -216,12 +214,14 @@ def _credential_headers(auth: Mapping[str, Any]) -> Iterator[str]:
     if "headers" not in (auth.get("apiKeys") or {"headers": ()}):
         yield _API_KEY_HEADER
     for provider in auth.get("jwt") or ():
-        where = provider.get("extractFrom")
-        yield from (header["name"].lower() for header in where.get("headers") or ()) if where else ("authorization",)
+        extraction = provider.get("extractFrom")
+        yield from (
+            (header["name"].lower() for header in extraction.get("headers") or ()) if extraction else ("authorization",)
+        )
 
 
 def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bool:
-    """Whether the JWT providers hold against the schema of a SecurityPolicy; an error for each finding."""
+    """Whether the JWT providers are valid by the schema of a SecurityPolicy; an error for each finding."""
     providers = settings.auth.get("jwt") or ()
     target = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "x"}
     body = {
@@ -233,7 +233,7 @@ def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bo
     if not providers or schema.valid(_POLICY, body):
         return True
     for finding in schema.findings(_POLICY, body):
-        origin = settings.at("auth", "jwt", *finding.path[3:])  # as check says it of the policy
+        origin = settings.at("auth", "jwt", *finding.path[3:])  # below `spec.jwt.providers`
         diagnostics.add(finding.code, origin, **schema.words(finding, None))
     return False
 

@@ -181,7 +181,8 @@ def _grant(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> _G
     reference = ("valueFrom", "secretKeyRef")
     entries = [origin.at("envs", i) for i in range(len(env))]
     field_origins: list[dict[Path, Origin]] = [
-        {(): at, (*reference, "key"): at.at("key"), (*reference, "name"): secret_origin} for at in entries
+        {(): entry_origin, (*reference, "key"): entry_origin.at("key"), (*reference, "name"): secret_origin}
+        for entry_origin in entries
     ]
     if file := entry.get("file"):
         volume = f"{entry['secret']}-credentials"

@@ -123,13 +123,13 @@ def _patch_containers(
 ) -> tuple[Container, ...]:
     diagnostics = merge.diagnostics
     containers = {container.name: container for container in containers_before}
-    seen: set[str] = set()
+    patched_names: set[str] = set()
     for i, patch in enumerate(patches):
         name, item_origin = patch["name"], origin.at(i)
-        if name in seen:
+        if name in patched_names:
             diagnostics.add("E294", item_origin.at("name"), name=name)
             continue
-        seen.add(name)
+        patched_names.add(name)
         if name == pods.RUNNER and not _may_patch_runner(patch, item_origin, diagnostics):
             continue
         if patch.get(_DIRECTIVE) == _DELETE:
@@ -146,7 +146,7 @@ def _patch_containers(
         if "image" in patch:
             merge.origins["spec", group, name] = item_origin
     merge.renumber(("spec", group), {name: i for i, name in enumerate(containers)})
-    if seen.issuperset(containers):
+    if patched_names.issuperset(containers):
         merge.origins["spec", group] = origin
     return tuple(containers.values())
 
@@ -355,12 +355,12 @@ class _Merge:
         path: Path,
     ) -> list[Body]:
         keys: Sequence[str] = merge_keys["="]
-        items, seen = _Items(old_items, keys), _Items((), keys)
+        items, earlier_patches = _Items(old_items, keys), _Items((), keys)
         patched = set()
         for i, patch in enumerate(patches):
             item_origin, name = origin.at(i), patch[keys[0]]
-            is_duplicate = seen.find(patch) is not None
-            seen.append(patch)
+            is_duplicate = earlier_patches.find(patch) is not None
+            earlier_patches.append(patch)
             if is_duplicate:
                 self.diagnostics.add("E294", item_origin.at(keys[0]), name=name)
                 continue

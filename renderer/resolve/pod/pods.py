@@ -362,10 +362,10 @@ def origins(
 
 
 def runner_origins(
-    needs: PodNeeds, template: Mapping[str, Any], flavor: FlavorOrigins | None, at: Origin
+    needs: PodNeeds, template: Mapping[str, Any], flavor: FlavorOrigins | None, origin: Origin
 ) -> tuple[dict[str, Origin], dict[Path, Origin]]:
-    """The origins of the variables of a hand-written runner, by name; and of its fields, by path in the template. `at`:
-    the origin of the template.
+    """The origins of the variables of a hand-written runner, by name; and of its fields, by path in the template.
+    `origin`: of the template.
     """
     containers = (template.get("spec") or {}).get("containers") or ()
     index = next((i for i, container in enumerate(containers) if container["name"] == RUNNER), None)
@@ -373,9 +373,11 @@ def runner_origins(
         return {}, {}
     runner: Path = ("spec", "containers", index)
     history = merge_entries([needs.defaults.env, containers[index].get("env") or ()]).history
-    layers = [needs.defaults.part.at("env"), at.at(*runner, "env")]
+    layers = [needs.defaults.part.at("env"), origin.at(*runner, "env")]
     env = {str(path[0]): origins[-1] for path, origins in layer_origins(history, layers)}
-    field_origins: dict[Path, Origin] = {(*runner, "env", i): origin for i, origin in enumerate(env.values())}
+    field_origins: dict[Path, Origin] = {
+        (*runner, "env", i): variable_origin for i, variable_origin in enumerate(env.values())
+    }
     if flavor:
         names = itertools.product(("limits", "requests"), needs.placement.limits)
         field_origins |= {(*runner, "resources", side, name): flavor.at("limits", name) for side, name in names}
