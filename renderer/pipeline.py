@@ -167,7 +167,10 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
     manifests = each_of(apps, build.build_manifests, plans)
     problems = each_of(
-        apps, check.manifest_validator(manifests, run.external), manifests, each_of(apps, resolve.referenced_objects, plans)
+        apps,
+        check.manifest_validator(manifests, run.external),
+        manifests,
+        each_of(apps, resolve.referenced_objects, plans),
     )
     texts = each_of(apps, make_texts, plans, manifests)
     return list(
@@ -188,7 +191,9 @@ def render_shared(outside: check.ExternalObjects, plan: SharedPlan) -> Rendered:
     """The shared objects of a namespace, or of the cluster, and their file."""
     manifests = build.build_shared(plan)
     return Rendered(
-        manifests, manifest_files.shared_files(plan, manifests), check.validate_manifests(manifests, targets=outside.targets)
+        manifests,
+        manifest_files.shared_files(plan, manifests),
+        check.validate_manifests(manifests, targets=outside.targets),
     )
 
 

@@ -42,7 +42,9 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
     plans: Sequence[Plan | TrafficPlan]
     try:
         if isinstance(item, TrafficInput):
-            make_plan = model_routes.plan_model_route if item.kind == "ModelRoute" else inference_models.plan_inference_model
+            make_plan = (
+                model_routes.plan_model_route if item.kind == "ModelRoute" else inference_models.plan_inference_model
+            )
             plans = [make_plan(context, item, diagnostics)]
         else:
             plans = _with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)

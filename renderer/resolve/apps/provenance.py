@@ -120,8 +120,8 @@ def _patched_pod_origins(planned: PlannedPlayground) -> _Origins:
 
 def _trigger_origins(planned: PlannedPlayground) -> _Origins:
     engine, config = planned.run.engine, planned.run.config
-    if trigger := triggers.trigger(planned.context, planned.app, engine, config):
-        for i, origin in enumerate(triggers.triggers(engine, config, trigger)):
+    if trigger := triggers.find_trigger(planned.context, planned.app, engine, config):
+        for i, origin in enumerate(triggers.trigger_origins(engine, config, trigger)):
             yield ("layers", "scale", i), origin
         yield ("metrics",), trigger[1].at("metrics")
         if trigger[1] == engine.origin.at("engine", "scale"):
