@@ -40,7 +40,7 @@ def json_text(
     value: object,
     *,
     indent: int | None = None,
-    default: Callable[[Any], Any] | None = None,
+    default: Callable[[object], object] | None = None,
     beyond_bmp: bool = True,
 ) -> str:
     """For programs that read JSON, and whoever looks at it. `default`: as of `json.dumps`. Without `beyond_bmp` only

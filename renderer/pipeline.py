@@ -175,7 +175,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
     )
 
 
-def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[Any]) -> list[Result]:
+def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[object]) -> list[Result]:
     """A stage's results for each item, or for the columns' entries of each. Internal faults name the item's file."""
     results: list[Result] = []
     with naming_file(lambda: items[len(results)].document.name):  # one context for all items

@@ -15,7 +15,7 @@ def hpa(plan: Plan) -> list[Manifest]:
         return []
     labels = {**plan.labels, "app.kubernetes.io/component": "autoscaler"}
     low, high, metrics, behavior = scaler.min_replicas, scaler.max_replicas, scaler.metrics, scaler.behavior
-    spec: dict[str, Any] = {
+    spec: dict[str, object] = {
         "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
         "minReplicas": low,
         "maxReplicas": high,

@@ -133,7 +133,7 @@ _MOUNTS = [SharedMap({"name": "config", "mountPath": "/config", "readOnly": True
 _STRATEGY = SharedMap({"type": "Recreate"})
 
 
-def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
+def _deployment(pool: PoolPlan, selector: Body) -> dict[str, object]:
     """The spec of the picker's Deployment: one replica, recreated in updates, since two would choose by different views
     of the same pods.
     """
@@ -149,7 +149,7 @@ def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
         "securityContext": pool.security,
         "volumeMounts": _MOUNTS,
     }
-    spec: dict[str, Any] = {
+    spec: dict[str, object] = {
         "serviceAccountName": pool.name,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": 130,

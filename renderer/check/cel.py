@@ -18,7 +18,7 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 
 
-def _seen_route(*backends: Any) -> Any:
+def _seen_route(*backends: object) -> object:
     """What CEL rules see of a rendered route over such backends."""
     rule = {
         "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
@@ -28,12 +28,12 @@ def _seen_route(*backends: Any) -> Any:
     return {"spec": {"parentRefs": [{"kind": "Gateway"}], "rules": [rule]}}
 
 
-def _seen_policy(kind: str, **more: Any) -> Any:
+def _seen_policy(kind: str, **more: object) -> object:
     """What CEL rules see of a policy for a kind of Gateway API."""
     return {"spec": {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": kind}], **more}}
 
 
-def _seen_key(kind: str, field: str, seen: Any = True) -> Any:
+def _seen_key(kind: str, field: str, seen: object = True) -> object:
     """What CEL rules see of a BackendSecurityPolicy with a provider's key."""
     target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend"}
     return {"spec": {"targetRefs": [target], "type": kind, field: seen}}
@@ -45,7 +45,7 @@ _ALLOWED = {"rules": [{"principal": {"headers": True}}]}
 
 # What rules see of nearly every object that we render. They take it, as a test finds out each time, so that no run
 # without anything rare has to bring CEL up.
-ACCEPTED: Mapping[str, Sequence[Any]] = {
+ACCEPTED: Mapping[str, Sequence[object]] = {
     "cel/gateway.envoyproxy.io/backend_v1alpha1": ({"spec": _ENDPOINTS},),
     "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
         {"spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}},
@@ -56,7 +56,7 @@ ACCEPTED: Mapping[str, Sequence[Any]] = {
     ),
 }
 # The same of others that we render, which are not so many that a schema of their own would be worth while.
-ALSO_ACCEPTED: Mapping[str, Sequence[Any]] = {
+ALSO_ACCEPTED: Mapping[str, Sequence[object]] = {
     "cel/inference.networking.k8s.io/inferencepool_v1": (
         {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
     ),
@@ -124,7 +124,7 @@ class _Node:
         self.defaults = [(name, self._default_seen(name, default)) for name, default in raw.get("defaults", {}).items()]
         self.rules = tuple(tuple(rules[number]) for number in raw.get("rules", ()))
 
-    def seen(self, value: Any) -> Any:
+    def seen(self, value: Any) -> object:
         """The part of the value that rules can see, with defaults, in plain types."""
         if self.fields:
             visible = {}
@@ -143,7 +143,7 @@ class _Node:
             return {name: self.values.seen(item) for name, item in value.items()}
         return value if self.whole else True
 
-    def like(self, seen: Any) -> Any:
+    def like(self, seen: Any) -> object:
         """A JSON Schema that accepts, of the values that are valid for the kind, just those whose visible part is
         `seen`.
 
@@ -162,12 +162,12 @@ class _Node:
             return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
         return not self.values and ({"const": seen} if self.whole else True)
 
-    def _default_seen(self, name: str, value: Any) -> tuple[str, Any]:
+    def _default_seen(self, name: str, value: object) -> tuple[str, object]:
         """The name of a field in CEL, and the visible part of its value."""
         shown, inner = self.fields[name]
         return shown, inner.seen(value)
 
-    def findings(self, seen: Any) -> tuple[Finding, ...]:
+    def findings(self, seen: object) -> tuple[Finding, ...]:
         """All findings about the visible part of a value, from the top down."""
         return (*self.walk(seen, (), _Node.duplicates), *self.walk(seen, (), _Node.broken))
 
@@ -184,7 +184,7 @@ class _Node:
             for name, item in seen.items():
                 yield from self.values.walk(item, (*path, name), validate)
 
-    def broken(self, seen: Any, path: Path) -> Iterator[Finding]:
+    def broken(self, seen: object, path: Path) -> Iterator[Finding]:
         """Findings for the rules of this node that do not hold."""
         for rule, message in self.rules:
             if not _holds(rule, seen):
@@ -202,7 +202,7 @@ class _Node:
             known.add(key)
 
 
-_Validate = Callable[[_Node, Any, Path], Iterator[Finding]]
+_Validate = Callable[[_Node, object, Path], Iterator[Finding]]
 
 
 def root(name: str) -> _Node:
@@ -239,7 +239,7 @@ def _key(seen: Any) -> bytes:
     return marshal.dumps(seen, 2)  # the last version that writes equal values alike
 
 
-def _holds(rule: str, seen: Any) -> bool:
+def _holds(rule: str, seen: object) -> bool:
     return _program(rule).eval(data={"self": seen}).value() is True
 
 

@@ -132,7 +132,7 @@ def _flavor(pod: Body) -> dict[str, str]:
     return {"flavor": claimed} if (claimed := gpus.claimed_flavors(pod)) else {}
 
 
-def _number(value: Any, otherwise: int) -> int:
+def _number(value: object, otherwise: int) -> int:
     return value if value.__class__ is int else otherwise
 
 
@@ -175,7 +175,7 @@ def _environment(container: Body) -> Mapping[str, str]:
     return {str(entry.get("name")): _variable(entry) for entry in maps_at(container, "env")}
 
 
-def _volume_source(volume: Body) -> Any:
+def _volume_source(volume: Body) -> object:
     """The image, host path or claim that a volume takes its contents from; None for other volumes."""
     return (
         value_at(volume, "image", "reference")
@@ -184,7 +184,7 @@ def _volume_source(volume: Body) -> Any:
     )
 
 
-def _strings(value: Any) -> tuple[str, ...]:
+def _strings(value: object) -> tuple[str, ...]:
     return tuple(str(word) for word in value) if isinstance(value, list) else ()
 
 
@@ -291,7 +291,7 @@ def _fact(what: str, before: str, after: str) -> Iterator[ModelFact]:
         yield ModelFact(what, before, after)
 
 
-def _all_keys(*mappings: Mapping[str, Any]) -> list[str]:
+def _all_keys(*mappings: Mapping[str, object]) -> list[str]:
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 

@@ -54,7 +54,7 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """A value in one line; '' for ABSENT."""
     if value is ABSENT:
         return ""

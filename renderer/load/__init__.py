@@ -239,7 +239,7 @@ def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Diagnostic]]:
     return documents, problems
 
 
-def _is_list_object(value: Any) -> bool:
+def _is_list_object(value: object) -> bool:
     """Whether this is a non-empty List, such as `kubectl get -o yaml` prints for several objects."""
     return (
         isinstance(value, dict)

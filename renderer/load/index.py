@@ -47,7 +47,7 @@ class InputIndex:
         self.foreign = 0
         self.traffic: list[TrafficInput] = []
         self.outside_apps: list[App] = []
-        self.foreign_objects: list[Any] = []
+        self.foreign_objects: list[object] = []
         self.disabled = 0
         self.namespace = config.get("namespace") or "default"
 

@@ -25,7 +25,7 @@ class PodGroup(Struct, frozen=True):
     most: int
     accelerators: Mapping[str, int]
     node_selector: Mapping[str, str]
-    tolerations: Sequence[Mapping[str, Any]]
+    tolerations: Sequence[Mapping[str, object]]
     stores: int = 0
 
 

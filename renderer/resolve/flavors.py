@@ -271,7 +271,7 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
         {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in node.items()]}
         for node in nodes
     ]
-    affinity: dict[str, Any] = {}
+    affinity: dict[str, object] = {}
     if all(nodes):
         affinity["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": terms}
     if {} in nodes:

@@ -24,7 +24,7 @@ _LABELS = {
 }
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
-_VARIABLE: Callable[[Body], Any] = itemgetter("name")
+_VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
 def metrics_collected(inputs: Inputs) -> bool:

@@ -143,7 +143,7 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     return RouteTable(tuple(rows), tuple(sorted(unrouted))), problems
 
 
-def _order(row: RouteRow) -> tuple[Any, ...]:
+def _order(row: RouteRow) -> tuple[object, ...]:
     return row.gateway, row.hostnames, row.auth_methods, row.name, row.namespace, row.kind, row.owner
 
 

@@ -106,9 +106,9 @@ def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: s
             )
 
 
-def _equal_pair(data: Mapping[str, Any]) -> tuple[str, str] | None:
+def _equal_pair(data: Mapping[str, object]) -> tuple[str, str] | None:
     """The first two keys with the same value, None when all values differ."""
-    seen: dict[Any, str] = {}
+    seen: dict[object, str] = {}
     for key, value in data.items():
         if (first := seen.setdefault(value, key)) != key:
             return first, key

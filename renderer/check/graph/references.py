@@ -100,7 +100,7 @@ def pool_companion(view: ObjectView, body: Body, namespace: str, name: str) -> I
     judged them.
     """
     spec = body.get("spec")
-    reference: Any = spec.get("poolRef") if isinstance(spec, dict) else None
+    reference: object = spec.get("poolRef") if isinstance(spec, dict) else None
     if isinstance(reference, dict) and isinstance(reference.get("name"), str):
         group = str(reference.get("group", GROUPS["InferencePool"]))
         kind = kind_in(group, str(reference.get("kind", "InferencePool")))

@@ -103,7 +103,7 @@ class ListenerAdmission(Struct, frozen=True):
     """
 
     hosts: tuple[str, ...]
-    wrong: tuple[str, str, Mapping[str, Any]] | None = None
+    wrong: tuple[str, str, Mapping[str, object]] | None = None
 
 
 class ObjectView:
@@ -115,7 +115,7 @@ class ObjectView:
         self.outside = outside
         self.keys: list[Key] = []
         self.objects: dict[Key, Body] = {}
-        self._cache: dict[Any, Any] = {}
+        self._cache: dict[object, Any] = {}
         self.admissions: dict[tuple[Place, str, str | None, int | None], ListenerAdmission] = {}
         for body in bodies:
             metadata = body["metadata"]
@@ -125,7 +125,7 @@ class ObjectView:
         for key in outside.present:
             self.objects.setdefault(key, EXISTS)
 
-    def once(self, name: Any, make: Callable[[ObjectView], T]) -> T:
+    def once(self, name: object, make: Callable[[ObjectView], T]) -> T:
         """The result of `make` for this view, cached under `name`."""
         if name not in self._cache:
             self._cache[name] = make(self)
@@ -186,7 +186,7 @@ class ObjectView:
         )
         return f"there is '{near_name}'" if near_name else ""
 
-    def note_once(self, code: str, what: Key, path: Path, **words: Any) -> Iterator[Finding]:
+    def note_once(self, code: str, what: Key, path: Path, **words: object) -> Iterator[Finding]:
         """A note about an object, once for all that refer to it."""
         reported: set[tuple[str, Key]] = self.once("noted", lambda _: set())
         if (code, what) not in reported:

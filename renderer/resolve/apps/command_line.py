@@ -73,7 +73,7 @@ def resolve_command_line(
     layers += user_layers
     args, form = dialect.merge_args(engine.style, layers)
     # Everything that the validation depends on, where the version is known; what presets say follows from these.
-    validation_key: tuple[Any, ...] = (
+    validation_key: tuple[object, ...] = (
         run.version,
         run.accelerator,
         words["TP"],

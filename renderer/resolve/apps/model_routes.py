@@ -323,7 +323,7 @@ def _provider(
     elif not aws and "region" in auth:
         words = {"type": auth["type"], "what": "has no region", "hint": "leave it out"}
         diagnostics.add("E653", origin.at("auth", "region", key=True), **words)
-    speaks: dict[str, Any] = {"name": spec["schema"]}
+    speaks: dict[str, object] = {"name": spec["schema"]}
     speaks |= {key: spec[key] for key in ("prefix", "version") if key in spec}
     return ProviderPlan(
         name=name,
