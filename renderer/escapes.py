@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 # All of these as text: few runs need them, and re keeps what it has compiled.
 # In a code span, nothing that Markdown, HTML, a table, or GitHub (@, #, addresses) may take for something else.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, Plan, name_origins
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Container, Manifest, Plan, Pod, Rollout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 from renderer.diagnostics import Origin, Path
 from renderer.plan import (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from renderer import escapes
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.fields import ABSENT, FieldChange

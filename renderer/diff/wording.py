@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from renderer import escapes, yamlio
 from renderer.diff.comparison import ObjectChange, TreeDiff

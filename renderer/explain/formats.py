@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from renderer import escapes, yamlio
 from renderer.diagnostics import Path, dotted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from renderer import load, resolve, yamlio
 from renderer.api import BackendRuntime, RenderOptions

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from renderer import yamlio
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderConfig, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic

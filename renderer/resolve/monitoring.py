@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from operator import itemgetter
-from typing import Any
 
 from msgspec.structs import replace
 

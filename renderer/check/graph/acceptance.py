@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from renderer import jwt_providers
 from renderer.check.cel import cost_error

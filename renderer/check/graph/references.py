@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of

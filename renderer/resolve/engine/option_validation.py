@@ -7,7 +7,6 @@ short option is unknown only where the style does not allow a value directly beh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 

@@ -35,7 +35,9 @@ def default_env_entry(env: Mapping[str, object], origin: Origin, diagnostics: Co
     return completed
 
 
-def default_env(envs: Sequence[Mapping[str, object]], origin: Origin, diagnostics: Collector) -> list[Mapping[str, object]]:
+def default_env(
+    envs: Sequence[Mapping[str, object]], origin: Origin, diagnostics: Collector
+) -> list[Mapping[str, object]]:
     """A container's normalized `env`."""
     return [
         default_env_entry(env, origin.at(i), diagnostics) if "valueFrom" in env else _without_null_value(env)

@@ -337,7 +337,9 @@ class _Merge:
                 )
         return merged
 
-    def _merge_value(self, key: str, old: Any, value: object, merge_keys: _MergeKeys, origin: Origin, path: Path) -> object:
+    def _merge_value(
+        self, key: str, old: Any, value: object, merge_keys: _MergeKeys, origin: Origin, path: Path
+    ) -> object:
         if isinstance(value, list) and "=" in merge_keys:
             return self._merge_list(key, list(old or ()), value, merge_keys, origin, path)
         self.origins[path] = origin
