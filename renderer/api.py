@@ -121,9 +121,9 @@ class RenderConfig(Struct, frozen=True, eq=False):
     document: Source
     sources: Mapping[Path, Source] = {}
 
-    def get(self, *path: str, default: Any = None) -> Any:
+    def get(self, *path: str, default: object = None) -> Any:
         """The value at a path below `spec`, else the default."""
-        value: Any = self.spec
+        value: object = self.spec
         for part in path:
             if not isinstance(value, dict) or part not in value:
                 return default

@@ -59,7 +59,7 @@ class TooNew(Struct, frozen=True):
 @cache
 def _facts() -> dict[str, Any]:
     with open(_FILE, "rb") as file:
-        read: dict[str, Any] = json.loads(file.read())
+        read: dict[str, object] = json.loads(file.read())
         return read
 
 
@@ -96,7 +96,7 @@ class TargetVersions:
     def _node(self, number: int) -> Node:
         """The node of the facts, reduced to what is too new."""
         if number not in self._nodes:
-            node: dict[str, Any] = {}
+            node: dict[str, object] = {}
             for key, value in _facts()["nodes"][number].items():
                 if key == "!":
                     subset: Node = self._unmet(value)
@@ -139,11 +139,11 @@ def target_versions(targets: Mapping[str, str | None]) -> TargetVersions:
     )
 
 
-def _refusing_schema(node: Node) -> Any:
+def _refusing_schema(node: Node) -> object:
     """A JSON Schema that refuses what the node names."""
     if "!" in node:
         return False
-    schema: dict[str, Any] = {}
+    schema: dict[str, object] = {}
     fields = {key: _refusing_schema(child) for key, child in node.items() if key not in ("=", "~", "[]", "{}")}
     if fields:
         schema["properties"] = fields
@@ -158,7 +158,7 @@ def _refusing_schema(node: Node) -> Any:
     return schema
 
 
-def too_new(node: Node, value: Any, path: Path = (), *, deep: bool = False) -> Iterator[TooNew]:
+def too_new(node: Node, value: object, path: Path = (), *, deep: bool = False) -> Iterator[TooNew]:
     """The parts of the value that are too new, by the node of a TooNewSchema; `deep`: also below a part that is too
     new.
     """

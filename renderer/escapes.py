@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 # All of these as text: few runs need them, and re keeps what it has compiled.
 # In a code span, nothing that Markdown, HTML, a table, or GitHub (@, #, addresses) may take for something else.
@@ -40,7 +39,7 @@ def json_text(
     value: object,
     *,
     indent: int | None = None,
-    default: Callable[[Any], Any] | None = None,
+    default: Callable[[object], object] | None = None,
     beyond_bmp: bool = True,
 ) -> str:
     """For programs that read JSON, and whoever looks at it. `default`: as of `json.dumps`. Without `beyond_bmp` only

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from operator import add
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -178,7 +178,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
     )
 
 
-def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[Any]) -> list[Result]:
+def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[object]) -> list[Result]:
     """A stage's results for each item, or for the columns' entries of each. Internal faults name the item's file."""
     results: list[Result] = []
     with naming_file(lambda: items[len(results)].document.name):  # one context for all items

@@ -14,7 +14,7 @@ from renderer.diagnostics import Diagnostic, naming_file
 from renderer.items import Item, items
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 
-Ask = Callable[[resolve.RunContext, App | TrafficInput, Sequence[Plan | TrafficPlan]], Any]
+Ask = Callable[[resolve.RunContext, App | TrafficInput, Sequence[Plan | TrafficPlan]], object]
 
 
 class PlannedTree(Struct, frozen=True):
@@ -44,13 +44,13 @@ def plan_tree(options: RenderOptions, ask: Ask) -> tuple[PlannedTree, list[Diagn
 class _Part(Struct, frozen=True):
     """The results of a chunk: answers, problems, and the shared objects that the items need."""
 
-    answers: list[Any]
+    answers: list[object]
     problems: list[Diagnostic]
     needs: set[SharedNeed]
 
 
 def _ask_items(ask: Ask, context: resolve.RunContext, items: Sequence[Item]) -> _Part:
-    answers: list[Any] = []
+    answers: list[object] = []
     problems: list[Diagnostic] = []
     needs: set[SharedNeed] = set()
     for item in items:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -152,7 +152,7 @@ def _app(command: str, model: str, backend: str, version: str = "") -> App:
     return App("Playground", "resolved", "default", spec, {}, document, command)
 
 
-def _outcome(plan: Plan, model: str) -> dict[str, Any]:
+def _outcome(plan: Plan, model: str) -> dict[str, object]:
     """What people ask for, in reading order; what is not there is left out."""
     pod = plan.worker
     runner = pod.containers[0]
@@ -181,7 +181,7 @@ def _outcome(plan: Plan, model: str) -> dict[str, Any]:
     return {key: value for key, value in outcome.items() if value not in (None, "", [], {})}
 
 
-def _probe(probe: Body) -> dict[str, Any]:
+def _probe(probe: Body) -> dict[str, object]:
     """What is asked, how often, and after how many seconds without an answer it fails; with Kubernetes' defaults."""
     if not probe:
         return {}

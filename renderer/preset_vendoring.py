@@ -134,7 +134,7 @@ def _said(value: Any) -> dict[str, Any]:
     return {"kind": value["kind"], "metadata": {"name": value["metadata"]["name"]}, "spec": value.get("spec")}
 
 
-def _like(theirs: Any, ours: Any) -> Any:
+def _like(theirs: object, ours: object) -> object:
     """Their value with its keys in the order of ours; further keys come behind, in their own order."""
     if isinstance(theirs, dict):
         known = ours if isinstance(ours, dict) else {}
@@ -150,7 +150,7 @@ def _like(theirs: Any, ours: Any) -> Any:
     return theirs
 
 
-def _same(item: Any, names: dict[str, Any]) -> Any:
+def _same(item: object, names: dict[str, Any]) -> Any:
     """The item of our list that has the name of theirs."""
     name = item.get("name") if isinstance(item, dict) else None
     return names.get(name) if isinstance(name, str) else None

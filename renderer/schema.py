@@ -70,7 +70,7 @@ def read(name: str) -> dict[str, Any]:
     import json
 
     with open(path_of(name), "rb") as file:
-        loaded: dict[str, Any] = json.loads(file.read())
+        loaded: dict[str, object] = json.loads(file.read())
         return loaded
 
 
@@ -85,9 +85,9 @@ class _Decider:
         self._name, self._more = name, more
         usual = f"usual/{name}"
         self._narrow = exists(usual)
-        self.quick: Callable[[Any], bool] = _compiled(usual if self._narrow else name, more).is_valid
+        self.quick: Callable[[object], bool] = _compiled(usual if self._narrow else name, more).is_valid
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Whether the value holds."""
         return self.quick(value) or (self._narrow and bool(_compiled(self._name, self._more).is_valid(value)))
 
@@ -116,14 +116,14 @@ def _refuse_retrieval(uri: str) -> Any:
     raise LookupError(f"schemas refer to nothing outside of themselves, so not to {uri}")
 
 
-def _disagreement(name: str, value: Any) -> Iterator[SchemaFinding]:
+def _disagreement(name: str, value: object) -> Iterator[SchemaFinding]:
     """jsonschema_rs' own error, for the rare case that the explainer finds none (`$` and a final newline, say)."""
     for error in _compiled(name, "").iter_errors(value):
         yield SchemaFinding("E307", tuple(error.instance_path), False, _words(what=error.message))
 
 
 @cache
-def spec_default(kind: str, *path: str) -> Any:
+def spec_default(kind: str, *path: str) -> object:
     """The CRD's default of a field below `spec`, from our schema of the kind."""
     node: Any = read(f"input/{kind.lower()}")["properties"]["spec"]
     for part in path:
@@ -146,9 +146,9 @@ def valid(name: str, value: Any, more: str = "") -> bool:
     return _decider(name, more).is_valid(value)
 
 
-def validator(text: str) -> Callable[[Any], bool]:
+def validator(text: str) -> Callable[[object], bool]:
     """A function that says whether a value holds against the text of a schema."""
-    holds: Callable[[Any], bool] = _validator(text).is_valid
+    holds: Callable[[object], bool] = _validator(text).is_valid
     return holds
 
 
@@ -171,7 +171,7 @@ def _explainer(name: str) -> Any:
     return extend(jsonschema.validators.validator_for(loaded), linear)(loaded, registry=Registry())
 
 
-def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+def _pattern(validator: Any, pattern: str, instance: Any, schema: object) -> Iterator[object]:
     """jsonschema's keyword, by RE2: with `re` most of our patterns take quadratic time over a long text."""
     if validator.is_type(instance, "string") and not _fits(pattern, instance):
         from jsonschema import ValidationError
@@ -184,7 +184,7 @@ def _fits(pattern: str, text: str) -> bool:
     return patterns.compiled(pattern).search(text.encode("utf-8", "replace")) is not None
 
 
-def _unique(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterator[Any]:
+def _unique(validator: Any, unique: bool, instance: Any, schema: object) -> Iterator[object]:
     """jsonschema's keyword in linear time: its own compares every item with every other."""
     if unique and validator.is_type(instance, "array") and any(_repeated(instance)):
         from jsonschema import ValidationError
@@ -192,7 +192,7 @@ def _unique(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterato
         yield ValidationError("not unique")
 
 
-def _repeated(items: Sequence[Any]) -> Iterator[int]:
+def _repeated(items: Sequence[object]) -> Iterator[int]:
     """The indices, from 1, of items that equal an earlier one."""
     import json
 
@@ -204,7 +204,7 @@ def _repeated(items: Sequence[Any]) -> Iterator[int]:
         seen.add(text)
 
 
-def findings(name: str, value: Any, older: Older = _NONE) -> list[SchemaFinding]:
+def findings(name: str, value: object, older: Older = _NONE) -> list[SchemaFinding]:
     """All findings about the value against the schema, at the deepest place each; empty when it holds.
 
     `older`: for former fields, by their path without the indices of lists, a hint and the field that took their place.
@@ -333,7 +333,7 @@ def _explain(error: Any) -> Iterator[SchemaFinding]:
     yield SchemaFinding("E307", path, False, _words(what=_limit(rule, error)))
 
 
-def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[SchemaFinding]:
+def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFinding]:
     """The finding of the alternative that got deepest; where all fail at the type, one finding with all types."""
     types = [
         t for sub in error.context if sub.validator == "type" and not sub.path for t in _as_list(sub.validator_value)
@@ -353,7 +353,7 @@ def _alternatives(error: Any, path: Path, instance: Any) -> Iterator[SchemaFindi
         yield from _explain(max(deeper, key=lambda sub: len(sub.absolute_path)))
 
 
-def type_finding(path: Path, instance: Any, wanted: Any) -> SchemaFinding:
+def type_finding(path: Path, instance: object, wanted: object) -> SchemaFinding:
     """The finding that the value at the path has none of the wanted types."""
     wanted = _as_list(wanted)
     return SchemaFinding(
@@ -416,7 +416,7 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word} is" if number == 1 else f"{number} {word}s are"
 
 
-def _given_fields(instance: Any) -> str:
+def _given_fields(instance: object) -> str:
     if not instance or not isinstance(instance, dict):
         return ""
     return f", here {'are' if len(instance) > 1 else 'is'} {quoted(instance)}"
@@ -439,7 +439,7 @@ class _Words(dict[str, str]):
         return hash(tuple(self.items()))
 
 
-def _words(**words: Any) -> Mapping[str, str]:
+def _words(**words: object) -> Mapping[str, str]:
     return _Words({key: shown(str(value)) for key, value in words.items()})
 
 

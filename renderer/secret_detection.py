@@ -273,7 +273,7 @@ def url_secrets(text: object) -> list[str]:
     ]
 
 
-def hide_in_text(text: str, others: Iterable[Any] = ()) -> str:
+def hide_in_text(text: str, others: Iterable[object] = ()) -> str:
     """The text with its secrets hidden. `others`: the texts to compare with; a secret that is in none of them is marked
     as another.
     """
@@ -308,7 +308,7 @@ def hide_in_line(line: str, name: str = "") -> str:
 _SET = re.compile(r"([A-Z][A-Z0-9_]{0,80})=(.+)", re.DOTALL)
 
 
-def secrets_in(args: Sequence[Any]) -> Iterator[tuple[int, str, str]]:
+def secrets_in(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
     """The secrets in a command line: index of the word, option or variable, and the secret. An option
     may have several.
     """
@@ -332,7 +332,7 @@ def secrets_in(args: Sequence[Any]) -> Iterator[tuple[int, str, str]]:
             yield i, variable[1], variable[2]
 
 
-def hide_in_args(args: Sequence[Any], other: Sequence[Any] | None = None) -> list[Any]:
+def hide_in_args(args: Sequence[object], other: Sequence[object] | None = None) -> list[Any]:
     """A command line with its secrets hidden. `other`: the command line to compare with."""
     shown_args = list(args)
     other_values: dict[str, list[str]] = {}
@@ -345,7 +345,7 @@ def hide_in_args(args: Sequence[Any], other: Sequence[Any] | None = None) -> lis
     return shown_args
 
 
-def _hidden_args(args: Sequence[Any]) -> Iterator[tuple[int, str, str]]:
+def _hidden_args(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
     """What is hidden of a command line: secrets, and values of variables that may be one; as `secrets_in`."""
     yield from secrets_in(args)
     known = {place for place, _, _ in secrets_in(args)}
@@ -362,7 +362,7 @@ _OPAQUE = {("Secret", "data"), ("Secret", "stringData"), ("ConfigMap", "binaryDa
 _DATA = "data of a ConfigMap"
 
 
-def hide_secrets(value: Any, other: Any = None, within: str = "") -> Any:
+def hide_secrets(value: object, other: object = None, within: str = "") -> Any:
     """A body with its secrets hidden. `other`: the body to compare with; a secret that differs there is marked as
     another, so that the change still shows. `within`: the key that holds the value, with `[]` for an item of a list.
     """
@@ -381,8 +381,8 @@ def hide_secrets(value: Any, other: Any = None, within: str = "") -> Any:
     return value
 
 
-def _hide_in_map(body: dict[Any, Any], other: dict[Any, Any], within: str) -> dict[Any, Any]:
-    shown_body: dict[Any, Any] = {}
+def _hide_in_map(body: dict[object, object], other: dict[object, object], within: str) -> dict[object, object]:
+    shown_body: dict[object, object] = {}
     for key, value in body.items():
         other_value, kind = other.get(key), str(body.get("kind"))
         if _is_hidden(key, value, body, within):
@@ -405,23 +405,23 @@ def _hide_in_map(body: dict[Any, Any], other: dict[Any, Any], within: str) -> di
     return shown_body
 
 
-def _placeholder(value: Any, other_value: Any) -> str:
+def _placeholder(value: object, other_value: object) -> str:
     """The text that stands in the place of a secret."""
     return HIDDEN if other_value is None or other_value == value else ANOTHER
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     """Whether it is a single value that may be a secret."""
     return isinstance(value, str) or value.__class__ in (int, float)
 
 
-def _subject(key: Any, body: dict[Any, Any]) -> str:
+def _subject(key: object, body: dict[object, object]) -> str:
     """The name that belongs to a value of a map: its key, or for `value` and `values` the `name` beside."""
     name = body.get("name")
     return name if key in ("value", "values") and isinstance(name, str) else str(key)
 
 
-def _is_hidden(key: Any, value: Any, body: dict[Any, Any], within: str) -> bool:
+def _is_hidden(key: object, value: object, body: dict[object, object], within: str) -> bool:
     """Whether all of the value is hidden: its name is that of a secret, or of an unknown variable."""
     if not _is_scalar(value):
         return False
@@ -437,7 +437,7 @@ def _is_hidden(key: Any, value: Any, body: dict[Any, Any], within: str) -> bool:
     return _is_literal(text) and _reveals_secret(word, subject, text)
 
 
-def _counterpart(item: Any, place: int, other: Any) -> Any:
+def _counterpart(item: object, place: int, other: object) -> object:
     """The item of the other list with the same name, else the one at the same index."""
     if not isinstance(other, list):
         return None

@@ -27,7 +27,7 @@ _INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # for `pieces` alone: in a te
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # A term of a plain condition, whose terms `and` joins: a word, or a comparison with a text or a whole number.
 _TERM = re.compile(r"(not )?([A-Za-z][A-Za-z0-9_]*)(?: ([=!]=|[<>]=?) (?:'([ !\"$-&(-[\]-~]*)'|(0|[1-9][0-9]{0,8})))?")
-_COMPARISONS: Mapping[str | None, Callable[[Any, Any], Any]] = {
+_COMPARISONS: Mapping[str | None, Callable[[Any, Any], object]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 
@@ -53,7 +53,7 @@ class TemplateError(ValueError):
 
 
 def compile_template(
-    value: Any, known: frozenset[str], path: tuple[str | int, ...] = (), texts: frozenset[str] = frozenset()
+    value: object, known: frozenset[str], path: tuple[str | int, ...] = (), texts: frozenset[str] = frozenset()
 ) -> Filler | None:
     """What fills the strings of a tree, or None when there is nothing to fill (then the tree stands as it is).
 
@@ -81,10 +81,10 @@ def compile_template(
     return None
 
 
-def _filling(value: Any, parts: Sequence[tuple[Any, Filler]]) -> Filler:
+def _filling(value: Any, parts: Sequence[tuple[object, Filler]]) -> Filler:
     """Fills these parts of a map or list; the others stand as they are."""
 
-    def fill(words: Words) -> Any:
+    def fill(words: Words) -> object:
         filled_text = value.copy()
         for place, filler in parts:
             filled_text[place] = filler(words)
@@ -119,7 +119,7 @@ def read_by(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return names - truth_tested, truth_tested
 
 
-def words_of(value: Any) -> frozenset[str]:
+def words_of(value: object) -> frozenset[str]:
     """Every name inside `{{ }}` of a tree's strings; more than the words, never fewer."""
     if isinstance(value, str):
         return frozenset(name for inside in split_template(value)[1::2] for name in _NAME.findall(inside))
@@ -152,7 +152,7 @@ def matches_template(template: str, text: str) -> bool:
     return True
 
 
-def share_maps(value: Any) -> Any:
+def share_maps(value: object) -> Any:
     """The tree with its maps marked as shared by many manifests, so that emitting it twice costs once."""
     if isinstance(value, dict):
         return SharedMap({key: share_maps(item) for key, item in value.items()})
@@ -262,7 +262,7 @@ def _environment() -> Any:
 
         intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)  # and none is folded
 
-        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        def call_binop(self, context: Any, operator: str, left: Any, right: object) -> object:
             _bounded(operator, left, right)
             return super().call_binop(context, operator, left, right)
 
@@ -281,7 +281,7 @@ def _environment() -> Any:
     return environment
 
 
-def _bounded(operator: str, left: Any, right: Any) -> None:
+def _bounded(operator: str, left: object, right: object) -> None:
     """Raises ValueError where the operator would take long, or make much of little."""
     for value in (left, right):
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
@@ -302,7 +302,7 @@ def _bounded(operator: str, left: Any, right: Any) -> None:
 _MUCH = f"a value has {{:,}} characters, at most {MAX_VALUE:,} are allowed"
 
 
-def _replaced(value: Any, old: Any, new: Any, count: int = -1) -> str:
+def _replaced(value: object, old: object, new: object, count: int = -1) -> str:
     """The filter `replace`, of which nobody can make more than MAX_VALUE characters."""
     text, before, after = str(value), str(old), str(new)
     length = len(text) + text.count(before) * (len(after) - len(before))

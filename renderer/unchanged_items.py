@@ -59,8 +59,8 @@ class _Content(Struct, frozen=True):
     """The input of an item: its file, spec, and annotations or API version."""
 
     file: str
-    spec: Any
-    annotations: Any
+    spec: object
+    annotations: object
 
 
 def _items(inputs: Inputs) -> dict[Key, _Content]:
@@ -70,7 +70,7 @@ def _items(inputs: Inputs) -> dict[Key, _Content]:
     }
 
 
-def _models(inputs: Inputs) -> dict[str, Any]:
+def _models(inputs: Inputs) -> dict[str, object]:
     return {item.name: (item.spec, item.document.value.get("metadata")) for item in inputs.definitions}
 
 
@@ -82,6 +82,6 @@ def _claimed_models(spec: Any) -> Iterator[str]:
         yield model["name"]
 
 
-def _changed_keys(later: Mapping[T, Any], base: Mapping[T, Any]) -> set[T]:
+def _changed_keys(later: Mapping[T, object], base: Mapping[T, object]) -> set[T]:
     """The keys whose values differ, or are missing on one side."""
     return {key for key in later.keys() | base.keys() if later.get(key) != base.get(key)}

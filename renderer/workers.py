@@ -109,7 +109,7 @@ class _Worker:
         return InternalError("llmaz", f"a worker process died with exit code {code}")
 
 
-def _fork(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[Any]]) -> _Worker:
+def _fork(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[object]]) -> _Worker:
     """Starts a worker on the chunks. Raises OSError."""
     read, write = os.pipe()
     try:
@@ -135,7 +135,7 @@ def _fork(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[Any]])
         os._exit(code)
 
 
-def _work(work: Callable[[Sequence[Any]], Any], chunks: Iterable[Sequence[Any]], results: BinaryIO) -> None:
+def _work(work: Callable[[Sequence[object]], object], chunks: Iterable[Sequence[object]], results: BinaryIO) -> None:
     """Sends the result of each chunk. Raises BrokenPipeError where the results are not read any more."""
     from pickle import dumps  # few runs need it
 

@@ -39,7 +39,7 @@ def gateway(shared_plan: SharedPlan) -> Iterator[Manifest]:
             yield Manifest(body, gateway_plan.origins)
 
 
-def _proxy(gateway_plan: GatewayPlan) -> dict[str, Any]:
+def _proxy(gateway_plan: GatewayPlan) -> dict[str, object]:
     kubernetes = {
         "envoyDeployment": {"replicas": gateway_plan.replicas},
         # Envoy Gateway's own name for it contains a hash.
@@ -48,7 +48,7 @@ def _proxy(gateway_plan: GatewayPlan) -> dict[str, Any]:
     return _body(gateway_plan, _ENVOY, "EnvoyProxy", {"provider": {"type": "Kubernetes", "kubernetes": kubernetes}})
 
 
-def _gateway(gateway_plan: GatewayPlan) -> dict[str, Any]:
+def _gateway(gateway_plan: GatewayPlan) -> dict[str, object]:
     proxy = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", "name": gateway_plan.name}
     spec = {
         "gatewayClassName": gateway_plan.class_name,
@@ -67,7 +67,7 @@ def _gateway(gateway_plan: GatewayPlan) -> dict[str, Any]:
 
 def _listener(gateway_plan: GatewayPlan, index: int, hostname: str) -> Body:
     name, protocol, port = ("https", "HTTPS", 443) if gateway_plan.tls else ("http", "HTTP", 80)
-    listener: dict[str, Any] = {"name": f"{name}-{index}" if index else name, "protocol": protocol, "port": port}
+    listener: dict[str, object] = {"name": f"{name}-{index}" if index else name, "protocol": protocol, "port": port}
     if hostname:
         listener["hostname"] = hostname
     if gateway_plan.tls:
@@ -85,7 +85,7 @@ def _allowed_namespaces(gateway_plan: GatewayPlan) -> Body:
     return {"from": "Selector", "selector": {"matchExpressions": [expression]}}
 
 
-def _client_traffic_policy(gateway_plan: GatewayPlan) -> dict[str, Any]:
+def _client_traffic_policy(gateway_plan: GatewayPlan) -> dict[str, object]:
     """A buffer for prompts above 32 KiB, and the removal of headers that clients must not set (model, tenant)."""
     spec = {
         "targetRefs": [_target_reference(gateway_plan)],
@@ -95,13 +95,13 @@ def _client_traffic_policy(gateway_plan: GatewayPlan) -> dict[str, Any]:
     return _body(gateway_plan, _ENVOY, "ClientTrafficPolicy", spec)
 
 
-def _security_policy(gateway_plan: GatewayPlan) -> Iterator[dict[str, Any]]:
+def _security_policy(gateway_plan: GatewayPlan) -> Iterator[dict[str, object]]:
     if gateway_plan.authentication:
         spec = {"targetRefs": [_target_reference(gateway_plan)], **gateway_plan.authentication}
         yield _body(gateway_plan, _ENVOY, "SecurityPolicy", spec)
 
 
-def _grant(gateway_plan: GatewayPlan) -> Iterator[dict[str, Any]]:
+def _grant(gateway_plan: GatewayPlan) -> Iterator[dict[str, object]]:
     """A ReferenceGrant for the namespaces whose SecurityPolicies repeat the Gateway's authentication."""
     if gateway_plan.granted_namespaces and gateway_plan.secret:
         spec = {

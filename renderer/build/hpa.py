@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, Plan, name_origins
 
@@ -15,7 +13,7 @@ def hpa(plan: Plan) -> list[Manifest]:
         return []
     labels = {**plan.labels, "app.kubernetes.io/component": "autoscaler"}
     low, high, metrics, behavior = scaler.min_replicas, scaler.max_replicas, scaler.metrics, scaler.behavior
-    spec: dict[str, Any] = {
+    spec: dict[str, object] = {
         "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
         "minReplicas": low,
         "maxReplicas": high,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Container, Manifest, Plan, Pod, Rollout
@@ -16,16 +15,16 @@ def lws(plan: Plan) -> list[Manifest]:
     """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing
     (docs/design/drift.md#leaderworkersets-webhook).
     """
-    metadata: dict[str, Any] = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
+    metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
     if plan.annotations:
         metadata["annotations"] = plan.annotations
-    template: dict[str, Any] = {"size": plan.size, "restartPolicy": plan.restart_policy}
+    template: dict[str, object] = {"size": plan.size, "restartPolicy": plan.restart_policy}
     if plan.sub_groups:
         template["subGroupPolicy"] = plan.sub_groups
     if plan.leader:
         template["leaderTemplate"] = _pod(plan.leader)
     template["workerTemplate"] = _pod(plan.worker)
-    spec: dict[str, Any] = {} if plan.replicas is None else {"replicas": plan.replicas}
+    spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
     spec["startupPolicy"] = plan.startup_policy
     spec["rolloutStrategy"] = _rollout(plan.rollout)
     spec["networkConfig"] = _NETWORK
@@ -36,18 +35,18 @@ def lws(plan: Plan) -> list[Manifest]:
 
 @lru_cache(maxsize=256)
 def _rollout(rollout: Rollout) -> SharedMap:
-    configuration: dict[str, Any] = {} if rollout.partition is None else {"partition": rollout.partition}
+    configuration: dict[str, object] = {} if rollout.partition is None else {"partition": rollout.partition}
     configuration |= {"maxUnavailable": rollout.max_unavailable, "maxSurge": rollout.max_surge}
     return SharedMap({"type": "RollingUpdate", "rollingUpdateConfiguration": configuration})
 
 
-def _pod(pod: Pod) -> dict[str, Any]:
-    metadata: dict[str, Any] = {**pod.metadata}
+def _pod(pod: Pod) -> dict[str, object]:
+    metadata: dict[str, object] = {**pod.metadata}
     if pod.labels:
         metadata["labels"] = pod.labels
     if pod.annotations:
         metadata["annotations"] = pod.annotations
-    spec: dict[str, Any] = {"schedulerName": pod.scheduler_name}
+    spec: dict[str, object] = {"schedulerName": pod.scheduler_name}
     if pod.mounts_token is not None:
         spec["automountServiceAccountToken"] = pod.mounts_token
     if pod.service_links is not None:
@@ -72,8 +71,8 @@ def _pod(pod: Pod) -> dict[str, Any]:
     return {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}
 
 
-def _container(container: Container) -> dict[str, Any]:
-    body: dict[str, Any] = {"name": container.name}
+def _container(container: Container) -> dict[str, object]:
+    body: dict[str, object] = {"name": container.name}
     if container.image:
         body["image"] = container.image
     if container.command:

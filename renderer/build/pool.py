@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
 
 from renderer.diagnostics import Origin, Path
 from renderer.plan import (
@@ -133,7 +132,7 @@ _MOUNTS = [SharedMap({"name": "config", "mountPath": "/config", "readOnly": True
 _STRATEGY = SharedMap({"type": "Recreate"})
 
 
-def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
+def _deployment(pool: PoolPlan, selector: Body) -> dict[str, object]:
     """The spec of the picker's Deployment: one replica, recreated in updates, since two would choose by different views
     of the same pods.
     """
@@ -149,7 +148,7 @@ def _deployment(pool: PoolPlan, selector: Body) -> dict[str, Any]:
         "securityContext": pool.security,
         "volumeMounts": _MOUNTS,
     }
-    spec: dict[str, Any] = {
+    spec: dict[str, object] = {
         "serviceAccountName": pool.name,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": 130,

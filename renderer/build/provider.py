@@ -29,7 +29,7 @@ def providers(traffic_plan: TrafficPlan) -> Iterator[Manifest]:
         )
 
 
-def _backend(provider: ProviderPlan) -> dict[str, Any]:
+def _backend(provider: ProviderPlan) -> dict[str, object]:
     """A Backend with TLS by an explicit server name: where Envoy derives it for some backends of a rule, the AI gateway
     loses them all (docs/design/gateway.md#lost-filter).
     """
@@ -38,10 +38,10 @@ def _backend(provider: ProviderPlan) -> dict[str, Any]:
     return {"type": "Endpoints", "endpoints": [endpoint], "tls": tls}
 
 
-def _security_policy_spec(provider: ProviderPlan) -> dict[str, Any]:
+def _security_policy_spec(provider: ProviderPlan) -> dict[str, object]:
     kind, secret, region = provider.auth
     target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend", "name": provider.name}
-    spec: dict[str, Any] = {"targetRefs": [target], "type": kind}
+    spec: dict[str, object] = {"targetRefs": [target], "type": kind}
     reference = {"secretRef": {"name": secret}}
     if kind == "AWSCredentials":
         spec["awsCredentials"] = {"region": region, "credentialsFile": reference}

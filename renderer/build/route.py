@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 from renderer.diagnostics import Origin, Path
 from renderer.plan import (
@@ -50,9 +49,9 @@ def packed_routes(shared_plan: SharedPlan) -> Iterator[Manifest]:
         yield Manifest(_route(route, [], [_rule(rule) for rule in route.rules]), route.origins)
 
 
-def _route(route: RoutePlan | PackedRoute, costs: list[Body], rules: list[Body]) -> dict[str, Any]:
+def _route(route: RoutePlan | PackedRoute, costs: list[Body], rules: list[Body]) -> dict[str, object]:
     """An AIGatewayRoute. Defaults inside of lists are written out (docs/design/drift.md#rules)."""
-    spec: dict[str, Any] = {"parentRefs": _parent_references(*route.gateway)}
+    spec: dict[str, object] = {"parentRefs": _parent_references(*route.gateway)}
     if route.hostnames:
         spec["hostnames"] = list(route.hostnames)
     if costs:
@@ -78,7 +77,7 @@ def _timeouts(request: str) -> SharedMap:
 
 def _rule(route: RoutePlan | PackedRule) -> Body:
     """The rule of a public name. Each backend gets the model name that its engine knows; a pool the public name."""
-    rule: dict[str, Any] = {
+    rule: dict[str, object] = {
         "matches": [{"headers": [{"type": "Exact", "name": MODEL_HEADER, "value": route.model}]}],
         "backendRefs": [_backend_reference(target) for target in route.targets],
         "timeouts": _timeouts(route.request_timeout),
@@ -111,7 +110,7 @@ def traffic_policy(plan: Plan | TrafficPlan) -> list[Manifest]:
     route = plan.route
     if not route:
         return []
-    spec: dict[str, Any] = {}
+    spec: dict[str, object] = {}
     if route.stream_idle_timeout:
         spec["timeout"] = {"http": {"streamIdleTimeout": route.stream_idle_timeout}}
     if route.retries:

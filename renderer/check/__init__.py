@@ -244,7 +244,7 @@ def _diagnostic(document: Document, finding: IndexedFinding) -> Diagnostic:
     return make_diagnostic(finding.code, document.origin(*finding.path), **finding.words)
 
 
-def _key(value: Mapping[str, Any]) -> Key | None:
+def _key(value: Mapping[str, object]) -> Key | None:
     """Kind, namespace and name of an object that no schema has validated; None when one of them is not a string."""
     metadata = value.get("metadata")
     identity = (

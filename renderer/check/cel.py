@@ -18,7 +18,7 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 
 
-def _visible_route(*backends: Any) -> Any:
+def _visible_route(*backends: object) -> object:
     """What CEL rules see of a rendered route over such backends."""
     rule = {
         "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
@@ -28,12 +28,12 @@ def _visible_route(*backends: Any) -> Any:
     return {"spec": {"parentRefs": [{"kind": "Gateway"}], "rules": [rule]}}
 
 
-def _visible_policy(kind: str, **more: Any) -> Any:
+def _visible_policy(kind: str, **more: object) -> object:
     """What CEL rules see of a policy for a kind of Gateway API."""
     return {"spec": {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": kind}], **more}}
 
 
-def _visible_key(kind: str, field: str, value: Any = True) -> Any:
+def _visible_key(kind: str, field: str, value: object = True) -> object:
     """What CEL rules see of a BackendSecurityPolicy with a provider's key."""
     target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend"}
     return {"spec": {"targetRefs": [target], "type": kind, field: value}}
@@ -45,7 +45,7 @@ _ALLOWED = {"rules": [{"principal": {"headers": True}}]}
 
 # The visible parts of nearly all rendered objects. A test validates that rules accept them, so that no run
 # with usual objects only has to load CEL.
-ACCEPTED: Mapping[str, Sequence[Any]] = {
+ACCEPTED: Mapping[str, Sequence[object]] = {
     "cel/gateway.envoyproxy.io/backend_v1alpha1": ({"spec": _ENDPOINTS},),
     "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
         {"spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}},
@@ -56,7 +56,7 @@ ACCEPTED: Mapping[str, Sequence[Any]] = {
     ),
 }
 # The same for rarer objects, for which a schema of their own would not pay.
-ALSO_ACCEPTED: Mapping[str, Sequence[Any]] = {
+ALSO_ACCEPTED: Mapping[str, Sequence[object]] = {
     "cel/inference.networking.k8s.io/inferencepool_v1": (
         {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
     ),
@@ -128,7 +128,7 @@ class _Node:
         ]
         self.rules = tuple(tuple(rules[number]) for number in raw.get("rules", ()))
 
-    def visible_part(self, value: Any) -> Any:
+    def visible_part(self, value: Any) -> object:
         """The part of the value that rules can see, with defaults, in plain types."""
         if self.fields:
             visible = {}
@@ -149,7 +149,7 @@ class _Node:
             return {name: self.values.visible_part(item) for name, item in value.items()}
         return value if self.sees_value else True
 
-    def schema_of(self, visible: Any) -> Any:
+    def schema_of(self, visible: Any) -> object:
         """A JSON Schema that accepts, of the values that are valid for the kind, only those whose visible part is
         `visible`.
 
@@ -169,12 +169,12 @@ class _Node:
             return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
         return not self.values and ({"const": visible} if self.sees_value else True)
 
-    def _visible_default(self, name: str, value: Any) -> tuple[str, Any]:
+    def _visible_default(self, name: str, value: object) -> tuple[str, object]:
         """The name of a field in CEL, and the visible part of its value."""
         shown, inner = self.fields[name]
         return shown, inner.visible_part(value)
 
-    def findings(self, visible: Any) -> tuple[Finding, ...]:
+    def findings(self, visible: object) -> tuple[Finding, ...]:
         """All findings about the visible part of a value, from the top down."""
         return (*self.walk(visible, (), _Node.duplicate_items), *self.walk(visible, (), _Node.broken_rules))
 
@@ -191,7 +191,7 @@ class _Node:
             for name, item in visible.items():
                 yield from self.values.walk(item, (*path, name), validate)
 
-    def broken_rules(self, visible: Any, path: Path) -> Iterator[Finding]:
+    def broken_rules(self, visible: object, path: Path) -> Iterator[Finding]:
         """Findings for the rules of this node that do not hold."""
         for rule, message in self.rules:
             if not _holds(rule, visible):
@@ -209,7 +209,7 @@ class _Node:
             keys.add(key)
 
 
-_Validate = Callable[[_Node, Any, Path], Iterator[Finding]]
+_Validate = Callable[[_Node, object, Path], Iterator[Finding]]
 
 
 def root(name: str) -> _Node:
@@ -248,7 +248,7 @@ def _key(visible: Any) -> bytes:
     return marshal.dumps(visible, 2)  # the last version that writes equal values alike
 
 
-def _holds(rule: str, visible: Any) -> bool:
+def _holds(rule: str, visible: object) -> bool:
     return _program(rule).eval(data={"self": visible}).value() is True
 
 

@@ -41,7 +41,7 @@ def kubeconform(
         ]
 
 
-def _run(program: str, folder: str) -> list[dict[str, Any]]:
+def _run(program: str, folder: str) -> list[dict[str, object]]:
     """The resources that kubeconform reports. Raises RenderError when it cannot be run."""
     command = [program, "-strict", "-output", "json", "-schema-location", f"{schema.FOLDER}/output/{_LAYOUT}", folder]
     try:

@@ -20,7 +20,7 @@ ENV = click.option(
 )
 
 
-def location_options(default: str, help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def location_options(default: str, help_text: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """The options for the location of the rendered tree. `default`: the default revision; `help_text`: its help."""
     options = (
         ENV,
@@ -35,7 +35,7 @@ def location_options(default: str, help_text: str) -> Callable[[Callable[..., An
         ),
     )
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
         for option in reversed(options):
             command = option(command)
         return command
@@ -69,7 +69,7 @@ def argocd_health(namespace: str, form: str) -> None:
         print_bodies([health.values() if form == "values" else health.config_map(namespace)])
 
 
-def _sync_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+def _sync_flags(command: Callable[..., object]) -> Callable[..., object]:
     options = (
         location_options("HEAD", "Branch, tag or commit."),
         click.option("--project", default="default", show_default=True, help="The AppProject."),
@@ -91,7 +91,7 @@ def _sync_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @argocd.command("application")
 @_sync_flags
-def argocd_application(**flags: Any) -> None:
+def argocd_application(**flags: object) -> None:
     """Print one Application for each environment, and one for what belongs to no namespace."""
     _validate_destination(flags)
     with report_failures():
@@ -104,7 +104,7 @@ def argocd_application(**flags: Any) -> None:
 @argocd.command("applicationset")
 @_sync_flags
 @click.option("--create-namespaces", is_flag=True, help="Argo CD makes namespaces that are missing.")
-def argocd_applicationset(**flags: Any) -> None:
+def argocd_applicationset(**flags: object) -> None:
     """Print an ApplicationSet for each environment: an Application for each namespace, or each app (output.layout)."""
     _validate_destination(flags)
     with report_failures():
@@ -168,7 +168,7 @@ def argocd_parameters() -> None:
         write(json.dumps(plugin.parameters(rendered_tree((call.path,)).environments)) + "\n")
 
 
-def print_bodies(bodies: Iterable[dict[str, Any]]) -> None:
+def print_bodies(bodies: Iterable[dict[str, object]]) -> None:
     """Prints objects as YAML."""
     from renderer import yamlio
 
@@ -183,7 +183,7 @@ def require_values(flags: dict[str, Any]) -> None:
             raise click.UsageError(f"--{flag} has no value")
 
 
-def _validate_destination(flags: dict[str, Any]) -> None:
+def _validate_destination(flags: dict[str, object]) -> None:
     require_values(flags)
     if flags["destination_server"] and flags["destination_name"]:
         raise click.UsageError("--destination-server and --destination-name exclude each other")

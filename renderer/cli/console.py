@@ -28,7 +28,7 @@ SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", hel
 ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
 
 
-def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def input_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options of every command that reads input."""
     for option in reversed(
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from msgspec import Struct
 
@@ -68,7 +68,7 @@ class RenderError(Exception):
         return RenderError, (self.problems,)
 
 
-def make_diagnostic(code: str, origin: Origin, **words: Any) -> Diagnostic:
+def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
     """The diagnostic `code` at `origin`; W codes are warnings. `words` fill the wording (KeyError when missing)."""
     wording = WORDINGS[code]
     return Diagnostic(
@@ -126,11 +126,11 @@ class Collector:
     def __init__(self) -> None:
         self.problems: list[Diagnostic] = []
 
-    def add(self, code: str, origin: Origin, **words: Any) -> None:
+    def add(self, code: str, origin: Origin, **words: object) -> None:
         """Adds a problem."""
         self.problems.append(make_diagnostic(code, origin, **words))
 
-    def stop(self, code: str, origin: Origin, **words: Any) -> NoReturn:
+    def stop(self, code: str, origin: Origin, **words: object) -> NoReturn:
         """Adds a problem after which work on the item cannot go on. Raises Stop."""
         self.add(code, origin, **words)
         raise Stop

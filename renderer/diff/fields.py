@@ -23,15 +23,15 @@ class _Absent:
         return "(absent)"
 
 
-ABSENT: Final[Any] = _Absent()
+ABSENT: Final[object] = _Absent()
 
 
 class FieldChange(Struct, frozen=True):
     """A field that differs. Items of a list are addressed by their name in brackets where they have one."""
 
     path: Path
-    before: Any
-    after: Any
+    before: object
+    after: object
 
     @property
     def field(self) -> str:
@@ -54,7 +54,7 @@ def format_path(path: Path) -> str:
     return text
 
 
-def diff_values(before: Any, after: Any, path: Path = ()) -> Iterator[FieldChange]:
+def diff_values(before: object, after: object, path: Path = ()) -> Iterator[FieldChange]:
     """All differences in the order of the fields; at least one unless the values are the same."""
     if same(before, after):
         return
@@ -83,7 +83,7 @@ def same(before: Any, after: Any) -> bool:
     return bool(before == after)
 
 
-def _identifying_key(*lists: Sequence[Any]) -> str:
+def _identifying_key(*lists: Sequence[object]) -> str:
     """The key whose values identify the items in each of these lists; '' if there is none."""
     for key in ("name", "mountPath", "containerPort"):
         if any(lists) and all(_identifies(key, items) for items in lists):
@@ -91,7 +91,7 @@ def _identifying_key(*lists: Sequence[Any]) -> str:
     return ""
 
 
-def _identifies(key: str, items: Sequence[Any]) -> bool:
+def _identifies(key: str, items: Sequence[object]) -> bool:
     names = [item.get(key) if isinstance(item, dict) else None for item in items]
     return all(isinstance(name, (str, int)) for name in names) and len(set(names)) == len(names)
 
@@ -105,7 +105,7 @@ def _by_name(before: Sequence[Any], after: Sequence[Any], path: Path, key: str) 
         yield FieldChange((*path, "[*]"), old_order, new_order)
 
 
-def _in_order(before: Sequence[Any], after: Sequence[Any], path: Path) -> Iterator[FieldChange]:
+def _in_order(before: Sequence[object], after: Sequence[object], path: Path) -> Iterator[FieldChange]:
     """Differences between lists without names: an inserted or removed item does not shift the others."""
     old, new = [_sorted_json(item) for item in before], [_sorted_json(item) for item in after]
     for operation, i, i_end, j, j_end in opcodes(old, new):
@@ -120,5 +120,5 @@ def _in_order(before: Sequence[Any], after: Sequence[Any], path: Path) -> Iterat
             yield FieldChange((*path, place), ABSENT, after[place])
 
 
-def _sorted_json(value: Any) -> str:
+def _sorted_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from renderer import escapes
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.fields import ABSENT, FieldChange
@@ -38,11 +36,11 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
     return escapes.json_text(document, indent=2) + "\n"
 
 
-def _key(key: ObjectKey) -> dict[str, Any]:
+def _key(key: ObjectKey) -> dict[str, object]:
     return {"group": key.group, "kind": key.kind, "namespace": key.namespace or None, "name": key.name}
 
 
-def _model(change: ModelChange) -> dict[str, Any]:
+def _model(change: ModelChange) -> dict[str, object]:
     return {
         "state": change.state,
         "namespace": change.key.namespace,
@@ -58,7 +56,7 @@ def _model(change: ModelChange) -> dict[str, Any]:
     }
 
 
-def _side(model: ModelSummary | None) -> dict[str, Any] | None:
+def _side(model: ModelSummary | None) -> dict[str, object] | None:
     if not model:
         return None
     names = {"backend": "backend", "engineVersion": "engine version", "modelRevision": "model revision"}
@@ -73,13 +71,13 @@ def _side(model: ModelSummary | None) -> dict[str, Any] | None:
     }
 
 
-def _gpus(change: GpuChange) -> dict[str, Any]:
+def _gpus(change: GpuChange) -> dict[str, object]:
     """Accelerators of one replica, and at the most replicas."""
     pairs = {"perReplica": change.replica, "atMost": change.peak}
     return {"accelerator": change.name, **{k: {"before": a, "after": b} for k, (a, b) in pairs.items()}}
 
 
-def _object(change: ObjectChange) -> dict[str, Any]:
+def _object(change: ObjectChange) -> dict[str, object]:
     return {
         **_key(change.key),
         "state": change.state,
@@ -92,7 +90,7 @@ def _object(change: ObjectChange) -> dict[str, Any]:
     }
 
 
-def _change(change: FieldChange) -> dict[str, Any]:
+def _change(change: FieldChange) -> dict[str, object]:
     """A changed field with its values as text for people; null where the field is absent."""
     before, after = format_sides(change)
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -132,7 +131,7 @@ def _flavor(pod: Body) -> dict[str, str]:
     return {"flavor": flavors} if (flavors := gpus.claimed_flavors(pod)) else {}
 
 
-def _number(value: Any, otherwise: int) -> int:
+def _number(value: object, otherwise: int) -> int:
     return value if value.__class__ is int else otherwise
 
 
@@ -175,7 +174,7 @@ def _environment(container: Body) -> Mapping[str, str]:
     return {str(entry.get("name")): _variable(entry) for entry in maps_at(container, "env")}
 
 
-def _volume_source(volume: Body) -> Any:
+def _volume_source(volume: Body) -> object:
     """The image, host path or claim that a volume takes its contents from; None for other volumes."""
     return (
         value_at(volume, "image", "reference")
@@ -184,7 +183,7 @@ def _volume_source(volume: Body) -> Any:
     )
 
 
-def _strings(value: Any) -> tuple[str, ...]:
+def _strings(value: object) -> tuple[str, ...]:
     return tuple(str(word) for word in value) if isinstance(value, list) else ()
 
 
@@ -291,7 +290,7 @@ def _fact(what: str, before: str, after: str) -> Iterator[ModelFact]:
         yield ModelFact(what, before, after)
 
 
-def _all_keys(*mappings: Mapping[str, Any]) -> list[str]:
+def _all_keys(*mappings: Mapping[str, object]) -> list[str]:
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from renderer import yamlio
 from renderer.output.manifest_files import OutputFile
 
-Body: TypeAlias = Mapping[str, Any]
+Body: TypeAlias = Mapping[str, object]
 WORKLOAD, SCALER = "LeaderWorkerSet", "HorizontalPodAutoscaler"
 
 
@@ -101,7 +101,7 @@ def unchanged_objects(texts: Iterable[OutputFile], folders: Iterable[str], kind:
     return {key: item for key, item in items(candidates).items() if key.kind == kind}
 
 
-def value_at(value: Any, *path: str | int) -> Any:
+def value_at(value: object, *path: str | int) -> object:
     """The value at a path of a body; None where it is missing or a part of the path has another type."""
     for part in path:
         if isinstance(part, int):
@@ -113,18 +113,18 @@ def value_at(value: Any, *path: str | int) -> Any:
     return value
 
 
-def map_at(value: Any, *path: str | int) -> Body:
+def map_at(value: object, *path: str | int) -> Body:
     """The map at a path; an empty one if it is missing or no map."""
     mapping = value_at(value, *path)
     return mapping if isinstance(mapping, dict) else {}
 
 
-def list_at(value: Any, *path: str | int) -> list[Any]:
+def list_at(value: object, *path: str | int) -> list[object]:
     """The list at a path; an empty one if it is missing or no list."""
     items = value_at(value, *path)
     return items if isinstance(items, list) else []
 
 
-def maps_at(value: Any, *path: str | int) -> list[Body]:
+def maps_at(value: object, *path: str | int) -> list[Body]:
     """The maps of the list at a path."""
     return [item for item in list_at(value, *path) if isinstance(item, dict)]

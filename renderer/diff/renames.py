@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -106,7 +105,7 @@ def _similarity(was: ObjectKey, old: Body, key: ObjectKey, body: Body) -> tuple[
     return len(old_leaves & new_leaves) / max(len(old_leaves | new_leaves), 1), threshold
 
 
-def _leaves(value: Any, swaps: list[tuple[str, str]], path: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(value: object, swaps: list[tuple[str, str]], path: str = "") -> Iterator[tuple[str, str]]:
     """Path and text of every scalar, with old names replaced as `swaps` say. Positions in lists do not count."""
     if isinstance(value, dict):
         for key, item in value.items():

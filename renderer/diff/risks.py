@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -122,7 +121,7 @@ def _name(text: object) -> str:
     return f"{NAME}{hide_in_text(str(text)).replace(NAME, '')}{NAME}"
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
@@ -181,7 +180,7 @@ def _new_pod_findings(pair: ObjectPair) -> Iterator[tuple[str, str]]:
         yield from ((kind, what) for kind, word, what in now if (kind, word) not in old)
 
 
-def _pod_findings(value: Any) -> Iterator[tuple[str, str, str]]:
+def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
     """Kind, identity and message of every hostPath, plaintext secret and floating tag in a value, at any depth. The
     identity of a secret is its value, which never appears in the message.
     """
@@ -274,7 +273,7 @@ def _principals(authorization: Body) -> dict[str, str]:
     return principals
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: object) -> list[str]:
     if isinstance(value, dict):
         return [text for key, item in value.items() if key not in ("name", "provider") for text in _texts(item)]
     if isinstance(value, list):

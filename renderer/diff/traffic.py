@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -210,5 +210,5 @@ def _budgets(body: Body) -> dict[str, str]:
     return budgets
 
 
-def _grouped(value: Any) -> str:
+def _grouped(value: object) -> str:
     return f"{value:,}" if value.__class__ is int else str(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from renderer import escapes, yamlio
 from renderer.diff.comparison import ObjectChange, TreeDiff
@@ -54,7 +53,7 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """A value in one line; '' for ABSENT."""
     if value is ABSENT:
         return ""

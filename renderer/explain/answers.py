@@ -21,8 +21,8 @@ class AnswerBlock(Struct, frozen=True):
 
     rendered: RenderedObject
     path: Path
-    value: Any
-    leaves: tuple[tuple[Path, Any, Reason], ...]
+    value: object
+    leaves: tuple[tuple[Path, object, Reason], ...]
 
 
 class Answers(Struct, frozen=True):
@@ -67,7 +67,7 @@ def _value_at(value: Any, path: Path) -> Any:
     return value
 
 
-def _without_secrets(reason: Reason, body: Any, path: Path, hidden: bool) -> Reason:
+def _without_secrets(reason: Reason, body: object, path: Path, hidden: bool) -> Reason:
     """The reason with secrets hidden in quoted lines; without quoted lines where the field itself is `hidden`."""
     name = _value_at(body, path[:-1]).get("name") if path[-1:] == ("value",) else ""
 
@@ -82,7 +82,7 @@ def _without_secrets(reason: Reason, body: Any, path: Path, hidden: bool) -> Rea
     )
 
 
-def leaves(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
+def leaves(value: object, path: Path = ()) -> list[tuple[Path, object]]:
     """The paths and values of scalars and of empty maps and lists."""
     if isinstance(value, dict) and value:
         return [leaf for key, item in value.items() for leaf in leaves(item, (*path, key))]
@@ -208,7 +208,7 @@ def _nested_paths(question: Question, rendered: RenderedObject, parts: Sequence[
             yield path if isinstance(path, MissingField) else (*start, *path)
 
 
-def _maps(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def _maps(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     if isinstance(value, dict):
         yield path, value
     for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():

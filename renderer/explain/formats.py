@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from renderer import escapes, yamlio
 from renderer.diagnostics import Path, dotted
@@ -121,7 +120,7 @@ def _place_lines(place: InputLine, prefix: str = "") -> Iterator[str]:
         yield _cut(f"  {place.line:>5} | {place.text}", _WIDTH - 2)
 
 
-def _one_line(value: Any) -> str:
+def _one_line(value: object) -> str:
     """A value in one line."""
     text = yamlio.dump(value).strip("\n")
     return escapes.json_text(value) if "\n" in text else text
@@ -132,14 +131,14 @@ def as_json(answer: Answers) -> str:
     return escapes.json_text([_object(block) for block in answer.blocks], indent=2) + "\n"
 
 
-def _object(block: AnswerBlock) -> dict[str, Any]:
+def _object(block: AnswerBlock) -> dict[str, object]:
     kind, namespace, name = block.rendered.key
     fields = [_field(path, value, reason) for path, value, reason in block.leaves]
     head = {"apiVersion": block.rendered.body["apiVersion"], "kind": kind, "namespace": namespace or None, "name": name}
     return {**head, "madeFor": block.rendered.owner, "fields": fields}
 
 
-def _field(path: Path, value: Any, reason: Reason) -> dict[str, Any]:
+def _field(path: Path, value: object, reason: Reason) -> dict[str, object]:
     """A field as JSON; all keys are present, null where there is no value."""
     return {
         "path": dotted(path),
@@ -152,7 +151,7 @@ def _field(path: Path, value: Any, reason: Reason) -> dict[str, Any]:
     }
 
 
-def _origin(place: InputLine) -> dict[str, Any]:
+def _origin(place: InputLine) -> dict[str, object]:
     return {
         "file": place.file,
         "line": place.line or None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -133,9 +132,9 @@ class MissingField(Struct, frozen=True):
     depth: int
 
 
-def find_path(question: Question, body: Any, parts: Sequence[str], object_name: str) -> Path | MissingField:
+def find_path(question: Question, body: object, parts: Sequence[str], object_name: str) -> Path | MissingField:
     """The path of a field in a body; list items are given by index, name, key or mount path."""
-    value: Any = body
+    value: object = body
     path: Path = ()
     for part in parts:
         parent = f"{dotted(path)} of {object_name}" if path else object_name
@@ -161,13 +160,13 @@ def find_path(question: Question, body: Any, parts: Sequence[str], object_name: 
     return path
 
 
-def _index(items: Sequence[Any], part: str) -> int | None:
+def _index(items: Sequence[object], part: str) -> int | None:
     if part.isascii() and part.isdigit() and len(part) < 10:
         return int(part) if int(part) < len(items) else None
     return next((i for i, item in enumerate(items) if part in _names(item)), None)
 
 
-def _names(item: Any) -> list[str]:
+def _names(item: object) -> list[str]:
     """The texts that identify a list item; a string identifies itself."""
     if isinstance(item, dict):
         return [item[key] for key in ("name", "mountPath", "key") if isinstance(item.get(key), str)]

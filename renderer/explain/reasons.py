@@ -191,7 +191,7 @@ class ReasonFinder:
                 return speakers, rest
         return [], ()
 
-    def _match_related(self, rendered: RenderedObject, key: Path, value: Any) -> _Match | None:
+    def _match_related(self, rendered: RenderedObject, key: Path, value: object) -> _Match | None:
         """The origin of another field of the object, or of what the plan or Gateway knows by this name."""
         origin = self._origins(rendered).get(key) or rendered.plan_origins.get(key)
         if origin is None:
@@ -200,7 +200,7 @@ class ReasonFinder:
 
     # Whether it is
 
-    def _follow(self, origin: Origin, rest: Path, field_value: Any) -> _Match | None:
+    def _follow(self, origin: Origin, rest: Path, field_value: object) -> _Match | None:
         """The origin and its value, followed by the steps that lead on from the field `made`; None where nothing is
         there, or it is about something else.
         """
@@ -296,7 +296,7 @@ class _Nothing:
 _NOTHING = _Nothing()
 
 
-def _value_at(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: Path) -> object:
     for part in path:
         listed = isinstance(value, (list, tuple)) and isinstance(part, int) and part < len(value)
         if not listed and not (isinstance(value, Mapping) and part in value):
@@ -305,7 +305,17 @@ def _value_at(value: Any, path: Path) -> Any:
     return value
 
 
-def _loader(body: Any, path: Path) -> int | None:
+def _paths_of(value: object, wanted: object) -> Iterator[Path]:
+    """Where below a value the wanted scalar stands."""
+    if isinstance(value, Mapping):
+        yield from ((key, *path) for key, part in value.items() for path in _paths_of(part, wanted))
+    elif isinstance(value, (list, tuple)):
+        yield from ((i, *path) for i, part in enumerate(value) for path in _paths_of(part, wanted))
+    elif value == wanted and type(value) is type(wanted):
+        yield ()
+
+
+def _loader(body: object, path: Path) -> int | None:
     """Which of the loaders a field is of."""
     if "initContainers" not in path:
         return None
@@ -323,7 +333,7 @@ def _value(body: Any, path: Path) -> Any:
     return body
 
 
-def _below(value: Any, rendered_value: Any, step: str | int) -> str | int | None:
+def _below(value: object, rendered_value: Any, step: str | int) -> str | int | None:
     """The key or index in `value` of what `step` leads to in `made`."""
     if isinstance(step, str):
         return step if isinstance(value, Mapping) and step in value else None
@@ -346,11 +356,11 @@ def _below(value: Any, rendered_value: Any, step: str | int) -> str | int | None
     )
 
 
-def _is_map(value: Any) -> bool:
+def _is_map(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
-def _is_same_item(rendered_value: Any, written: Any) -> bool:
+def _is_same_item(rendered_value: object, written: object) -> bool:
     """Whether the whole item is the one that was said, but for what is filled in."""
     if isinstance(rendered_value, Mapping) and isinstance(written, Mapping):
         return all(
@@ -365,7 +375,7 @@ def _is_same_item(rendered_value: Any, written: Any) -> bool:
     return _derivation(rendered_value, written) != MADE
 
 
-def _derivation(rendered_value: Any, written: Any, *, exact: bool = False) -> str:
+def _derivation(rendered_value: object, written: object, *, exact: bool = False) -> str:
     """How a value follows from what stands there. `exact`: it surely does."""
     if rendered_value == written or (not isinstance(written, (Mapping, list)) and str(rendered_value) == str(written)):
         return SAID

@@ -288,7 +288,7 @@ _PODS: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def rule(kind: str, path: Path, body: Mapping[str, Any]) -> FieldRule | None:
+def rule(kind: str, path: Path, body: Mapping[str, object]) -> FieldRule | None:
     """The most specific rule of a field; None without one."""
     best: tuple[int, FieldRule] | None = None
     for table, root in (("*", ()), (kind, ()), *(("Pod", root) for root in _PODS.get(kind, ()))):

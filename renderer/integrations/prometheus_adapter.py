@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from renderer import load, resolve, yamlio
 from renderer.api import BackendRuntime, RenderOptions
@@ -39,7 +39,7 @@ def _values(specs: Iterable[BackendRuntimeSpec]) -> str:
     return _HEAD + yamlio.dump({"rules": {"default": False, "custom": custom}})
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _rule(name: str) -> dict[str, object]:
     """A rule for one metric by pod. The PodMonitor sets both labels; the query keeps one value for each pod."""
     return {
         "seriesQuery": f'{name}{{namespace!="",pod!=""}}',

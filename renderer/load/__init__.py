@@ -230,7 +230,7 @@ def _unreadable_folders(input_tree: tree.InputTree) -> list[Diagnostic]:
     ]
 
 
-def _is_list_object(value: Any) -> bool:
+def _is_list_object(value: object) -> bool:
     """Whether this is a non-empty List, such as `kubectl get -o yaml` prints for several objects."""
     if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != ("v1", "List"):
         return False

@@ -28,7 +28,7 @@ class PatchedDocument(Document):
 
     __slots__ = ("_config", "base", "sources")
 
-    def __init__(self, base: Document, value: Any, sources: Mapping[Path, Path], config: Document) -> None:
+    def __init__(self, base: Document, value: object, sources: Mapping[Path, Path], config: Document) -> None:
         super().__init__(base._file, base.index, value)
         self.base: Final = base
         self.sources: Final = sources
@@ -83,7 +83,7 @@ class PatchMerge:
                 changes[path] = source
         return dict(reversed(changes.items()))
 
-    def merge(self, base: Any, patch: Any, path: Path, source_path: Path) -> Any:
+    def merge(self, base: Any, patch: Any, path: Path, source_path: Path) -> object:
         """The merge of `base`, at `path` of the document, with `patch`, at `source_path` of RenderConfig; neither is
         changed. Maps merge, null deletes, lists whose items all have a name merge by name, all else is replaced.
         """
@@ -119,7 +119,7 @@ class PatchMerge:
         source = _source_field(sources, path)
         return [source] if source else [source for field, source in sources.items() if field[: len(path)] == path]
 
-    def _set_value(self, value: Any, path: Path, source_path: Path) -> Any:
+    def _set_value(self, value: object, path: Path, source_path: Path) -> object:
         self._set(path, source_path)
         self.unused_deletions += _nulls(value, source_path)
         return _without_nulls(value)
@@ -130,13 +130,13 @@ class PatchMerge:
         self._set_fields[path] = source_path
 
 
-def _value_at(value: Any, path: Path) -> Any:
+def _value_at(value: object, path: Path) -> object:
     for part in path:
         value = _map(value).get(part)  # type: ignore[arg-type]
     return value
 
 
-def _is_named_list(value: Any) -> bool:
+def _is_named_list(value: object) -> bool:
     """Whether it is a non-empty list whose items all have a name."""
     return (
         isinstance(value, list)
@@ -145,7 +145,7 @@ def _is_named_list(value: Any) -> bool:
     )
 
 
-def _nulls(value: Any, source_path: Path) -> Iterator[Path]:
+def _nulls(value: object, source_path: Path) -> Iterator[Path]:
     """The paths of null values in nested maps."""
     for key, item in value.items() if isinstance(value, dict) else ():
         if item is None:
@@ -153,14 +153,14 @@ def _nulls(value: Any, source_path: Path) -> Iterator[Path]:
         yield from _nulls(item, (*source_path, key))
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: object) -> object:
     """A deep copy of maps and lists; importing the module `copy` takes longer than this."""
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
-def _without_nulls(value: Any) -> Any:
+def _without_nulls(value: object) -> object:
     """A copy without null values, which have nothing to delete."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
@@ -171,11 +171,11 @@ class EnvironmentLayer(Struct, frozen=True):
     """An environment's entry in RenderConfig, and its path there. `patches`: by section and name."""
 
     path: Path
-    value: Mapping[str, Any]
-    patches: Mapping[str, Mapping[str, Any]]
+    value: Mapping[str, object]
+    patches: Mapping[str, Mapping[str, object]]
 
 
-def _layer(name: str, value: dict[str, Any]) -> EnvironmentLayer:
+def _layer(name: str, value: dict[str, object]) -> EnvironmentLayer:
     """The layer of an environment. Invalid patches are dropped here, and reported by the schema."""
     sections = {section: _map(value.get(section)) for section in SECTIONS.values()}
     patches = {
@@ -185,7 +185,7 @@ def _layer(name: str, value: dict[str, Any]) -> EnvironmentLayer:
     return EnvironmentLayer((*_ENVIRONMENTS, name), value, patches)
 
 
-def _is_patch(value: Any) -> bool:
+def _is_patch(value: object) -> bool:
     return value is None or isinstance(value, dict)
 
 
@@ -244,7 +244,7 @@ class Environment:
         """Whether RenderConfig is in this file."""
         return self._config.name == file
 
-    def keys(self, value: Any) -> list[str]:
+    def keys(self, value: object) -> list[str]:
         """The keys by which patches can refer to an object: NAME and, in a namespace, NAMESPACE/NAME."""
         metadata = _map(_map(value).get("metadata"))
         name, namespace = metadata.get("name"), metadata.get("namespace") or self.namespace
@@ -403,11 +403,11 @@ def _from_problems(config: Document) -> list[Diagnostic]:
     return problems
 
 
-def _environment_values(config: Document) -> dict[str, Any]:
+def _environment_values(config: Document) -> dict[str, object]:
     """The entries of `environments` by name; entries with bad names (they become folders) or values are left out."""
     environments = _map(_map(_map(config.value).get("spec")).get("environments"))
     return {key: value for key, value in environments.items() if _NAME.fullmatch(key) and _is_patch(value)}
 
 
-def _map(value: Any) -> dict[str, Any]:
+def _map(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}

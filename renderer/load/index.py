@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from renderer import yamlio
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderConfig, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
@@ -43,7 +41,7 @@ class InputIndex:
         self.foreign = 0
         self.traffic: list[TrafficInput] = []
         self.outside_apps: list[App] = []
-        self.foreign_objects: list[Any] = []
+        self.foreign_objects: list[object] = []
         self.disabled = 0
         self.namespace = config.get("namespace") or "default"
 

@@ -48,7 +48,7 @@ class ParsedDocument(NamedTuple):
     """
 
     position: int
-    value: Any
+    value: object
     kind: str
     valid: bool
     patched: Sequence[tuple[Path, Path]] = ()
@@ -126,7 +126,7 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
     return ParsedFile(data if parsed else b"", foreign, parsed, problems, unreadable)
 
 
-def _identity(value: Any) -> Any:
+def _identity(value: object) -> object:
     """The kind, name and namespace of an object, as far as it has them."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     names = (
@@ -135,10 +135,10 @@ def _identity(value: Any) -> Any:
     return {"kind": _kind(value), "metadata": names}
 
 
-def _group(value: Any) -> Any:
+def _group(value: object) -> object:
     version = value.get("apiVersion") if isinstance(value, dict) else None
     return version.partition("/")[0] if isinstance(version, str) else ""
 
 
-def _kind(value: Any) -> Any:
+def _kind(value: object) -> object:
     return value.get("kind") if isinstance(value, dict) else None

@@ -26,7 +26,7 @@ class ConfigOverride(Struct, frozen=True):
     """`--set KEY=VALUE`: the path below RenderConfig's `spec`, and the value as YAML reads it."""
 
     path: tuple[str, ...]
-    value: Any
+    value: object
     text: str
 
 
@@ -163,7 +163,7 @@ def _flag(text: str) -> NamedSource:
     return NamedSource(f"--set {shlex.quote(text)}")
 
 
-def _config_findings(spec: Mapping[str, Any]) -> list[schema.SchemaFinding]:
+def _config_findings(spec: Mapping[str, object]) -> list[schema.SchemaFinding]:
     document = {
         "apiVersion": KINDS["RenderConfig"],
         "kind": "RenderConfig",
@@ -173,11 +173,11 @@ def _config_findings(spec: Mapping[str, Any]) -> list[schema.SchemaFinding]:
     return [] if schema.valid("input/renderconfig", document) else schema.findings("input/renderconfig", document)
 
 
-def _override_findings(spec: Mapping[str, Any], override: ConfigOverride) -> list[schema.SchemaFinding]:
+def _override_findings(spec: Mapping[str, object], override: ConfigOverride) -> list[schema.SchemaFinding]:
     return [finding for finding in _config_findings(spec) if finding.path[1:] == override.path]
 
 
-def _set_path(spec: Any, override: ConfigOverride, value: Any, depth: int = 0) -> dict[str, Any]:
+def _set_path(spec: object, override: ConfigOverride, value: object, depth: int = 0) -> dict[str, object]:
     """The spec with the value at the override's path. Raises RenderError where that leads through a single value."""
     if not isinstance(spec, dict):
         parent, key = ".".join(override.path[:depth]), ".".join(override.path)

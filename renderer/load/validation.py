@@ -76,7 +76,7 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
     return _list_kind(document, value.get("items"), ("items",), problems) if kind == "List" else None
 
 
-def _is_inference_model(kind: Any) -> bool:
+def _is_inference_model(kind: object) -> bool:
     """Whether an object of InferenceModel's group is, or seems meant to be, an InferenceModel."""
     return not isinstance(kind, str) or kind.lower() in ("inferencemodel", "inferencemodels")
 
@@ -86,7 +86,7 @@ def _type_error(document: Document, field: str) -> Diagnostic:
     return make_diagnostic(finding.code, document.origin(field), **schema.words(finding, document.raw((field,))))
 
 
-def _list_kind(document: Document, items: Any, path: Path, problems: list[Diagnostic]) -> str | None:
+def _list_kind(document: Document, items: object, path: Path, problems: list[Diagnostic]) -> str | None:
     """'' for a list that holds objects of ours (a problem is added), else None."""
     for item in items if isinstance(items, list) else ():
         version = item.get("apiVersion") if isinstance(item, dict) else None
@@ -128,7 +128,7 @@ def _has_engine(value: Any) -> bool:
     return isinstance(spec, dict) and "engine" in spec
 
 
-def _drop_nulls(value: Any) -> bool:
+def _drop_nulls(value: object) -> bool:
     """Removes keys with null values, as the API server does. Returns whether there were any."""
     if isinstance(value, list):
         return bool([item for item in value if _drop_nulls(item)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -25,7 +24,7 @@ class PodGroup(Struct, frozen=True):
     max_pods: int
     accelerators: Mapping[str, int]
     node_selector: Mapping[str, str]
-    tolerations: Sequence[Mapping[str, Any]]
+    tolerations: Sequence[Mapping[str, object]]
     stores: int = 0
 
 

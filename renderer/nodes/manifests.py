@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -17,7 +16,7 @@ from renderer.output import manifest_files
 from renderer.plan import Manifest
 from renderer.source.tree import CONFIG
 
-Body = dict[str, Any]
+Body = dict[str, object]
 
 _LABELS = {"app.kubernetes.io/part-of": "llmaz", "app.kubernetes.io/managed-by": "llmaz-renderer"}
 _GROUP = "karpenter.k8s.aws"

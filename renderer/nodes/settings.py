@@ -25,10 +25,10 @@ class KarpenterSettings(Struct, frozen=True):
 
     config: RenderConfig
     flavor: str
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     specific_keys: frozenset[str]
 
-    def get(self, key: str, otherwise: Any = None) -> Any:
+    def get(self, key: str, otherwise: object = None) -> Any:
         """The value of a key."""
         return self.values.get(key, otherwise)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -271,7 +271,7 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
         {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in node.items()]}
         for node in nodes
     ]
-    affinity: dict[str, Any] = {}
+    affinity: dict[str, object] = {}
     if all(nodes):
         affinity["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": terms}
     if {} in nodes:

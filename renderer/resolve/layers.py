@@ -59,9 +59,9 @@ class MergedItems(Struct, frozen=True):
     positions: tuple[Position, ...]
 
 
-def merge_items(lists: Iterable[Iterable[Any]]) -> MergedItems:
+def merge_items(lists: Iterable[Iterable[object]]) -> MergedItems:
     """The distinct items of all lists in their order, each with its first position."""
-    items: list[Any] = []
+    items: list[object] = []
     positions = []
     for number, values in enumerate(lists):
         for i, item in enumerate(values):
@@ -71,7 +71,7 @@ def merge_items(lists: Iterable[Iterable[Any]]) -> MergedItems:
     return MergedItems(tuple(items), tuple(positions))
 
 
-def replacements(key: str, authors: Iterable[tuple[Mapping[str, Any], Origin]]) -> list[ValueLayer]:
+def replacements(key: str, authors: Iterable[tuple[Mapping[str, object], Origin]]) -> list[ValueLayer]:
     """The layers of a field that a later layer replaces as a whole, the winner last; falsy values are left out."""
     return [ValueLayer(spec[key], origin.at(key)) for spec, origin in authors if spec.get(key)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from operator import itemgetter
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -24,7 +23,7 @@ _LABELS = {
 }
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
-_VARIABLE: Callable[[Body], Any] = itemgetter("name")
+_VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
 def metrics_collected(inputs: Inputs) -> bool:

@@ -94,7 +94,7 @@ def generated_fields(defaults: PodDefaults, app: str, runtime_class: str) -> Bod
     """The fields of a pod spec that come from the defaults, and the runtime class."""
     if not defaults.spread and not runtime_class:
         return defaults.fields
-    fields: dict[str, Any] = dict(defaults.fields)
+    fields: dict[str, object] = dict(defaults.fields)
     if runtime_class:
         fields["runtimeClassName"] = runtime_class
     if defaults.spread:

@@ -53,8 +53,8 @@ class Weights(Struct, frozen=True):
     host_path: str = ""
     image: str = ""
     loader: str | None = None
-    entry: Mapping[str, Any] = {}
-    words: Mapping[str, Any] = {}
+    entry: Mapping[str, object] = {}
+    words: Mapping[str, object] = {}
 
 
 def read_weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> Weights:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import asdict
 
 from renderer import escapes
@@ -20,7 +18,7 @@ def to_json(table: RouteTable) -> str:
     return escapes.json_text(document, indent=2) + "\n"
 
 
-def _name_fields(row: RouteRow) -> dict[str, Any]:
+def _name_fields(row: RouteRow) -> dict[str, object]:
     return {
         "name": row.name,
         "owner": {"kind": row.kind, "namespace": row.namespace, "name": row.owner},
@@ -30,7 +28,7 @@ def _name_fields(row: RouteRow) -> dict[str, Any]:
     }
 
 
-def _route(row: RouteRow) -> dict[str, Any]:
+def _route(row: RouteRow) -> dict[str, object]:
     return {
         **_name_fields(row),
         "allow": row.allowed,
@@ -53,7 +51,7 @@ def _route(row: RouteRow) -> dict[str, Any]:
     }
 
 
-def _backend(row: RouteRow, leg: RouteLeg) -> dict[str, Any]:
+def _backend(row: RouteRow, leg: RouteLeg) -> dict[str, object]:
     """A route backend with all keys; null for what it does not have."""
     workload, provider = leg.workload, leg.provider
     return {
@@ -71,12 +69,12 @@ def _backend(row: RouteRow, leg: RouteLeg) -> dict[str, Any]:
     }
 
 
-def _pool(leg: RouteLeg) -> dict[str, Any]:
+def _pool(leg: RouteLeg) -> dict[str, object]:
     names = [{"name": name, "weight": weight} for name, weight in leg.names]
     return {"name": leg.to, "picker": leg.workload.picker if leg.workload else None, "targetModels": names}
 
 
-def _provider(provider: ProviderBehind) -> dict[str, Any]:
+def _provider(provider: ProviderBehind) -> dict[str, object]:
     auth = {
         "type": provider.auth,
         "secretName": provider.secret,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -143,7 +142,7 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     return RouteTable(tuple(rows), tuple(sorted(unrouted))), problems
 
 
-def _order(row: RouteRow) -> tuple[Any, ...]:
+def _order(row: RouteRow) -> tuple[object, ...]:
     return row.gateway, row.hostnames, row.auth_methods, row.name, row.namespace, row.kind, row.owner
 
 

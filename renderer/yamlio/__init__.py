@@ -100,7 +100,7 @@ class _ListItem(Document):
 
     __slots__ = ("_path",)
 
-    def __init__(self, document: Document, path: Path, value: Any) -> None:
+    def __init__(self, document: Document, path: Path, value: object) -> None:
         super().__init__(document._file, document.index, value)
         self._path: Final = path
 
@@ -116,7 +116,7 @@ class ChangedDocument(Document):
 
     __slots__ = ("_moved", "whole")
 
-    def __init__(self, whole: Document, value: Any, moved: Mapping[Path, Path]) -> None:
+    def __init__(self, whole: Document, value: object, moved: Mapping[Path, Path]) -> None:
         super().__init__(whole._file, whole.index, value)
         self.whole: Final = whole
         self._moved: Final = moved
@@ -178,7 +178,7 @@ def _located_reader(name: str, data: bytes) -> LocatedReader:
     return LocatedReader(name, data)
 
 
-def documents(name: str, data: bytes, values: Iterable[tuple[int, Any]]) -> list[Document]:
+def documents(name: str, data: bytes, values: Iterable[tuple[int, object]]) -> list[Document]:
     """Documents of a file whose values, with their indices, another process parsed."""
     file = _File(name, data)
     return [Document(file, index, value) for index, value in values]

@@ -23,7 +23,7 @@ from renderer.yamlio.scalars import KEYS, VALUES, UncertainError
 _TAG_OR_ANCHOR = re.compile(rb"(?<![0-9A-Za-z])[!&]")
 
 
-def read(data: bytes) -> list[Any]:
+def read(data: bytes) -> list[object]:
     """The values of all documents of a file without tags and anchors; UncertainError otherwise."""
     try:
         return _documents(data)
@@ -31,7 +31,7 @@ def read(data: bytes) -> list[Any]:
         raise UncertainError from wrong
 
 
-def _documents(data: bytes) -> list[Any]:
+def _documents(data: bytes) -> list[object]:
     if _TAG_OR_ANCHOR.search(data) or data[:1] in (b"\xff", b"\xfe"):  # the latter begin UTF-16, which libyaml reads
         raise UncertainError
     if event_parser.Parser is event_parser.PureParser and b"\\" in data:  # it makes half surrogates of escapes
@@ -43,9 +43,9 @@ def _documents(data: bytes) -> list[Any]:
     while next_event().__class__ is DocumentStartEvent:
         # `container` is the mapping or list that is being filled, `parents` are those around it. The document
         # itself is the only item of a list `root` without events of its own.
-        root: list[Any] = []
+        root: list[object] = []
         container: Any = root
-        parents: list[Any] = []
+        parents: list[object] = []
         while True:
             event = next_event()
             kind = event.__class__
@@ -78,7 +78,7 @@ def _documents(data: bytes) -> list[Any]:
                 container = parents.pop()
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 parents.append(container)
-                child: Any = {} if kind is MappingStartEvent else []
+                child: object = {} if kind is MappingStartEvent else []
                 container.append(child)
                 container = child
                 if len(parents) > MAX_DEPTH:

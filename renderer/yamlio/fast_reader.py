@@ -12,7 +12,7 @@ from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_LINE, MAX_VALUES, l
 from renderer.yamlio.scalars import KEYS, ScalarCache, UncertainError, resolve_scalar
 
 
-def read_fast(data: bytes) -> list[Any]:
+def read_fast(data: bytes) -> list[object]:
     """The values of all documents. Raises some exception for a file with problems, tags or anchors."""
     if len(data) > MAX_LINE and _may_exceed_limits(data):  # MAX_LINE is the smallest limit, in bytes
         raise UncertainError
@@ -35,14 +35,14 @@ def _may_exceed_limits(data: bytes) -> bool:
     return len(data) > MAX_BYTES or signs > _MAX_SIGNS or long_line(data) >= 0
 
 
-def _count(value: Any) -> int:
+def _count(value: object) -> int:
     """The number of keys, scalars, lists and maps in the value."""
     if value.__class__ is dict:
         return 1 + len(value) + sum(map(_count, value.values()))
     return 1 + sum(map(_count, value)) if value.__class__ is list else 1
 
 
-def from_events(data: bytes) -> list[Any]:
+def from_events(data: bytes) -> list[object]:
     """The values of all documents, from events. Imported here, since PyYAML's import takes longer than a small run."""
     from renderer.yamlio import event_reader
 
@@ -69,7 +69,7 @@ _FLOW_DEPTH: Final = 5
 
 # Column of the dash (-1: no dash), column of the key or value, key, value, the function that copies the value if it is
 # a flow collection (each document gets its own), and whether there is a value. A tuple, since it is unpacked per line.
-_Line = tuple[int, int, str | None, Any, Callable[[Any], Any] | None, bool]
+_Line = tuple[int, int, str | None, object, Callable[[object], object] | None, bool]
 _DOCUMENT: Final[_Line] = (-2, 0, None, None, None, False)
 
 
@@ -87,7 +87,7 @@ def _parse_line(line: str) -> _Line | None:
     if match is None:
         raise UncertainError(line)
     indent, dash, key, flow, plain = match.groups()
-    value: Any = None
+    value: object = None
     if flow:
         value = _parse_flow(flow)
     elif plain:
@@ -103,7 +103,7 @@ def _parse_line(line: str) -> _Line | None:
     return (len(indent) if dash else -1, indentation, key, value, _copy_function(value), has_value)
 
 
-def _parse_flow(text: str) -> Any:
+def _parse_flow(text: str) -> object:
     """The value of a flow collection or a quoted scalar."""
     try:
         return inline_values.read(text, _FLOW_DEPTH)
@@ -114,19 +114,19 @@ def _parse_flow(text: str) -> Any:
     return value
 
 
-def _depth(value: Any) -> int:
+def _depth(value: object) -> int:
     if value.__class__ is dict:
         return 1 + max(map(_depth, value.values()), default=0)
     return 1 + max(map(_depth, value), default=0) if value.__class__ is list else 0
 
 
-def _copy_function(value: Any) -> Callable[[Any], Any] | None:
+def _copy_function(value: object) -> Callable[[Any], Any] | None:
     """The function that makes a deep copy of this value; None for a scalar."""
     depth = _depth(value)
     return None if not depth else _deep_copy if depth > 1 else dict.copy if value.__class__ is dict else list.copy
 
 
-def _deep_copy(value: Any) -> Any:
+def _deep_copy(value: object) -> object:
     if value.__class__ is dict:
         return {key: _deep_copy(inner) for key, inner in value.items()}
     return [_deep_copy(inner) for inner in value] if value.__class__ is list else value
@@ -145,18 +145,18 @@ def _chunks(text: str) -> Iterator[list[str]]:
     yield text[start:].split("\n")
 
 
-def from_lines(text: str) -> list[Any]:
+def from_lines(text: str) -> list[object]:
     """The values of all documents of a file in plain block style; UncertainError for others."""
     lines = LINES.known
-    documents: list[Any] = []
+    documents: list[object] = []
     # `container` is the mapping or list that is being filled, its entries begin in `column`, `parents` are those around
     # it. `root` is a list whose only item is the document. `pending`: the value at `slot` has not come yet, and is None
     # unless a deeper line follows. `started`: a line `---` began the document, so it counts even when empty.
-    root: list[Any] = [None]
+    root: list[object] = [None]
     container: Any = root
     column = -1
-    parents: list[tuple[int, Any]] = []
-    slot: Any = 0
+    parents: list[tuple[int, object]] = []
+    slot: object = 0
     pending = True
     started = False
     for line in text.split("\n") if len(text) <= _CHUNK else chain.from_iterable(_chunks(text)):
@@ -201,7 +201,7 @@ def from_lines(text: str) -> list[Any]:
                 pending = not has_value
                 continue
             parents.append((column, container))
-            inner: dict[str, Any] = {}
+            inner: dict[str, object] = {}
             container.append(inner)
             container = inner
             column = indentation

@@ -21,7 +21,7 @@ _MARK = re.compile(r" *(?:(,) *|([\]}]))")
 _COMMENT = re.compile(r" *(?: #[ -~]*)?")
 
 
-def read(text: str, depth: int) -> Any:
+def read(text: str, depth: int) -> object:
     """The collection of at most `depth` levels or quoted scalar, before at most a comment; else UncertainError."""
     value, end = _value(text, 0, depth)
     if not _COMMENT.fullmatch(text, end):
@@ -29,7 +29,7 @@ def read(text: str, depth: int) -> Any:
     return value
 
 
-def _value(text: str, position: int, depth: int) -> tuple[Any, int]:
+def _value(text: str, position: int, depth: int) -> tuple[object, int]:
     """The value that begins at `position`, and its end."""
     opening, double, single, plain, position = _part(text, position)
     if not opening:

@@ -123,13 +123,13 @@ class LocatedReader:
                     self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
         return documents
 
-    def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> None:
+    def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: object) -> None:
         self.problems.append(make_diagnostic(code, Origin(_FilePlace(self.name, place), path), **words))
         if len(self.problems) == MAX_PROBLEMS:
             self.problems.append(make_diagnostic("E115", Origin(_FilePlace(self.name, place)), limit=MAX_PROBLEMS))
             raise _StopReading
 
-    def stop(self, code: str, place: tuple[int, int], path: Path = (), /, **words: Any) -> NoReturn:
+    def stop(self, code: str, place: tuple[int, int], path: Path = (), /, **words: object) -> NoReturn:
         self.report(code, place, path, **words)
         raise _StopReading
 
@@ -157,7 +157,7 @@ class LocatedReader:
                 next_event()  # the end of the document, or a syntax error
                 yield None if root.value is None else root
 
-    def read_root(self, next_event: Callable[[], Any]) -> LocatedNode:
+    def read_root(self, next_event: Callable[[], object]) -> LocatedNode:
         while True:
             event = next_event()
             kind = event.__class__

@@ -67,9 +67,9 @@ class ScalarCache:
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
         self.make = make
-        self.known: dict[Any, Any] = {}
+        self.known: dict[object, Any] = {}
 
-    def __getitem__(self, text: Any) -> Any:
+    def __getitem__(self, text: object) -> Any:
         known = self.known
         return known[text] if text in known else self.compute(text)
 

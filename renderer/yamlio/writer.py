@@ -120,11 +120,11 @@ class SharedMap(dict[str, Any]):
 
     __slots__ = ("texts",)
 
-    def __init__(self, body: dict[str, Any]) -> None:
+    def __init__(self, body: dict[str, object]) -> None:
         super().__init__(body)
         self.texts: dict[str, str] = {}  # by indentation; for list items by indentation and dash
 
-    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+    def __reduce__(self) -> tuple[type[dict[str, object]], tuple[dict[str, object]]]:
         return dict, (dict(self),)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from renderer import jwt_providers
 from renderer.check.cel import cost_error
@@ -108,9 +107,9 @@ def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: s
             )
 
 
-def _equal_pair(data: Mapping[str, Any]) -> tuple[str, str] | None:
+def _equal_pair(data: Mapping[str, object]) -> tuple[str, str] | None:
     """The first two keys with the same value, None when all values differ."""
-    first_keys: dict[Any, str] = {}
+    first_keys: dict[object, str] = {}
     for key, value in data.items():
         if (first := first_keys.setdefault(value, key)) != key:
             return first, key

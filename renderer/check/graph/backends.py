@@ -111,7 +111,7 @@ def served_by(view: ObjectView, namespace: str, workload: str) -> tuple[Body, st
     return (body, name) if body and name else None
 
 
-def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, Any] | None:
+def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, object] | None:
     """The words of E610 where the engine of a workload with the served name `name` does not know the model name
     `model`; None where it does, or where that is not known.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -126,7 +125,7 @@ def _rule_names(route: Body) -> list[str]:
     return [rule["name"] for rule in route["spec"].get("rules") or () if "name" in rule]
 
 
-def _section_words(kind: str, name: str, target: PolicyTarget) -> dict[str, Any]:
+def _section_words(kind: str, name: str, target: PolicyTarget) -> dict[str, object]:
     """The words of E611 for a section of a route that does not exist."""
     return {
         "what": f"{kind} '{name}'",
@@ -251,7 +250,7 @@ def _repeats(spec: Body, other_spec: Body, key: str, kind: str) -> bool:
     return bool(_normalize(spec.get(key)) == _normalize(other_spec[key]))
 
 
-def _normalize(value: Any) -> Any:
+def _normalize(value: object) -> object:
     """A value without the namespaces of its references, and without the defaults of a reference to a Secret."""
     if isinstance(value, Mapping):
         return {

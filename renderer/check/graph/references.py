@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of
@@ -100,7 +99,7 @@ def validate_pool_companion(view: ObjectView, body: Body, namespace: str, name: 
     be validated by a schema.
     """
     spec = body.get("spec")
-    reference: Any = spec.get("poolRef") if isinstance(spec, dict) else None
+    reference: object = spec.get("poolRef") if isinstance(spec, dict) else None
     if isinstance(reference, dict) and isinstance(reference.get("name"), str):
         group = str(reference.get("group", GROUPS["InferencePool"]))
         kind = kind_in(group, str(reference.get("kind", "InferencePool")))

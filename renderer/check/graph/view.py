@@ -104,7 +104,7 @@ class ListenerAdmission(Struct, frozen=True):
     """
 
     hosts: tuple[str, ...]
-    problem: tuple[str, str, Mapping[str, Any]] | None = None
+    problem: tuple[str, str, Mapping[str, object]] | None = None
 
 
 class ObjectView:
@@ -116,7 +116,7 @@ class ObjectView:
         self.external = external
         self.keys: list[Key] = []
         self.objects: dict[Key, Body] = {}
-        self._cache: dict[Any, Any] = {}
+        self._cache: dict[object, Any] = {}
         self.admissions: dict[tuple[Place, str, str | None, int | None], ListenerAdmission] = {}
         for body in bodies:
             metadata = body["metadata"]
@@ -126,7 +126,7 @@ class ObjectView:
         for key in external.present:
             self.objects.setdefault(key, EXISTS)
 
-    def once(self, name: Any, make: Callable[[ObjectView], T]) -> T:
+    def once(self, name: object, make: Callable[[ObjectView], T]) -> T:
         """The result of `make` for this view, cached under `name`."""
         if name not in self._cache:
             self._cache[name] = make(self)
@@ -187,7 +187,7 @@ class ObjectView:
         )
         return f"there is '{near_name}'" if near_name else ""
 
-    def note_once(self, code: str, key: Key, path: Path, **words: Any) -> Iterator[Finding]:
+    def note_once(self, code: str, key: Key, path: Path, **words: object) -> Iterator[Finding]:
         """A note about an object, reported for the first reference to it only."""
         reported: set[tuple[str, Key]] = self.once("noted", lambda _: set())
         if (code, key) not in reported:

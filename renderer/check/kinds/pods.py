@@ -12,8 +12,8 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 from renderer.yamlio import SharedMap
 
-_NAME: Callable[[Body], Any] = itemgetter("name")
-_PATH: Callable[[Body], Any] = itemgetter("mountPath")
+_NAME: Callable[[Body], object] = itemgetter("name")
+_PATH: Callable[[Body], object] = itemgetter("mountPath")
 
 _BYTES = frozenset(("memory", "ephemeral-storage"))
 _MEBI = 2**20 * 10**9  # in billionths, as quantities are counted
@@ -84,7 +84,7 @@ def _sleep_hooks(lifecycle: Body) -> list[tuple[str, float]]:
 
 
 def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
-    ports: set[Any] = set()
+    ports: set[object] = set()
     for i, port in enumerate(container.get("ports") or ()):
         if "name" in port:
             if port["name"] in ports:
@@ -187,7 +187,7 @@ def _is_tiny(value: object) -> bool:
     return 0 < quantity.nanos(value) < _MEBI
 
 
-def _tiny_words(name: str, value: object) -> dict[str, Any]:
+def _tiny_words(name: str, value: object) -> dict[str, object]:
     """The words of the warning about a tiny number of bytes: `512m` is half a byte, and `16` is sixteen."""
     number = str(value).rstrip("numkKi")
     hint = f"did you mean {number}Mi{'' if number != str(value) else f', or {number}Gi'}?"

@@ -52,6 +52,6 @@ def config_map(namespace: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data()}
 
 
-def values() -> dict[str, Any]:
+def values() -> dict[str, object]:
     """The same settings as values of Argo CD's Helm chart."""
     return {"configs": {"cm": data()}}

@@ -168,7 +168,7 @@ def _parameters(text: str) -> dict[str, Body]:
     return parameters_by_name
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         _fail(_PARAMETERS, f"the parameter '{name}' holds {json.dumps(value)}, which is no string")
     return value

@@ -87,7 +87,7 @@ def _fixed_replicas(
     return fixed
 
 
-def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[Any]]], list[Diagnostic]]:
+def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[object]]], list[Diagnostic]]:
     parsed, problems = [], []
     for text in sorted(texts):
         if text.path == "kustomization.yaml":
@@ -161,7 +161,7 @@ def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list
     ]
 
 
-def _closed_schema(properties: dict[str, Any]) -> dict[str, Any]:
+def _closed_schema(properties: dict[str, object]) -> dict[str, Any]:
     """The schema of a map with exactly these keys."""
     return {
         "type": "object",

@@ -24,7 +24,7 @@ _HUB = ("docker.io", "index.docker.io")
 _LABEL = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
-def namespaces(bodies: Iterable[Any]) -> Iterator[str]:
+def namespaces(bodies: Iterable[object]) -> Iterator[str]:
     """The namespaces of the objects, and of their parent Gateways, with duplicates."""
     for body in bodies:
         if isinstance(body, dict) and isinstance(body.get("metadata"), dict):
@@ -36,7 +36,7 @@ def namespaces(bodies: Iterable[Any]) -> Iterator[str]:
             yield from (name for name in names if isinstance(name, str) and _LABEL.fullmatch(name))
 
 
-def services(bodies: Iterable[Any]) -> Iterator[tuple[str, str]]:
+def services(bodies: Iterable[object]) -> Iterator[tuple[str, str]]:
     """Name and namespace of every Service."""
     for body in bodies:
         if isinstance(body, dict) and body.get("kind") == "Service" and isinstance(body.get("metadata"), dict):
@@ -62,7 +62,7 @@ class ValueReferences:
         )
         self._flag = re.compile(rf"(--?[\w-]*namespace=)({choice})")
 
-    def mark(self, body: Any) -> Any:
+    def mark(self, body: Any) -> object:
         """A copy of the object with marks for its namespaces and images."""
         kind = body.get("kind") if isinstance(body, dict) else None
         marked = self._value(body, "", str(kind))
@@ -73,7 +73,7 @@ class ValueReferences:
             self._mark_proxy_service(body, marked)
         return marked
 
-    def _value(self, value: Any, key: str, kind: str) -> Any:
+    def _value(self, value: object, key: str, kind: str) -> Any:
         """A copy of a value with marks. `key`: the key of the value, or of the list that holds it."""
         if isinstance(value, str):
             return self._in_text.sub(self._mark_match, value)
@@ -88,12 +88,12 @@ class ValueReferences:
             return list(self._arguments(value, key, kind))
         return [self._value(item, key, kind) for item in value]
 
-    def _mapping(self, value: Mapping[str, Any], key: str, kind: str) -> dict[str, Any]:
+    def _mapping(self, value: Mapping[str, object], key: str, kind: str) -> dict[str, object]:
         is_metric = key == "matchLabels" and kind == "HorizontalPodAutoscaler"  # labels of a metric
         # Beside a "key", Envoy's `namespace` is one of metadata.
         may_name_one = is_metric or (key not in _FREE_FORM_KEYS and "key" not in value)
         selects = value.get("key") == _NAME
-        marked: dict[str, Any] = {}
+        marked: dict[str, object] = {}
         for name, inner in value.items():
             if isinstance(inner, str):
                 if name == _NAME or (may_name_one and name == "namespace"):
@@ -111,7 +111,7 @@ class ValueReferences:
             marked[name] = self._value(inner, name, kind)
         return marked
 
-    def _arguments(self, value: list[Any], key: str, kind: str) -> Iterator[Any]:
+    def _arguments(self, value: list[object], key: str, kind: str) -> Iterator[object]:
         previous = ""
         for argument in value:
             if isinstance(argument, str) and re.fullmatch("--?[\\w-]*namespace", previous):
@@ -122,9 +122,9 @@ class ValueReferences:
                 yield self._value(argument, key, kind)
             previous = argument if isinstance(argument, str) else ""
 
-    def _mark_proxy_service(self, body: Mapping[str, Any], marked: dict[str, Any]) -> None:
+    def _mark_proxy_service(self, body: Mapping[str, object], marked: dict[str, object]) -> None:
         """Marks the name of the Service of a Gateway's proxies, `<namespace>-<name>` of the Gateway, in place."""
-        service: Any = marked
+        service: object = marked
         for part in ("spec", "provider", "kubernetes", "envoyService"):
             service = service.get(part) if isinstance(service, dict) else None
         metadata = body.get("metadata")
@@ -133,7 +133,7 @@ class ValueReferences:
             if namespace in self._marks and service.get("name") == f"{namespace}-{name}":
                 service["name"] = f"{self._marks[namespace]}-{name}"
 
-    def _mark_name(self, name: Any) -> Any:
+    def _mark_name(self, name: object) -> object:
         return self._marks.get(name, name) if isinstance(name, str) else name
 
     def _mark_match(self, match: re.Match[str]) -> str:

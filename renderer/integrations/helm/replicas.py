@@ -84,7 +84,7 @@ def mark_replicas(
             yield _budget(workloads[budget_positions[i]], condition)
 
 
-def _with_spec(body: Body, fields: Mapping[str, Any]) -> Body:
+def _with_spec(body: Body, fields: Mapping[str, object]) -> Body:
     """A copy of the object with other values of fields of its spec; the order of fields stays."""
     return {**body, "spec": {**body["spec"], **fields}}
 

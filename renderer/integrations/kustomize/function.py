@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -107,11 +106,11 @@ def _identity(item: Item) -> tuple[str, ...]:
     return group, str(item.get("kind")), str(metadata.get("namespace") or "default"), str(metadata.get("name"))
 
 
-def _resource_list(items: Sequence[Item], function_results: list[dict[str, Any]]) -> str:
+def _resource_list(items: Sequence[Item], function_results: list[dict[str, object]]) -> str:
     """The ResourceList as JSON, which all YAML readers read the same: strings are quoted, and characters that YAML
     does not allow unescaped are escaped.
     """
-    body: dict[str, Any] = {"apiVersion": VERSION, "kind": KIND, "items": items}
+    body: dict[str, object] = {"apiVersion": VERSION, "kind": KIND, "items": items}
     if function_results:
         body["results"] = function_results
     return escapes.json_text(body, indent=1, beyond_bmp=False) + "\n"

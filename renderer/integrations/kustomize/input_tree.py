@@ -43,7 +43,7 @@ class RequestTree:
         documents, _ = yamlio.parse(self.config.name, self.config.read())
         return documents[0].origin(*path)
 
-    def _check_paths(self, paths: Any) -> list[Diagnostic]:
+    def _check_paths(self, paths: object) -> list[Diagnostic]:
         """Diagnostics of `spec.paths`."""
         if paths is None or (isinstance(paths, list) and paths):
             faults = [(i, path, what) for i, path in enumerate(paths or ()) if (what := _path_fault(path))]
@@ -81,12 +81,12 @@ class RequestTree:
         return ()
 
 
-def _valid_paths(paths: Any) -> tuple[str, ...]:
+def _valid_paths(paths: object) -> tuple[str, ...]:
     """The valid ones of the paths."""
     return tuple(path for path in paths if not _path_fault(path)) if isinstance(paths, list) else ()
 
 
-def _path_fault(path: Any) -> str:
+def _path_fault(path: object) -> str:
     if not isinstance(path, str) or not path:
         return "is no path"
     if os.path.isabs(path):

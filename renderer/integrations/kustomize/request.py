@@ -15,12 +15,12 @@ from renderer.yamlio import Document
 
 VERSION, KIND = "config.kubernetes.io/v1", "ResourceList"
 # Its absence shows that kustomize did not run the function (docs/design/delivery.md#kustomizes-silent-failure).
-MARKER: Mapping[str, Any] = {
+MARKER: Mapping[str, object] = {
     "apiVersion": "renderer.llmaz.io/v1alpha1",
     "kind": "Rendered",
     "metadata": {"name": "llmaz"},
 }
-Item = Mapping[str, Any]
+Item = Mapping[str, object]
 
 
 class FunctionRequest(Struct, frozen=True):
@@ -29,7 +29,7 @@ class FunctionRequest(Struct, frozen=True):
     """
 
     document: Document
-    config: dict[str, Any]
+    config: dict[str, object]
     items: tuple[tuple[int, Item], ...]
     paths: Any
 
@@ -80,7 +80,7 @@ _WORDS = ("hardening", "mode")
 _NO, _YES = ("false", "off", "no", "n"), ("true", "on", "yes", "y")
 
 
-def _normalize_words(value: Any) -> Any:
+def _normalize_words(value: object) -> object:
     """The value with booleans, and words that YAML 1.1 reads as such, as `true` or `false`, and without null."""
     if isinstance(value, dict):
         return {key: _normalize_words(item) for key, item in value.items() if item is not None}
@@ -92,7 +92,7 @@ def _normalize_words(value: Any) -> Any:
     return value
 
 
-def _restore_words(document: Document, value: Any, path: Path) -> Any:
+def _restore_words(document: Document, value: object, path: Path) -> Any:
     """The value with false replaced by `is_off` where the text is a plain `is_off` and our schema has that word."""
     if isinstance(value, list):
         return [_restore_words(document, item, (*path, i)) for i, item in enumerate(value)]
@@ -123,7 +123,7 @@ def _parse_list(name: str, data: bytes) -> tuple[Document, list[Item]]:
     return document, items or []
 
 
-def _describe_value(value: Any) -> str:
+def _describe_value(value: object) -> str:
     """Kind and version of an unexpected value, for messages."""
     if not isinstance(value, dict):
         return "no object"

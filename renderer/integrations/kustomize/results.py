@@ -39,7 +39,7 @@ class ItemPlaces:
         )
         return replace(diagnostic, line=0, column=0) if diagnostic.file in self._items else diagnostic
 
-    def place(self, diagnostic: Diagnostic) -> dict[str, Any]:
+    def place(self, diagnostic: Diagnostic) -> dict[str, object]:
         """The fields resourceRef and file of a result; {} if the object is unknown."""
         if diagnostic.file in self._items:
             item = self._items[diagnostic.file]
@@ -61,12 +61,12 @@ class ItemPlaces:
         return self._parsed[path]
 
 
-def results(problems: Sequence[Diagnostic], places: ItemPlaces) -> list[dict[str, Any]]:
+def results(problems: Sequence[Diagnostic], places: ItemPlaces) -> list[dict[str, object]]:
     """A result for each diagnostic."""
     return [_result(problem, places) for problem in problems]
 
 
-def _result(diagnostic: Diagnostic, places: ItemPlaces) -> dict[str, Any]:
+def _result(diagnostic: Diagnostic, places: ItemPlaces) -> dict[str, object]:
     place = places.place(diagnostic)
     line = f"{diagnostic.line}:{diagnostic.column}: " if diagnostic.line else "" if place else f"{diagnostic.file}: "
     message = f"{line}{diagnostic.message} [{diagnostic.code}]" + (
@@ -78,7 +78,7 @@ def _result(diagnostic: Diagnostic, places: ItemPlaces) -> dict[str, Any]:
     return result
 
 
-def _reference(item: Any) -> dict[str, Any]:
+def _reference(item: Any) -> dict[str, object]:
     """The field resourceRef; {} for an object without a name."""
     metadata = item.get("metadata") if isinstance(item, dict) else None
     if not isinstance(metadata, dict) or not isinstance(name := metadata.get("name"), str):
@@ -89,7 +89,7 @@ def _reference(item: Any) -> dict[str, Any]:
     return {"resourceRef": reference}
 
 
-def _file(path: str, index: int | None) -> dict[str, Any]:
+def _file(path: str, index: int | None) -> dict[str, object]:
     if not path:
         return {}
     return {"file": {"path": path} if index is None else {"path": path, "index": index}}

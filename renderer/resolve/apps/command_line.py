@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -73,7 +72,7 @@ def resolve_command_line(
     layers += user_layers
     args, form = dialect.merge_args(engine.style, layers)
     # Everything that the validation depends on, where the version is known; the layers of presets follow from these.
-    validation_key: tuple[Any, ...] = (
+    validation_key: tuple[object, ...] = (
         run.version,
         run.accelerator,
         words["TP"],

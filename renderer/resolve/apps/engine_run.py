@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -274,7 +274,7 @@ def _template_words(
     served_name: str,
     length: int,
     slots: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     main = base.weights[0]
     draft = base.weights[1] if len(base.weights) > 1 else None
     return {

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
@@ -315,7 +315,7 @@ def _plan_provider(
     elif not aws and "region" in auth:
         words = {"type": auth["type"], "what": "has no region", "hint": "leave it out"}
         diagnostics.add("E653", origin.at("auth", "region", key=True), **words)
-    speaks: dict[str, Any] = {"name": spec["schema"]}
+    speaks: dict[str, object] = {"name": spec["schema"]}
     speaks |= {key: spec[key] for key in ("prefix", "version") if key in spec}
     return ProviderPlan(
         name=name,

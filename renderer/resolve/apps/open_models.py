@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin
@@ -47,9 +47,9 @@ def model_plan(inputs: Inputs, catalog: Catalog, name: str, diagnostics: Collect
 
 def _render_spec(
     config: RenderConfig, catalog: Catalog, model: OpenModel, origin: Origin, diagnostics: Collector
-) -> dict[str, Any]:
+) -> dict[str, object]:
     spec = model.spec
-    rendered: dict[str, Any] = {"familyName": spec["familyName"], "source": _render_source(spec["source"])}
+    rendered: dict[str, object] = {"familyName": spec["familyName"], "source": _render_source(spec["source"])}
     flavor_specs = (spec.get("inferenceConfig") or {}).get("flavors") or ()
     if flavor_specs:
         merged = [
@@ -65,7 +65,7 @@ def _render_spec(
     return rendered
 
 
-def _render_source(source: SourceSpec) -> dict[str, Any]:
+def _render_source(source: SourceSpec) -> dict[str, object]:
     hub = source.get("modelHub")
     if hub is None:
         return {"uri": source["uri"]}
@@ -75,7 +75,7 @@ def _render_source(source: SourceSpec) -> dict[str, Any]:
     return {"modelHub": {key: values[key] for key in fields if key in values}}
 
 
-def _render_flavor(flavor: Flavor) -> dict[str, Any]:
+def _render_flavor(flavor: Flavor) -> dict[str, object]:
     """A flavor merged with the catalog's; `nodeSelector` has the instance type too, since the scheduler reads nothing
     else.
     """

@@ -147,7 +147,7 @@ def _report_missing_trigger(context: RunContext, app: App, engine: Engine, diagn
         diagnostics.add("E279", engine_origin.at("metrics", key=True), backend=name)
 
 
-def canonicalize_quantities(value: Any, origin: Origin, diagnostics: Collector) -> Any:
+def canonicalize_quantities(value: object, origin: Origin, diagnostics: Collector) -> Any:
     """A metric whose target has canonical quantities."""
     if isinstance(value, dict):
         canonical = {}

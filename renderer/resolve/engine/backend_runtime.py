@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct
 
@@ -93,8 +93,8 @@ class DerivationCache(Struct, frozen=True, eq=False):
     """
 
     entries: tuple[DerivedEntry, ...]
-    key: Callable[[Words], Any]
-    derivations: dict[Any, Derivation]  # by `key`
+    key: Callable[[Words], object]
+    derivations: dict[object, Derivation]  # by `key`
 
 
 class RunnerShell(Struct, frozen=True, eq=False):
@@ -181,8 +181,8 @@ class Engine(Struct, frozen=True, eq=False):
     derived: tuple[DerivedEntry, ...]
     notes: tuple[ConditionalMessage, ...]  # on differences of this version
     refusals: tuple[ConditionalMessage, ...]  # of what this version cannot do
-    condition_key: Callable[[Words], Any]  # the values that the conditions of `derived` depend on
-    active_derivations: dict[Any, DerivationCache]  # a cache by `condition_key`
+    condition_key: Callable[[Words], object]  # the values that the conditions of `derived` depend on
+    active_derivations: dict[object, DerivationCache]  # a cache by `condition_key`
     derivations_by_entries: dict[tuple[int, ...], DerivationCache]  # a cache by the identities of the entries
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
@@ -204,7 +204,7 @@ class Engine(Struct, frozen=True, eq=False):
     option_rules: dict[str, OptionRules | None]  # by version
     option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]]  # by version and arguments
     environments: dict[tuple[int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
-    accepted_weights: set[tuple[Any, ...]]  # forms of weights
+    accepted_weights: set[tuple[object, ...]]  # forms of weights
 
     def derivation(self, words: Words) -> Derivation:
         """What the active entries of `engine.derived` give. Raises TemplateError."""
@@ -230,7 +230,7 @@ class Engine(Struct, frozen=True, eq=False):
         return known
 
 
-def word_getter(words: Iterable[str]) -> Callable[[Words], Any]:
+def word_getter(words: Iterable[str]) -> Callable[[Words], object]:
     """A function that returns the values of these words, as a key of a cache."""
     names = sorted(words)
     return itemgetter(*names) if names else lambda words: ()

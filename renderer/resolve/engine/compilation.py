@@ -59,7 +59,7 @@ class _Compiler:
         self.diagnostics = diagnostics
         self.open_trees = 0  # the number of trees with words that differ between apps
 
-    def compile_tree(self, path: Path, value: Any) -> Filler:
+    def compile_tree(self, path: Path, value: object) -> Filler:
         """A function that fills a tree. Without such words, or `spec.engine`, all apps share the tree."""
         filler, value = self._compile(path, value)
         if filler is None:
@@ -67,7 +67,7 @@ class _Compiler:
             return lambda words: constant
         return filler
 
-    def _compile(self, path: Path, value: Any) -> tuple[Filler | None, Any]:
+    def _compile(self, path: Path, value: object) -> tuple[Filler | None, Any]:
         """The filler of a tree, None where the tree is the same for all apps; and the tree."""
         filler = None
         if self.engine_spec:
@@ -211,7 +211,7 @@ def _grace_seconds(engine_spec: EngineSpec, drain: int) -> int:
     return int(drain_spec["seconds"]) + drain - 10 if drain_spec else _GRACE
 
 
-def _condition_key(engine_spec: EngineSpec) -> Callable[[Words], Any]:
+def _condition_key(engine_spec: EngineSpec) -> Callable[[Words], object]:
     """A function that returns what the conditions of `derived` depend on: of most words only their truth."""
     read = [template.read_by(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
     value_words = {word for words, _ in read for word in words} & WORDS
@@ -367,7 +367,7 @@ def _compile_steps(compiler: _Compiler) -> tuple[EngineStep, ...]:
     return tuple(steps)
 
 
-def _template_errors(value: Any, path: Path, constant: Words) -> Iterator[TemplateError]:
+def _template_errors(value: object, path: Path, constant: Words) -> Iterator[TemplateError]:
     """The errors of all templates of a tree that do not depend on an app's words."""
     if isinstance(value, (dict, list)):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -73,7 +73,7 @@ class LineForm(Struct, frozen=True, eq=False):
     respelt: list[str]
     positions: list[Position]
     names: frozenset[str]
-    valid: set[tuple[Any, ...]]
+    valid: set[tuple[object, ...]]
 
 
 class Dialect(Struct, frozen=True, eq=False):
@@ -90,7 +90,7 @@ class Dialect(Struct, frozen=True, eq=False):
     groups: Mapping[str, frozenset[str]]
     options: frozenset[str]
     names: dict[str, str]
-    lines: dict[tuple[Any, ...], LineForm]  # by the groups and shapes of layers
+    lines: dict[tuple[object, ...], LineForm]  # by the groups and shapes of layers
 
     @property
     def parses_options(self) -> bool:

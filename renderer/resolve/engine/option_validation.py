@@ -7,7 +7,6 @@ short option is unknown only where the style does not allow a value directly beh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -26,7 +25,7 @@ class OptionFinding(Struct, frozen=True):
 
     index: int
     code: str
-    words: Mapping[str, Any]
+    words: Mapping[str, object]
 
 
 class OptionRules(Struct, frozen=True):
@@ -37,7 +36,7 @@ class OptionRules(Struct, frozen=True):
     engine: str
     prefix: str = "E"  # of the codes; W where the list is uncertain
 
-    def finding(self, index: int, code: str, **words: Any) -> OptionFinding:
+    def finding(self, index: int, code: str, **words: object) -> OptionFinding:
         """A finding; a code of digits alone gets the prefix."""
         return OptionFinding(index, self.prefix + code if code.isdigit() else code, {"of": self.engine, **words})
 

@@ -122,7 +122,7 @@ class _SpecChange:
         for known in [known for known in self.sources if known[: len(path)] == path]:
             del self.sources[known]
 
-    def _rewrite_all(self, rules: Mapping[str, Any], at: Path) -> None:
+    def _rewrite_all(self, rules: Mapping[str, object], at: Path) -> None:
         """Rewrites the arguments of all configs and of all entries of `derived`."""
         for holder, field, path in (
             (self.spec, "recommendedConfigs", ("spec", "recommendedConfigs")),

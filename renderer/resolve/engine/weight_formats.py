@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from renderer import patterns
 from renderer.api import App, Inputs
@@ -109,7 +109,7 @@ def _matches_any(name: str, globs: Sequence[str]) -> bool:
     return any(patterns.fits(name, glob) for glob in globs)
 
 
-def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, Any]] | None:
+def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, object]] | None:
     """The code of an error, the field below the source that causes it, and the words of the message."""
     spec, name = engine.spec, engine.runtime.name
     reasons, kind, form = spec.get("unsupported") or {}, weights.kind, weights.format

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -108,7 +108,7 @@ def _pod_fields(defaults: pod_defaults.PodDefaults) -> Body:
     return dict(template.share_maps(fields))
 
 
-def _fill(value: Any, words: Words) -> Any:
+def _fill(value: object, words: Words) -> object:
     """The configuration with the words filled in, without the items and maps whose `when` is false, and without keys
     whose value is ''.
     """
@@ -121,5 +121,5 @@ def _fill(value: Any, words: Words) -> Any:
     return filler(words) if filler else value
 
 
-def _is_active(value: Any, words: Words) -> bool:
+def _is_active(value: object, words: Words) -> bool:
     return not isinstance(value, dict) or "when" not in value or bool(template.condition(value["when"], WORDS)(words))

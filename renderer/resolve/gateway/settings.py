@@ -20,7 +20,7 @@ from renderer.template import share_maps
 
 TENANT_HEADER = "x-tenant-id"
 _API_KEY_HEADER = "x-api-key"  # the default header for API keys
-_DEFAULTS: Mapping[str, Any] = {
+_DEFAULTS: Mapping[str, object] = {
     "mode": "backend",
     "name": "llmaz-gateway",
     "namespace": "llmaz-system",
@@ -62,7 +62,7 @@ class GatewaySettings(Struct, frozen=True, eq=False):
     """
 
     namespace: str
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     config: RenderConfig
     gateway: tuple[str, str]
     auth: Mapping[str, Any]
@@ -172,7 +172,7 @@ def _note_unused_settings(config: RenderConfig, diagnostics: Collector) -> None:
             diagnostics.add("N589", general.at(key, key=True), key=key, name="/".join(general.gateway))
 
 
-def _comparable_value(settings: GatewaySettings, key: str) -> Any:
+def _comparable_value(settings: GatewaySettings, key: str) -> object:
     """The value of a setting, with None for everything empty, to be compared between namespaces."""
     value = settings.max_rules if key == "maxModels" else settings.get(key)
     return list(value) if isinstance(value, tuple) and value else value or None
@@ -238,7 +238,7 @@ def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bo
     return False
 
 
-def _with_schema_defaults(node: Any, value: Any, too_new: component_versions.Node) -> Any:
+def _with_schema_defaults(node: Any, value: object, too_new: component_versions.Node) -> object:
     """The value with the defaults of its schema, which must be written out in lists (docs/design/drift.md#rules).
     `too_new`: fields that are too new for the target, which get no default.
     """
@@ -265,7 +265,7 @@ def auth_policy(settings: GatewaySettings, *, across_namespaces: bool) -> Body:
 
 
 def _build_auth_policy(settings: GatewaySettings, across_namespaces: bool) -> Body:
-    spec: dict[str, Any] = {}
+    spec: dict[str, object] = {}
     if keys := settings.auth.get("apiKeys"):
         reference = {"group": "", "kind": "Secret", "name": keys["secretName"]}
         if across_namespaces:

@@ -19,23 +19,25 @@ _QUANTITIES = frozenset({"sizeLimit", "divisor"})
 _QUANTITY_MAPS = frozenset({"limits", "requests"})
 
 
-def default_pod_template(value: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> dict[str, Any]:
+def default_pod_template(value: Mapping[str, object], origin: Origin, diagnostics: Collector) -> dict[str, Any]:
     """A normalized pod template (`{metadata, spec}`)."""
-    normal: dict[str, Any] = _normalize(value, _defaults(), origin, diagnostics)
+    normal: dict[str, object] = _normalize(value, _defaults(), origin, diagnostics)
     return normal
 
 
-def default_env_entry(env: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Mapping[str, Any]:
+def default_env_entry(env: Mapping[str, object], origin: Origin, diagnostics: Collector) -> Mapping[str, Any]:
     """A normalized entry of a container's `env`; the same map when nothing changes."""
     if "valueFrom" not in env:
         return _without_null_value(env)
-    completed: Mapping[str, Any] = _normalize(
+    completed: Mapping[str, object] = _normalize(
         env, _defaults()["spec"]["containers"]["[]"]["env"]["[]"], origin, diagnostics
     )
     return completed
 
 
-def default_env(envs: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: Collector) -> list[Mapping[str, Any]]:
+def default_env(
+    envs: Sequence[Mapping[str, object]], origin: Origin, diagnostics: Collector
+) -> list[Mapping[str, object]]:
     """A container's normalized `env`."""
     return [
         default_env_entry(env, origin.at(i), diagnostics) if "valueFrom" in env else _without_null_value(env)
@@ -43,11 +45,11 @@ def default_env(envs: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: 
     ]
 
 
-def _without_null_value(env: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_null_value(env: Mapping[str, object]) -> Mapping[str, object]:
     return env if env.get("value", "") is not None else {"name": env["name"]}
 
 
-def normalize_part(value: Any, origin: Origin, diagnostics: Collector) -> Any:
+def normalize_part(value: object, origin: Origin, diagnostics: Collector) -> Any:
     """A part of a pod, or a patch, with canonical quantities and nothing empty, without defaults."""
     return _normalize(value, {}, origin, diagnostics)
 
@@ -57,7 +59,7 @@ def fill_defaults(value: Mapping[str, Any], *path: str) -> dict[str, Any]:
     defaults = _defaults()
     for step in path:
         defaults = defaults.get(step, {})
-    completed: dict[str, Any] = _normalize(value, defaults, Origin(_NOWHERE), Collector())
+    completed: dict[str, object] = _normalize(value, defaults, Origin(_NOWHERE), Collector())
     return completed
 
 
@@ -87,7 +89,7 @@ def _defaults() -> dict[str, Any]:
     return tree
 
 
-def _normalize(value: Any, defaults: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Any:
+def _normalize(value: object, defaults: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Any:
     if isinstance(value, dict):
         if "valueFrom" in value and value.get("value"):
             diagnostics.add("E524", origin, name=value.get("name", ""))
@@ -114,7 +116,7 @@ def _normalize(value: Any, defaults: Mapping[str, Any], origin: Origin, diagnost
     return value
 
 
-def _quantity(value: Any, origin: Origin, diagnostics: Collector) -> Any:
+def _quantity(value: object, origin: Origin, diagnostics: Collector) -> Any:
     try:
         return quantity.canonical(value)
     except ValueError:

@@ -164,7 +164,7 @@ def _config_env(entries: Sequence[Body], origin: Origin) -> Iterator[_Part]:
             yield _Part(None, fixed["name"], fixed, None, {(): origin.at(i)})
 
 
-def _argument(entry: Mapping[str, Any] | str, origin: Origin) -> _Part:
+def _argument(entry: Mapping[str, object] | str, origin: Origin) -> _Part:
     return _part({"value": entry}, "", origin) if isinstance(entry, str) else _part(entry, "", origin.at("value"))
 
 
@@ -197,7 +197,7 @@ def _grant(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> _G
     return _Grant(template.condition(entry["when"], WORDS) if "when" in entry else None, credentials)
 
 
-def _from_secret(entry: Mapping[str, Any], secret: str, optional: bool) -> Body:
+def _from_secret(entry: Mapping[str, object], secret: str, optional: bool) -> Body:
     """An environment entry: a key of the Secret, or the entry's own value."""
     if "value" in entry:
         return SharedMap({"name": entry["name"], "value": entry["value"]})

@@ -208,7 +208,7 @@ def _validate_handlers(before: Body, merged: Body, patch: Body, origin: Origin, 
             )
 
 
-def _map_at(value: Any, path: Path) -> Body:
+def _map_at(value: object, path: Path) -> Body:
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
@@ -271,7 +271,7 @@ def _is_restricted(pod: Pod, container: Container) -> bool:
 # Between our tuples and the API's maps
 
 
-def _api_fields(item: Container | Pod, fields: Mapping[str, str], keys: Mapping[str, Any]) -> dict[str, Any]:
+def _api_fields(item: Container | Pod, fields: Mapping[str, str], keys: Mapping[str, object]) -> dict[str, Any]:
     """Those of the fields `keys` that have a value, under the API's names."""
     body = {}
     for key in keys:
@@ -337,7 +337,9 @@ class _Merge:
                 )
         return merged
 
-    def _merge_value(self, key: str, old: Any, value: Any, merge_keys: _MergeKeys, origin: Origin, path: Path) -> Any:
+    def _merge_value(
+        self, key: str, old: Any, value: object, merge_keys: _MergeKeys, origin: Origin, path: Path
+    ) -> object:
         if isinstance(value, list) and "=" in merge_keys:
             return self._merge_list(key, list(old or ()), value, merge_keys, origin, path)
         self.origins[path] = origin
@@ -390,7 +392,7 @@ class _Merge:
             self.origins[path] = origin
         return [item for item in items.bodies if item is not None]
 
-    def renumber(self, path: Path, numbers: Mapping[Any, int]) -> None:
+    def renumber(self, path: Path, numbers: Mapping[object, int]) -> None:
         """Replaces the indices (or names) of the items of the list at `path`; items without a number were deleted."""
         depth = len(path)
         item_paths = [item_path for item_path in self.origins if len(item_path) > depth and item_path[:depth] == path]
@@ -409,7 +411,7 @@ class _Items:
         self.bodies: list[Body | None] = [*bodies]
         self._keys = keys
         # By the merge keys that a patch has, and their values: the positions of the items.
-        self._positions: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+        self._positions: dict[tuple[str, ...], dict[tuple[object, ...], list[int]]] = {}
 
     def find(self, patch: Body) -> int | None:
         """The index of the first item with the same values of those merge keys that the patch has."""
@@ -438,11 +440,11 @@ class _Items:
         self._positions[keys].setdefault(_values(body, keys), []).append(index)
 
 
-def _values(body: Body, keys: Sequence[str]) -> tuple[Any, ...]:
+def _values(body: Body, keys: Sequence[str]) -> tuple[object, ...]:
     return tuple([_without_slash(body.get(key)) for key in keys])
 
 
-def _without_slash(value: Any) -> Any:
+def _without_slash(value: object) -> object:
     """`/a/` and `/a` are one path."""
     return value.rstrip("/") or "/" if isinstance(value, str) else value
 
