@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codecs import utf_16_be_encode, utf_16_le_encode, utf_32_be_encode, utf_32_le_encode
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
