@@ -200,7 +200,7 @@ class ReasonFinder:
 
     # Whether it is
 
-    def _follow(self, origin: Origin, rest: Path, field_value: object) -> _Match | None:
+    def _follow(self, origin: Origin, rest: Path, field_value: Any) -> _Match | None:
         """The origin and its value, followed by the steps that lead on from the field `made`; None where nothing is
         there, or it is about something else.
         """
@@ -303,16 +303,6 @@ def _value_at(value: Any, path: Path) -> object:
             return _NOTHING
         value = value[part]
     return value
-
-
-def _paths_of(value: object, wanted: object) -> Iterator[Path]:
-    """Where below a value the wanted scalar stands."""
-    if isinstance(value, Mapping):
-        yield from ((key, *path) for key, part in value.items() for path in _paths_of(part, wanted))
-    elif isinstance(value, (list, tuple)):
-        yield from ((i, *path) for i, part in enumerate(value) for path in _paths_of(part, wanted))
-    elif value == wanted and type(value) is type(wanted):
-        yield ()
 
 
 def _loader(body: object, path: Path) -> int | None:
