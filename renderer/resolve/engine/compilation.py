@@ -100,7 +100,7 @@ class _Compiler:
     def compile_condition(self, path: Path, entry: Spec) -> Filler:
         """The condition of an entry; true without one."""
         try:
-            return template.condition(entry.get("when", "true"), WORDS, (*path, "when"))
+            return template.compile_condition(entry.get("when", "true"), WORDS, (*path, "when"))
         except TemplateError as error:
             self.diagnostics.add("E420", self.origin.at(*path, "when"), what=error, hint=template_hint(error))
             return lambda words: False
@@ -210,7 +210,7 @@ def _grace_seconds(engine_spec: Spec, drain: int) -> int:
 
 def _condition_key(engine_spec: Spec) -> Callable[[Words], Any]:
     """A function that returns what the conditions of `derived` depend on: of most words only their truth."""
-    read = [template.read_by(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
+    read = [template.condition_words(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
     value_words = {word for words, _ in read for word in words} & WORDS
     truth_words = sorted({word for _, words in read for word in words} - value_words)
     values = word_getter(value_words)

@@ -223,7 +223,7 @@ def capable_versions_hint(
     def is_capable(candidate: str) -> bool:
         refusals = version_items(runtime, candidate, "refuse")
         try:
-            return not any(template.condition(item.get("when", "true"), known)(words) for item, _ in refusals)
+            return not any(template.compile_condition(item.get("when", "true"), known)(words) for item, _ in refusals)
         except TemplateError:
             return False  # reported when that version is used
 
