@@ -250,7 +250,7 @@ def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
 
 
 def message_words(finding: SchemaFinding, raw: str | None) -> dict[str, str]:
-    """The words of the message. `raw`: the text of the value in the file, None where it equals the parsed value."""
+    """The words of the message. `raw`: the scalar in the file as the user wrote it; None for maps and lists."""
     finding_words = dict(finding.words)
     if raw is None:
         return finding_words

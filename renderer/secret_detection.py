@@ -37,26 +37,12 @@ _KEY = re.compile(r"KEYS?$")
 _SECRET_KEY = re.compile(r"(?:API|ACCESS|SECRET|PRIVATE|AUTH|SIGNING|ENCRYPTION|MASTER|SHARED)KEYS?$")
 _KEY_WORDS = {"API", "ACCESS", "SECRET", "PRIVATE", "AUTH", "SIGNING", "ENCRYPTION", "DECRYPTION", "MASTER", "SHARED"}
 _KEY_WORDS |= {"ACCOUNT", "CLIENT", "DEPLOY", "LICENSE", "SERVICE", "SSH", "STORAGE", "SUBSCRIPTION", "WEBHOOK"}
-# Words behind that of a secret with which a name is about the secret, as its file.
-_METADATA = {
-    "FILE",
-    "FILES",
-    "PATH",
-    "DIR",
-    "FOLDER",
-    "NAME",
-    "NAMES",
-    "NAMESPACE",
-    "ID",
-    "IDS",
-    "URL",
-    "URI",
-    "ENDPOINT",
-}
-_METADATA |= {"REF", "REFS", "ENV", "TYPE", "KIND", "TTL", "EXPIRY", "EXPIRATION", "LENGTH", "LEN", "LIMIT", "COUNT"}
-_METADATA |= {"SIZE", "INTERVAL", "TIMEOUT", "SECONDS", "PER", "ENABLED", "REQUIRED", "PROVIDER", "HEADER", "HEADERS"}
-_METADATA |= {"PREFIX", "SUFFIX", "FIELD", "FORMAT", "ALGORITHM", "VERSION", "MAP", "MODE", "BUDGET", "INDEX", "ONLY"}
-_METADATA |= {"BUCKETS", "DETAILS", "DISTRIBUTION", "HISTOGRAM", "LATENCY", "METRICS", "RATIO", "THRESHOLD", "USAGE"}
+# Words behind that of a secret with which a name is a fact about the secret, as its file.
+_FACTS = {"FILE", "FILES", "PATH", "DIR", "FOLDER", "NAME", "NAMES", "NAMESPACE", "ID", "IDS", "URL", "URI", "ENDPOINT"}
+_FACTS |= {"REF", "REFS", "ENV", "TYPE", "KIND", "TTL", "EXPIRY", "EXPIRATION", "LENGTH", "LEN", "LIMIT", "COUNT"}
+_FACTS |= {"SIZE", "INTERVAL", "TIMEOUT", "SECONDS", "PER", "ENABLED", "REQUIRED", "PROVIDER", "HEADER", "HEADERS"}
+_FACTS |= {"PREFIX", "SUFFIX", "FIELD", "FORMAT", "ALGORITHM", "VERSION", "MAP", "MODE", "BUDGET", "INDEX", "ONLY"}
+_FACTS |= {"BUCKETS", "DETAILS", "DISTRIBUTION", "HISTOGRAM", "LATENCY", "METRICS", "RATIO", "THRESHOLD", "USAGE"}
 # Words with which TOKEN and TOKENS, or TOKENS alone, are tokens of a text.
 _TOKEN = {"MAX", "MIN", "NUM", "SPECIAL", "STOP", "IMAGE", "AUDIO", "PAD", "EOS", "BOS", "UNK", "SEP", "CLS", "MASK"}
 _TOKEN |= {"FIRST", "NEXT"}
@@ -72,7 +58,7 @@ def _names_secret(name: str) -> str:
         return ""
     for i in reversed(range(len(words))):
         word, before = words[i], words[i - 1] if i else ""
-        if word in _METADATA:
+        if word in _FACTS:
             return ""
         ending = _ENDINGS.search(word)
         if ending and ending[0] in ("TOKEN", "TOKENS"):
@@ -299,11 +285,11 @@ def hide_in_text(text: str, others: Iterable[Any] = ()) -> str:
         if isinstance(other_text, str)
         for begin, end in _secrets(other_text)
     }
-    parts, end_of_last = [], 0
+    parts, previous_end = [], 0
     for begin, end in spans:
-        parts += [text[end_of_last:begin], ANOTHER if known and text[begin:end] not in known else HIDDEN]
-        end_of_last = end
-    return "".join(parts) + text[end_of_last:]
+        parts += [text[previous_end:begin], ANOTHER if known and text[begin:end] not in known else HIDDEN]
+        previous_end = end
+    return "".join(parts) + text[previous_end:]
 
 
 _LINE = re.compile(r"(\s*(?:- )?value:\s*)(\S.*)")

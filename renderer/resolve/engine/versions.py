@@ -207,12 +207,12 @@ def _matching_rule(rules: Iterable[str], arg: str) -> str:
 
 
 def version_items(runtime: BackendRuntime, version: str, field: str) -> Iterator[tuple[Spec, Path]]:
-    """The items of `notes` or `refuse` for a version, each with its path in the document."""
+    """The items of `notes` or `refuse` for a version, each with its path below `spec`."""
     entries = (runtime.spec.get("engine") or {}).get("versions") or ()
     for i, entry in enumerate(entries if version else ()):
         if in_range(entry, version):
             for n, item in enumerate(entry.get(field) or ()):
-                yield item, (*_ENTRIES, i, field, n)
+                yield item, (*_ENTRIES[1:], i, field, n)
 
 
 def capable_versions_hint(
