@@ -64,41 +64,41 @@ def version_preview(name: str, tag: str) -> str:
     """The options of the backend `name` as YAML, for the version in an image tag, or that is the tag; those of the
     nearest older version where its own are unknown. Raises PresetRefused.
     """
-    folder, _, own = load.named(name, load.shipped()).partition("/")
+    folder, _, preset = load.named(name, load.shipped()).partition("/")
     if folder != "backends":
         raise PresetRefused(f"'{name}' is no backend, so it has no versions")
-    document = load.preset(f"backends/{own}")
-    runtime, files = BackendRuntime(own, document.value["spec"], document, ours=True), OptionListReader()
+    document = load.preset(f"backends/{preset}")
+    runtime, files = BackendRuntime(preset, document.value["spec"], document, ours=True), OptionListReader()
     known = dialect.known_versions(files, runtime)
     if not known:
         raise PresetRefused(f"'{name}' has no list of options")
     engine_version = backend_runtime.version_of_tag(runtime.spec["engine"], tag)
     version = engine_version or (tag if VERSION.fullmatch(tag) else "")
     if not version:
-        raise PresetRefused(f"'{tag}' says no version of {own}; take a tag such as {runtime.spec['version']}")
-    listed = dialect.read_option_list(files, runtime, version)
-    if listed is None:
+        raise PresetRefused(f"'{tag}' says no version of {preset}; take a tag such as {runtime.spec['version']}")
+    option_list = dialect.read_option_list(files, runtime, version)
+    if option_list is None:
         raise PresetRefused(
-            f"nobody knows the options of {own} {version}; known are {dialect.describe_versions(known)}"
+            f"nobody knows the options of {preset} {version}; known are {dialect.describe_versions(known)}"
         )
     outcome = {
-        "backend": own,
+        "backend": preset,
         "engineVersion": version,
-        "checkedAgainst": listed.version,
+        "checkedAgainst": option_list.version,
         "knownVersions": known,
-        "options": option_lines(listed),
+        "options": option_lines(option_list),
     }
     return yamlio.dump(outcome)
 
 
-def option_lines(listed: dialect.OptionList) -> list[str]:
+def option_lines(option_list: dialect.OptionList) -> list[str]:
     """The options of a version, each in the format of a list's line."""
     spellings: dict[int, list[str]] = {}
-    for name, option in listed.options.items():
+    for name, option in option_list.options.items():
         spellings.setdefault(id(option), []).append(name)
     lines = []
     for names in spellings.values():
-        option = listed.options[names[0]]
+        option = option_list.options[names[0]]
         values = f" {{{','.join(option.choices)}}}" if option.choices else ""
         lines.append(f"{','.join(names)} {option.arity}{' repeat' * option.repeats}{values}")
     return lines

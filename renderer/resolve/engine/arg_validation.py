@@ -67,14 +67,14 @@ def _validate_shared_tokens(engine: Engine, layers: Sequence[ArgLayer], slots: i
     if last is None:
         return
     tokens, option = last.value, last.option
-    listed = engine.option_lists.get(engine.version)
-    beside = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
-    if shared.per_request_option and (listed is None or shared.per_request_option in listed.options):
+    option_list = engine.option_lists.get(engine.version)
+    sharing_hint = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
+    if shared.per_request_option and (option_list is None or shared.per_request_option in option_list.options):
         amount = f" {tokens}' for {tokens} tokens each" if tokens else "' and what each may have"
-        hint = f"write '{shared.per_request_option}{amount}, or {beside}"
+        hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
     else:
         amount = f" {tokens * slots}' and '{shared.slots_option} {slots}' for {tokens} tokens each"
-        hint = f"write '{option}{amount}" if tokens else f"write {beside}"
+        hint = f"write '{option}{amount}" if tokens else f"write {sharing_hint}"
     text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
     share = f", so each gets {tokens // slots}" if tokens else ""
     diagnostics.add("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
@@ -101,7 +101,7 @@ def validate_draft_args(
         diagnostics.add("E417", error_origin, name=config.spec["name"])
 
 
-def validate_drafting(path: str, texts: Iterable[object], origin: Origin, diagnostics: Collector) -> None:
+def validate_draft_path(path: str, texts: Iterable[object], origin: Origin, diagnostics: Collector) -> None:
     """A warning where no text of the container names the draft model's path. `origin`: of its claim."""
     if not any(path in str(text) for text in texts):
         diagnostics.add("W222", origin)

@@ -28,7 +28,7 @@ from renderer.resolve.engine.backend_runtime import (
     RunnerShell,
     SharedTokens,
     compile_version_pattern,
-    constant,
+    constant_words,
     find_option_list,
     version_of_tag,
     word_getter,
@@ -117,7 +117,7 @@ def compile_engine(
     original, spec = runtime, runtime.spec
     engine_version = other_version or version_of_tag(spec.get("engine") or {}, spec["version"], trusted=runtime.ours)
     runtime = versions.runtime_in_version(original, engine_version)
-    spec, compiler = runtime.spec, _Compiler(runtime, constant(drain), diagnostics)
+    spec, compiler = runtime.spec, _Compiler(runtime, constant_words(drain), diagnostics)
     engine_spec, origin = compiler.engine_spec, compiler.origin
     options = engine_spec.get("options") or {}
     configs = _compile_configs(spec, compiler)
@@ -126,8 +126,8 @@ def compile_engine(
             compile_version_pattern(pattern)
         except PatternError as error:
             diagnostics.add("E424", origin.at("engine", "options", "version"), what=error)
-    listed = find_option_list(files, runtime, engine_version, diagnostics)
-    style = _build_style(spec, engine_spec, listed)
+    option_list = find_option_list(files, runtime, engine_version, diagnostics)
+    style = _build_style(spec, engine_spec, option_list)
     if not runtime.ours:  # ours are tested
         _validate_images(spec, origin, diagnostics)
     envs = api_defaults.default_env(spec.get("envs") or (), origin.at("envs"), diagnostics)
@@ -171,7 +171,7 @@ def compile_engine(
         draft_files=_draft_files(style, spec, engine_spec),
         reserved_env=_reserved_env(envs) if engine_spec else {},
         tag_versions={},
-        option_lists={engine_version: listed},
+        option_lists={engine_version: option_list},
         option_rules={},
         option_findings={},
         environments={} if same_env or not engine_spec else None,
@@ -230,11 +230,11 @@ def _validate_images(spec: Spec, origin: Origin, diagnostics: Collector) -> None
                 images.validate_image(part[key], form, part_origin.at(key), diagnostics)
 
 
-def _build_style(spec: Spec, engine_spec: Spec, listed: OptionList | None) -> Dialect:
+def _build_style(spec: Spec, engine_spec: Spec, option_list: OptionList | None) -> Dialect:
     """The dialect of its command line; options that the preset uses count as known."""
     layers = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
     layers += [entry.get("args") or [] for entry in engine_spec.get("derived") or ()]
-    return dialect.build_style(engine_spec.get("options") or {}, layers, listed)
+    return dialect.build_style(engine_spec.get("options") or {}, layers, option_list)
 
 
 def _compile_configs(spec: Spec, compiler: _Compiler) -> Mapping[str, RecommendedConfig]:
@@ -258,8 +258,8 @@ def _compile_derived(compiler: _Compiler) -> tuple[DerivedEntry, ...]:
     for i, entry in enumerate(compiler.engine_spec.get("derived") or ()):
         path: Path = ("engine", "derived", i)
         if "group" in entry and entry["group"] not in groups:
-            meant = suggestion(entry["group"], list(groups)) or "add it there"
-            compiler.diagnostics.add("E426", compiler.origin.at(*path, "group"), name=entry["group"], hint=meant)
+            hint = suggestion(entry["group"], list(groups)) or "add it there"
+            compiler.diagnostics.add("E426", compiler.origin.at(*path, "group"), name=entry["group"], hint=hint)
         derived.append(
             DerivedEntry(
                 compiler.origin.at(*path),
@@ -370,8 +370,8 @@ def _template_errors(value: Any, path: Path, constant: Words) -> Iterator[Templa
 
 def template_hint(error: TemplateError) -> str:
     """What to do about an invalid template."""
-    meant = suggestion(error.word, sorted(WORDS)) if error.word else ""
-    return meant if meant.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
+    hint = suggestion(error.word, sorted(WORDS)) if error.word else ""
+    return hint if hint.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
 
 
 def _layer_filler(
