@@ -440,9 +440,9 @@ def test_jinja_is_imported_only_when_it_is_needed() -> None:
         "from renderer import template\n"
         "known = frozenset({'TP', 'Port'})\n"
         "template.compile_template({'a': ['{{ Port }}', 'x {{ TP }} y', '{% {# plain']}, known)\n"
-        "template.condition('TP > 1 and not Port', known)\n"
+        "template.compile_condition('TP > 1 and not Port', known)\n"
         "assert 'jinja2' not in sys.modules\n"
-        "template.condition('TP % 2 == 0', known)\n"
+        "template.compile_condition('TP % 2 == 0', known)\n"
         "assert 'jinja2' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parent.parent)
