@@ -406,9 +406,8 @@ def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: 
         elif (engine.spec.get("options") or {}).get("uncertain"):
             rules = OptionRules(engine.style, option_list, f"the uncertain list of {name} {option_list.version}", "W")
         elif dialect.version_key(option_list.version) != dialect.version_key(version):
-            rules = OptionRules(
-                engine.style, option_list, f"{name} {option_list.version} (the nearest known to {version})", "W"
-            )
+            nearest = f"{name} {option_list.version} (the nearest known to {version})"
+            rules = OptionRules(engine.style, option_list, nearest, "W")
         else:
             rules = OptionRules(engine.style, option_list, f"{name} {version}")
         engine.option_rules[version] = rules

@@ -77,17 +77,12 @@ class _SpecChange:
             self._rewrite_all(rules, (*at, "args"))
         if values := entry.get("envs"):
             self._set_variables(values, (*at, "envs"))
-        added = [
-            (i, derived_entry)
-            for i, derived_entry in enumerate(entry.get("derived") or ())
-            if in_range(derived_entry, version)
-        ]
-        if added:
-            derived = list(self.engine.get("derived") or ())
-            for i, derived_entry in added:
+        derived = list(self.engine.get("derived") or ())
+        for i, item in enumerate(entry.get("derived") or ()):
+            if in_range(item, version):
                 self.sources[(*_DERIVED, len(derived))] = (*at, "derived", i)
-                derived.append(derived_entry)
-            self.engine["derived"] = derived
+                derived.append(item)
+                self.engine["derived"] = derived
 
     def _overlay(self, holder: dict[str, Any], field: str, patch: Spec, path: Path, at: Path) -> None:
         """Merges a map into a field by key; an empty value removes its key."""
