@@ -124,12 +124,12 @@ def _is_inside(folder: str) -> bool:
 def _aimed(at: Origin, key: str, value: str) -> Iterator[Diagnostic]:
     """What is wrong with a target: a version of which nobody knows what it has."""
     component = component_versions.components()[key]
-    have = component_versions.numbers(value)
+    have = component_versions.version_numbers(value)
     if key == "kubernetes" and minor(value) < 30:
         yield make_diagnostic("E133", at, value=value)
-    elif have < component_versions.numbers(component.oldest):
+    elif have < component_versions.version_numbers(component.oldest):
         yield make_diagnostic("E701", at, name=component.title, value=value, oldest=component.oldest)
-    elif have > component_versions.numbers(component.newest):
+    elif have > component_versions.version_numbers(component.newest):
         yield make_diagnostic("E702", at, name=component.title, value=value, newest=component.newest)
 
 
@@ -138,7 +138,7 @@ def _unsupported(config: RenderConfig, aims: Mapping[str, str]) -> Iterator[Diag
     components = component_versions.components()
     versions = component_versions.target_versions(aims).versions
     for key, value in aims.items():
-        for other, needed in component_versions.unsupported(key, versions):
+        for other, needed in component_versions.unmet_dependencies(key, versions):
             words = {"name": components[key].title, "value": value, "other": components[other].title, "target": other}
             other_version = versions[other]
             yield make_diagnostic(
@@ -155,7 +155,7 @@ def _flag(text: str) -> NamedSource:
 
 def _config_findings(spec: Mapping[str, Any]) -> list[schema.SchemaFinding]:
     whole = {"apiVersion": KINDS["RenderConfig"], "kind": "RenderConfig", "metadata": {"name": "config"}, "spec": spec}
-    return [] if schema.valid("input/renderconfig", whole) else schema.findings("input/renderconfig", whole)
+    return [] if schema.is_valid("input/renderconfig", whole) else schema.findings("input/renderconfig", whole)
 
 
 def _override_findings(spec: Mapping[str, Any], override: ConfigOverride) -> list[schema.SchemaFinding]:

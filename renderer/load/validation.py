@@ -79,7 +79,9 @@ def _meant(kind: Any) -> bool:
 
 def _no_string(document: Document, field: str) -> Diagnostic:
     finding = schema.type_finding((field,), document.value[field], "string")
-    return make_diagnostic(finding.code, document.origin(field), **schema.words(finding, document.raw((field,))))
+    return make_diagnostic(
+        finding.code, document.origin(field), **schema.message_words(finding, document.raw((field,)))
+    )
 
 
 def _listed(document: Document, items: Any, path: Path, problems: list[Diagnostic]) -> str | None:
@@ -99,7 +101,7 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
     for path in _WORDS.get(kind, ()):
         _restore_word(document, value, path)
     name = f"input/{kind.lower()}"
-    if schema.valid(name, value) or (_drop_nulls(value) and schema.valid(name, value)):
+    if schema.is_valid(name, value) or (_drop_nulls(value) and schema.is_valid(name, value)):
         return []
     problems = []
     for finding in schema.findings(name, value, OLDER.get(kind, {})):
@@ -113,7 +115,7 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             code = "E271"
         elif code == "E304" and raw == "lora" and finding.path[-1] == "role":
             code = "E215"
-        problems.append(make_diagnostic(code, origin, **schema.words(finding, raw)))
+        problems.append(make_diagnostic(code, origin, **schema.message_words(finding, raw)))
     return problems
 
 

@@ -129,7 +129,7 @@ def _pod(
         diagnostics.stop("E420", Origin(runtime.document, path), what=error, hint=compilation.template_hint(error))
     if (draft := words["DraftModelPath"]) and claim.draft:
         texts = (*shell.command, *line.args, *line.env, *beside.config.values(), *beside.steps)
-        arg_validation.validate_drafting(str(draft), texts, app.origin(*claim.models[1].path), diagnostics)
+        arg_validation.validate_draft_path(str(draft), texts, app.origin(*claim.models[1].path), diagnostics)
     elif run.config.drafts and not claim.draft:
         arg_validation.validate_draft_args(run.config, line.args, run.user, app.origin(*_BACKEND), diagnostics)
     facts = claim.main.spec.get("facts") or {}

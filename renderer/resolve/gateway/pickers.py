@@ -119,4 +119,8 @@ def _fill(value: Any, words: Words) -> Any:
 
 
 def _holds(value: Any, words: Words) -> bool:
-    return not isinstance(value, dict) or "when" not in value or bool(template.condition(value["when"], WORDS)(words))
+    return (
+        not isinstance(value, dict)
+        or "when" not in value
+        or bool(template.compile_condition(value["when"], WORDS)(words))
+    )

@@ -168,7 +168,7 @@ def _argument(entry: Spec | str, origin: Origin) -> _Part:
 
 
 def _part(entry: Spec, name: str, origin: Origin) -> _Part:
-    when = template.condition(entry["when"], WORDS) if "when" in entry else None
+    when = template.compile_condition(entry["when"], WORDS) if "when" in entry else None
     filler = template.compile_template(entry["value"], WORDS)
     fixed = SharedMap({"name": name, "value": entry["value"]}) if name else entry["value"]
     return _Part(when, name, fixed, filler, {(): origin})
@@ -192,7 +192,7 @@ def _grant(config: RenderConfig, entry: Spec, origin: Origin) -> _Grant:
         )
     else:
         credentials = Credentials(tuple(env), tuple(fields))
-    return _Grant(template.condition(entry["when"], WORDS) if "when" in entry else None, credentials)
+    return _Grant(template.compile_condition(entry["when"], WORDS) if "when" in entry else None, credentials)
 
 
 def _from_secret(entry: Spec, secret: str, optional: bool) -> Body:

@@ -284,7 +284,7 @@ def _changed(item: Any, names: Mapping[str, str], merged: Body, keys: Mapping[st
 def _lists() -> dict[str, Any]:
     """merging.json as a tree of fields; `=` holds the keys of a list's items, beside the items' fields."""
     tree: dict[str, Any] = {}
-    for path, keys in schema.read("output/merging").items():
+    for path, keys in schema.read_schema("output/merging").items():
         node = tree
         for step in path.replace("[]", "").split("."):
             node = node.setdefault(step, {})
