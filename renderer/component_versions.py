@@ -1,7 +1,7 @@
-"""Since which version of Kubernetes, a gateway and the like a field exists, and so what is too new for a cluster.
+"""The versions of Kubernetes, gateways and other components that added a field, and what is too new for a cluster.
 
-The facts are `since.json` (scripts/make_since.py). What of them matters is decided once a run, for the versions that
-RenderConfig targets; it then becomes a part of the schemas that objects are validated against anyway.
+The facts are in `since.json` (scripts/make_since.py). They are reduced once a run to the versions that RenderConfig
+targets, and become part of the schemas that objects are validated against.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _NONE: Mapping[str, str] = {}
 
 
 class Component(Struct, frozen=True):
-    """A component with versions. `oldest`: the oldest that was examined; `newest`: the newest that is known to have
-    what we render; `tested`: that of our schemas; `default`: the target when RenderConfig has none, '' where it cannot
-    have one; `asks`: from which of its versions on it needs which version of another component.
+    """A component with versions. `oldest`: the oldest examined; `newest`: the newest known to have what we render;
+    `tested`: that of our schemas; `default`: the target without one in RenderConfig, '' where it cannot have one;
+    `asks`: by its first version with the need, the versions of other components that it needs.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Component(Struct, frozen=True):
 
 
 class TooNewSchema(Struct, frozen=True):
-    """What is too new in a kind: a JSON Schema that refuses it, and the facts it was made of."""
+    """The too new parts of a kind: a JSON Schema that rejects them, and the facts it was made of."""
 
     schema: str
     node: Node
@@ -69,24 +69,24 @@ def components() -> Mapping[str, Component]:
     return {key: Component(**facts) for key, facts in _facts()["components"].items()}
 
 
-def numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
     """A version such as `1.30` as numbers, to be compared."""
     return tuple([int(part) for part in version.split(".")])
 
 
 class TargetVersions:
-    """The versions that manifests have to work with, by component; a component that is not named has everything."""
+    """The versions that manifests have to work with, by component; a missing component has every field."""
 
     __slots__ = ("_late", "_nodes", "_numbers", "versions")
 
     def __init__(self, versions: Mapping[str, str]) -> None:
         self.versions = versions
-        self._numbers = {key: numbers(version) for key, version in versions.items()}
+        self._numbers = {key: version_numbers(version) for key, version in versions.items()}
         self._nodes: dict[int, Node] = {}
         self._late: dict[str, TooNewSchema | None] = {}
 
-    def late(self, name: str) -> TooNewSchema | None:
-        """What is too new in the kind of a schema; None where nothing is. Cached."""
+    def too_new_schema(self, name: str) -> TooNewSchema | None:
+        """The too new parts of a schema's kind; None without any. Cached."""
         if name not in self._late:
             _, *number = _facts()["kinds"].get(name, ("",))
             node = self._node(number[0]) if number else None
@@ -94,14 +94,14 @@ class TargetVersions:
         return self._late[name]
 
     def _node(self, number: int) -> Node:
-        """The node of the facts, reduced to what is too new."""
+        """The node of the facts, reduced to too new parts."""
         if number not in self._nodes:
             node: dict[str, object] = {}
             for key, value in _facts()["nodes"][number].items():
                 if key == "!":
-                    subset: Node = self._unmet(value)
+                    subset: Node = self._unmet_needs(value)
                 elif key in ("=", "~"):
-                    subset = {word: unmet for word, needs in value.items() if (unmet := self._unmet(needs))}
+                    subset = {word: unmet for word, needs in value.items() if (unmet := self._unmet_needs(needs))}
                 else:
                     subset = self._node(value)
                 if subset:
@@ -109,27 +109,29 @@ class TargetVersions:
             self._nodes[number] = node
         return self._nodes[number]
 
-    def _unmet(self, needs: Mapping[str, str]) -> dict[str, str]:
-        """The needs that the targets do not meet; a feature gate only where all versions are met."""
+    def _unmet_needs(self, needs: Mapping[str, str]) -> dict[str, str]:
+        """The needs that the targets do not meet; a feature gate only where the targets meet all versions."""
         targets = self._numbers
-        unmet = {key: version for key, version in needs.items() if key in targets and numbers(version) > targets[key]}
+        unmet = {
+            key: version for key, version in needs.items() if key in targets and version_numbers(version) > targets[key]
+        }
         return unmet or ({GATE: needs[GATE]} if GATE in needs and "kubernetes" in targets else {})
 
 
-def unsupported(key: str, versions: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The components that are too old for the targeted version of this one, with the versions that it needs."""
-    version = numbers(versions[key])
+def unmet_dependencies(key: str, versions: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The components whose target is too old for the target of this one, with the versions that it needs."""
+    version = version_numbers(versions[key])
     asks: dict[str, str] = {}
     for first, needs in components()[key].asks.items():
-        if numbers(first) <= version:
+        if version_numbers(first) <= version:
             asks.update(needs)
     for other, needed in asks.items():
-        if numbers(versions[other]) < numbers(needed):
+        if version_numbers(versions[other]) < version_numbers(needed):
             yield other, needed
 
 
 def target_versions(targets: Mapping[str, str | None]) -> TargetVersions:
-    """The targets of a run: those of RenderConfig, and defaults for the others."""
+    """The targets of a run: those of RenderConfig, else the defaults."""
     return TargetVersions(
         {
             key: targets.get(key) or component.default
@@ -140,7 +142,7 @@ def target_versions(targets: Mapping[str, str | None]) -> TargetVersions:
 
 
 def _refusing_schema(node: Node) -> object:
-    """A JSON Schema that refuses what the node names."""
+    """A JSON Schema that rejects the parts in a node."""
     if "!" in node:
         return False
     schema: dict[str, object] = {}
@@ -158,21 +160,19 @@ def _refusing_schema(node: Node) -> object:
     return schema
 
 
-def too_new(node: Node, value: object, path: Path = (), *, deep: bool = False) -> Iterator[TooNew]:
-    """The parts of the value that are too new, by the node of a TooNewSchema; `deep`: also below a part that is too
-    new.
-    """
+def too_new(node: Node, value: object, path: Path = (), *, nested: bool = False) -> Iterator[TooNew]:
+    """The too new parts of a value, by the node of a TooNewSchema. `nested`: also those below a too new part."""
     if "!" in node:
         yield TooNew(path, str(path[-1]) if path else "", "", node["!"])
-        if not deep:
+        if not nested:
             return
     if isinstance(value, dict):
         for key, inner in value.items():
             if child := node.get("{}") if "{}" in node else node.get(key):
-                yield from too_new(child, inner, (*path, key), deep=deep)
+                yield from too_new(child, inner, (*path, key), nested=nested)
     elif isinstance(value, list):
         for i, inner in enumerate(value) if "[]" in node else ():
-            yield from too_new(node["[]"], inner, (*path, i), deep=deep)
+            yield from too_new(node["[]"], inner, (*path, i), nested=nested)
     elif needs := node.get("=", _NONE).get(str(value)):
         yield TooNew(path, str(path[-1]), str(value), needs)
     elif "~" in node and isinstance(value, str):
@@ -188,7 +188,7 @@ def all_needs() -> list[Mapping[str, str]]:
     return [node["!"] for node in nodes if "!" in node] + values
 
 
-def judging_component(name: str) -> str:
-    """The component that serves the kinds of a schema; '' where it is not known."""
+def serving_component(name: str) -> str:
+    """The component that serves the kind of a schema; '' where it is unknown."""
     component: str = _facts()["kinds"].get(name, ("",))[0]
     return component

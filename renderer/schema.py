@@ -1,6 +1,6 @@
-"""JSON Schemas, and the findings about values that do not hold against them.
+"""JSON Schemas, and the findings about values that violate them.
 
-`jsonschema_rs` decides (microseconds); only when it says no, `jsonschema` is imported and explains.
+`jsonschema_rs` validates, in microseconds; only for an invalid value `jsonschema` is imported to explain it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from renderer.diagnostics import Path, quoted, suggestion
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
 _NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{0,99}(?:/[a-z0-9][-_.a-z0-9]{0,99}){1,3}")  # of a schema
-_NAMES = {
+_TYPE_NAMES = {
     "object": "a map",
     "array": "a list",
     "string": "a string",
@@ -32,15 +32,15 @@ _NAMES = {
 
 
 MAX_FINDINGS: Final = 1_000  # of one value
-_SHOWN: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
+_LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
-Older: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
-_NONE: Older = {}
+FormerFields: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
+_NONE: FormerFields = {}
 
 
 class SchemaFinding(Struct, frozen=True):
-    """One finding: a code of `diagnostics`, the path below the value, whether the key is meant, and the words of the
-    message.
+    """One finding. `code`: of a diagnostic; `path`: below the value; `key`: the finding is about the key there;
+    `words`: of the message.
     """
 
     code: str
@@ -50,8 +50,8 @@ class SchemaFinding(Struct, frozen=True):
 
 
 def path_of(name: str) -> str:
-    """The file of a schema. Raises FileNotFoundError for a name that may lead out of the folder: names of users' kinds
-    get here.
+    """The file of a schema. Raises FileNotFoundError for a name that could leave the folder: names contain users'
+    kinds.
     """
     if not _NAME.fullmatch(name):
         raise FileNotFoundError(f"no schema has the name {name[:100]!a}")
@@ -60,12 +60,12 @@ def path_of(name: str) -> str:
 
 @cache
 def name_of(version: str, kind: str) -> str:
-    """The name of the schema of an object's apiVersion and kind, whether there is one or not."""
+    """The name of the schema of an apiVersion and kind, which need not exist."""
     group, _, number = version.rpartition("/")
     return f"output/{group or 'core'}/{kind.lower()}_{number}"
 
 
-def read(name: str) -> dict[str, Any]:
+def read_schema(name: str) -> dict[str, Any]:
     """The schema `input/<kind>` or `output/<group>/<kind>_<version>`. Raises FileNotFoundError."""
     import json
 
@@ -74,37 +74,37 @@ def read(name: str) -> dict[str, Any]:
         return loaded
 
 
-class _Decider:
-    """Decides whether values hold against a schema: by a narrow one for common values, and by the whole where that says
-    no.
-    """
+class _StagedValidator:
+    """Validates by a narrow schema for common values, and by the full one where that fails."""
 
-    __slots__ = ("_more", "_name", "_narrow", "quick")
+    __slots__ = ("_extra", "_name", "_narrow", "narrow_is_valid")
 
-    def __init__(self, name: str, more: str = "") -> None:
-        self._name, self._more = name, more
+    def __init__(self, name: str, extra: str = "") -> None:
+        self._name, self._extra = name, extra
         usual = f"usual/{name}"
-        self._narrow = exists(usual)
-        self.quick: Callable[[object], bool] = _compiled(usual if self._narrow else name, more).is_valid
+        self._narrow = has_schema(usual)
+        self.narrow_is_valid: Callable[[object], bool] = _compiled(usual if self._narrow else name, extra).is_valid
 
     def is_valid(self, value: object) -> bool:
-        """Whether the value holds."""
-        return self.quick(value) or (self._narrow and bool(_compiled(self._name, self._more).is_valid(value)))
+        """Whether the value is valid."""
+        if self.narrow_is_valid(value):
+            return True
+        return self._narrow and bool(_compiled(self._name, self._extra).is_valid(value))
 
 
-_decider = cache(_Decider)
+_staged_validator = cache(_StagedValidator)
 
 
 @cache
-def _compiled(name: str, more: str) -> Any:
+def _compiled(name: str, extra: str) -> Any:
     with open(path_of(name), encoding="utf-8") as file:
         text = file.read()
-        # It parses text faster than json.loads does.
-        return _validator(f'{text.rstrip()[:-1]},"allOf":[{more}]}}' if more else text)
+        # jsonschema_rs parses text faster than json.loads does.
+        return _compile(f'{text.rstrip()[:-1]},"allOf":[{extra}]}}' if extra else text)
 
 
-def _validator(text: str) -> Any:
-    """jsonschema_rs' validator for the text of a schema. A `$ref` to a file or URL is never followed."""
+def _compile(text: str) -> Any:
+    """jsonschema_rs' validator for a schema's text. A `$ref` to a file or URL is never followed."""
     import decimal  # noqa: F401 - jsonschema_rs imports it from Rust, where Ctrl-C is a panic
 
     import jsonschema_rs
@@ -116,8 +116,8 @@ def _refuse_retrieval(uri: str) -> Any:
     raise LookupError(f"schemas refer to nothing outside of themselves, so not to {uri}")
 
 
-def _disagreement(name: str, value: object) -> Iterator[SchemaFinding]:
-    """jsonschema_rs' own error, for the rare case that the explainer finds none (`$` and a final newline, say)."""
+def _fallback_finding(name: str, value: object) -> Iterator[SchemaFinding]:
+    """jsonschema_rs' own error, for the rare case that jsonschema finds none (as of `$` and a final newline)."""
     for error in _compiled(name, "").iter_errors(value):
         yield SchemaFinding("E307", tuple(error.instance_path), False, _words(what=error.message))
 
@@ -125,67 +125,65 @@ def _disagreement(name: str, value: object) -> Iterator[SchemaFinding]:
 @cache
 def spec_default(kind: str, *path: str) -> object:
     """The CRD's default of a field below `spec`, from our schema of the kind."""
-    node: Any = read(f"input/{kind.lower()}")["properties"]["spec"]
+    node: Any = read_schema(f"input/{kind.lower()}")["properties"]["spec"]
     for part in path:
         node = node["properties"][part]
     return node["default"]
 
 
-def exists(name: str) -> bool:
-    """Whether there is such a schema."""
+def has_schema(name: str) -> bool:
+    """Whether the schema exists."""
     try:
         return os.path.isfile(path_of(name))
     except FileNotFoundError:
         return False
 
 
-def valid(name: str, value: Any, more: str = "") -> bool:
-    """Whether the value holds against the schema, and against the text of another, `more`, which must
-    refer to nothing.
-    """
-    return _decider(name, more).is_valid(value)
+def is_valid(name: str, value: Any, extra: str = "") -> bool:
+    """Whether the value is valid. `extra`: the text of another schema that it must satisfy, without `$ref`."""
+    return _staged_validator(name, extra).is_valid(value)
 
 
 def validator(text: str) -> Callable[[object], bool]:
-    """A function that says whether a value holds against the text of a schema."""
-    holds: Callable[[object], bool] = _validator(text).is_valid
-    return holds
+    """A function that tells whether a value satisfies the text of a schema."""
+    check: Callable[[object], bool] = _compile(text).is_valid
+    return check
 
 
-def valid_values(name: str, values: Sequence[T], more: str = "") -> list[T]:
-    """Those of the values that are `valid`."""
-    decider = _decider(name, more)
-    good = [*filter(decider.quick, values)]
-    return good if len(good) == len(values) else [*filter(decider.is_valid, values)]
+def valid_values(name: str, values: Sequence[T], extra: str = "") -> list[T]:
+    """The valid ones of the values."""
+    validator = _staged_validator(name, extra)
+    accepted = [*filter(validator.narrow_is_valid, values)]
+    return accepted if len(accepted) == len(values) else [*filter(validator.is_valid, values)]
 
 
 @cache
 def _explainer(name: str) -> Any:
-    """jsonschema's validator, with keywords that take linear time, and no `$ref` to a file or URL."""
+    """jsonschema's validator, with keywords of linear time, and no `$ref` to a file or URL."""
     import jsonschema
     from referencing import Registry
 
-    loaded = read(name)
+    loaded = read_schema(name)
     linear = {"pattern": _pattern, "uniqueItems": _unique}
     extend: Callable[..., Any] = jsonschema.validators.extend
     return extend(jsonschema.validators.validator_for(loaded), linear)(loaded, registry=Registry())
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: object) -> Iterator[object]:
-    """jsonschema's keyword, by RE2: with `re` most of our patterns take quadratic time over a long text."""
-    if validator.is_type(instance, "string") and not _fits(pattern, instance):
+    """The keyword `pattern` by RE2: with `re` most of our patterns take quadratic time."""
+    if validator.is_type(instance, "string") and not _matches(pattern, instance):
         from jsonschema import ValidationError
 
         yield ValidationError("no match")
 
 
-def _fits(pattern: str, text: str) -> bool:
-    """Whether a text matches a pattern of our schemas. Half a surrogate is no letter to any of them."""
+def _matches(pattern: str, text: str) -> bool:
+    """Whether a text matches a pattern of our schemas, none of which matches a lone surrogate."""
     return patterns.compiled(pattern).search(text.encode("utf-8", "replace")) is not None
 
 
 def _unique(validator: Any, unique: bool, instance: Any, schema: object) -> Iterator[object]:
-    """jsonschema's keyword in linear time: its own compares every item with every other."""
+    """The keyword `uniqueItems` in linear time: jsonschema's compares every item with every other."""
     if unique and validator.is_type(instance, "array") and any(_repeated(instance)):
         from jsonschema import ValidationError
 
@@ -204,21 +202,20 @@ def _repeated(items: Sequence[object]) -> Iterator[int]:
         seen.add(text)
 
 
-def findings(name: str, value: object, older: Older = _NONE) -> list[SchemaFinding]:
-    """All findings about the value against the schema, at the deepest place each; empty when it holds.
+def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> list[SchemaFinding]:
+    """All findings about a value, each at the deepest path; empty when it is valid.
 
-    `older`: for former fields, by their path without the indices of lists, a hint and the field that took their place.
-    The field that such a one, or a misspelt one, stands for is not reported as missing too; nor what a type would need,
-    where the type is missing.
+    `former_fields`: by path without the indices of lists, a hint, and the field that replaces it. A required field is
+    not reported as missing where a former or misspelt one stands for it, nor where the `type` that needs it is missing.
     """
-    explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain(error))
-    results = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_disagreement(name, value), 1))
+    explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain_error(error))
+    results = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_fallback_finding(name, value), 1))
     if len(results) == MAX_FINDINGS:
         results.append(SchemaFinding("E116", (), False, _words(limit=MAX_FINDINGS)))
     intended: set[Path] = set()
     for i, finding in enumerate(results):
         if finding.code in ("E301", "E303") and finding.path and isinstance(finding.path[-1], str):
-            hint, successor = older.get(tuple(part for part in finding.path if isinstance(part, str)), ("", ""))
+            hint, successor = former_fields.get(tuple(part for part in finding.path if isinstance(part, str)), ("", ""))
             if hint:
                 results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint}))
             intended.add(
@@ -227,19 +224,19 @@ def findings(name: str, value: object, older: Older = _NONE) -> list[SchemaFindi
                     successor or finding.words["hint"].removeprefix("did you mean '").removesuffix("'?"),
                 )
             )
-    typeless = {finding.path for finding in results if finding.code == "E302" and finding.words["word"] == "type"}
+    without_type = {finding.path for finding in results if finding.code == "E302" and finding.words["word"] == "type"}
     missing = (finding for finding in results if finding.code == "E302")
-    implied = {
+    redundant = {
         finding
         for finding in missing
         if (*finding.path, finding.words["word"]) in intended
-        or (finding.path in typeless and finding.words["word"] != "type")
+        or (finding.path in without_type and finding.words["word"] != "type")
     }
-    return [_without_secret(finding, value) for finding in results if finding not in implied]
+    return [_without_secret(finding, value) for finding in results if finding not in redundant]
 
 
 def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
-    """The finding without the value of an environment variable that is named like a secret."""
+    """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):
         return finding
     from renderer.secret_detection import is_literal_secret  # few runs need it
@@ -252,12 +249,12 @@ def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
     return replace(finding, words=_words(**{**finding.words, **of_another_type}))
 
 
-def words(finding: SchemaFinding, raw: str | None) -> dict[str, str]:
-    """The words of the finding, with the value as the user wrote it where YAML reads it differently."""
+def message_words(finding: SchemaFinding, raw: str | None) -> dict[str, str]:
+    """The words of the message. `raw`: the scalar in the file as the user wrote it; None for maps and lists."""
     finding_words = dict(finding.words)
     if raw is None:
         return finding_words
-    raw = shown(raw)
+    raw = shorten(raw)
     if finding.code in ("E304", "E305"):
         finding_words["value"] = raw
     elif (
@@ -267,14 +264,14 @@ def words(finding: SchemaFinding, raw: str | None) -> dict[str, str]:
         and not finding_words["hint"]
         and finding_words["found"] != "empty"
     ):
-        fits = "x-means" not in finding_words or _fits(finding_words.get("pattern", ""), raw)
-        finding_words["hint"] = f'write "{raw}" in quotes' if fits else f"write {finding_words['x-means']}"
+        is_valid_text = "x-means" not in finding_words or _matches(finding_words.get("pattern", ""), raw)
+        finding_words["hint"] = f'write "{raw}" in quotes' if is_valid_text else f"write {finding_words['x-means']}"
         if raw.lower() != finding_words["found"].rpartition(" ")[2]:
             finding_words["found"] = f"'{raw}', which YAML reads as {finding_words['found']}"
     return finding_words
 
 
-def _explain(error: Any) -> Iterator[SchemaFinding]:
+def _explain_error(error: Any) -> Iterator[SchemaFinding]:
     path: Path = tuple(error.absolute_path)
     rule, instance = error.validator, error.instance
     if "propertyNames" in error.absolute_schema_path and isinstance(instance, str):
@@ -282,8 +279,8 @@ def _explain(error: Any) -> Iterator[SchemaFinding]:
         return
     if rule == "additionalProperties" or rule == "unevaluatedProperties":
         known = sorted(error.schema.get("properties", {}))
-        free = error.schema.get("patternProperties", {})
-        if isinstance(instance, dict) and error.validator_value is False and not free:
+        pattern_properties = error.schema.get("patternProperties", {})
+        if isinstance(instance, dict) and error.validator_value is False and not pattern_properties:
             for word in instance:
                 if word not in known:
                     yield SchemaFinding("E301", (*path, word), True, _words(word=word, hint=suggestion(word, known)))
@@ -298,8 +295,8 @@ def _explain(error: Any) -> Iterator[SchemaFinding]:
     elif rule == "type":
         if "enum" not in error.schema or isinstance(instance, (dict, list)):
             finding = type_finding(path, instance, error.validator_value)
-            fits = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
-            yield replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **fits}))
+            known_rules = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
+            yield replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
         return
     elif rule == "not" and list(error.validator_value) == ["required"]:
         fields = error.validator_value["required"]
@@ -330,15 +327,15 @@ def _explain(error: Any) -> Iterator[SchemaFinding]:
     elif rule == "pattern":
         yield SchemaFinding("E306", path, False, _words(value=instance, means=_pattern_meaning(error)))
         return
-    yield SchemaFinding("E307", path, False, _words(what=_limit(rule, error)))
+    yield SchemaFinding("E307", path, False, _words(what=_limit_text(rule, error)))
 
 
 def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFinding]:
-    """The finding of the alternative that got deepest; where all fail at the type, one finding with all types."""
+    """The findings of the alternative that fails deepest; one finding with all types where all fail at the type."""
     types = [
         t for sub in error.context if sub.validator == "type" and not sub.path for t in _as_list(sub.validator_value)
     ]
-    deeper = [sub for sub in error.context if sub.validator != "type" or sub.path]
+    nested = [sub for sub in error.context if sub.validator != "type" or sub.path]
     if "x-means" in error.schema and all(list(branch) == ["required"] for branch in error.validator_value):
         fields = [branch["required"][0] for branch in error.validator_value]
         present = (
@@ -349,20 +346,20 @@ def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFi
         yield SchemaFinding("E307", path, False, _words(what=f"{error.schema['x-means']} is needed{present}"))
     elif len(types) >= len(error.validator_value):
         yield type_finding(path, instance, list(dict.fromkeys(types)))
-    elif deeper:
-        yield from _explain(max(deeper, key=lambda sub: len(sub.absolute_path)))
+    elif nested:
+        yield from _explain_error(max(nested, key=lambda sub: len(sub.absolute_path)))
 
 
 def type_finding(path: Path, instance: object, wanted: object) -> SchemaFinding:
-    """The finding that the value at the path has none of the wanted types."""
+    """The finding that a value has none of the wanted types."""
     wanted = _as_list(wanted)
     return SchemaFinding(
         "E303",
         path,
         False,
         _words(
-            wanted=" or ".join(_NAMES[w] for w in wanted),
-            found=_describe(instance),
+            wanted=" or ".join(_TYPE_NAMES[w] for w in wanted),
+            found=_describe_value(instance),
             kind=wanted[0] if len(wanted) == 1 else "",
             hint="",
         ),
@@ -370,7 +367,7 @@ def type_finding(path: Path, instance: object, wanted: object) -> SchemaFinding:
 
 
 def _type_hint(error: Any) -> str:
-    """How to write the value in the type that is needed, where that can be told; else ''."""
+    """How to write the value in the wanted type; '' where that is unknown."""
     instance, schema, wanted = error.instance, error.schema, _as_list(error.validator_value)
     if isinstance(instance, dict) and wanted == ["string"] and {"args", "command"} & {*error.absolute_path}:
         return "put JSON in single quotes; write an option and its value as two items"
@@ -385,7 +382,7 @@ def _type_hint(error: Any) -> str:
     return ""
 
 
-def _describe(instance: Any) -> str:
+def _describe_value(instance: Any) -> str:
     if instance is None:
         return "empty"
     if isinstance(instance, bool):
@@ -397,7 +394,7 @@ def _describe(instance: Any) -> str:
     return "a map" if isinstance(instance, dict) else "a list"
 
 
-def _limit(rule: str, error: Any) -> str:
+def _limit_text(rule: str, error: Any) -> str:
     bound = error.validator_value
     return {
         "maxItems": f"at most {_count(bound, 'item')} allowed, here are more",
@@ -433,16 +430,16 @@ def _as_list(value: Any) -> list[str]:
 
 
 class _Words(dict[str, str]):
-    """A hashable map, so that findings can be members of a set."""
+    """A hashable dict, so that findings can be members of a set."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self.items()))
 
 
 def _words(**words: object) -> Mapping[str, str]:
-    return _Words({key: shown(str(value)) for key, value in words.items()})
+    return _Words({key: shorten(str(value)) for key, value in words.items()})
 
 
-def shown(text: str) -> str:
-    """A word for a message, cut at the length of about a screen."""
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+def shorten(text: str) -> str:
+    """A word for a message, truncated."""
+    return text if len(text) <= _LONGEST_WORD else f"{text[:_LONGEST_WORD]}…"

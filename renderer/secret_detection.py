@@ -1,8 +1,8 @@
 """Detects secrets in manifests, and hides them.
 
-The value of an environment variable is shown where its name is known to be harmless, or the value can be no secret: a
-number, a common word, a path. Elsewhere a value is hidden that has the name of a secret (a key of a map, an option, a
-parameter of a URL, a header, an assignment in a text), or looks like one.
+The value of an environment variable is shown where its name is known to be harmless, or the value cannot be a secret:
+a number, a common word, a path. Other values are hidden that have the name of a secret (a key of a map, an option, a
+parameter of a URL, a header, an assignment in a text), or look like one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ANOTHER = "<hidden, another one>"
 
 @lru_cache(maxsize=1)
 def harmless_variables() -> frozenset[str]:
-    """Environment variables that presets set or engines read, without those that are named like a secret."""
+    """Environment variables that presets set or engines read, except secrets by name."""
     with open(os.path.join(PRESETS, "variables.txt"), encoding="utf-8") as file:
         return frozenset(line.strip() for line in file if line[0] != "#")
 
@@ -34,16 +34,16 @@ _SECRETS = {"PAT", "PSK", "CREDS", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES
 _ENDINGS = re.compile(r"(?:PASSWORDS?|PASSWD|PASSPHRASE|PASSCODE|SECRETS?|CREDENTIALS?|TOKENS?|PASS|PWD)$")
 _NO_ENDINGS = {"BYPASS", "COMPASS", "TRESPASS"}
 _KEY = re.compile(r"KEYS?$")
-_KEY_OF_A_LOCK = re.compile(r"(?:API|ACCESS|SECRET|PRIVATE|AUTH|SIGNING|ENCRYPTION|MASTER|SHARED)KEYS?$")
-_LOCKS = {"API", "ACCESS", "SECRET", "PRIVATE", "AUTH", "SIGNING", "ENCRYPTION", "DECRYPTION", "MASTER", "SHARED"}
-_LOCKS |= {"ACCOUNT", "CLIENT", "DEPLOY", "LICENSE", "SERVICE", "SSH", "STORAGE", "SUBSCRIPTION", "WEBHOOK"}
-# With one of these behind it, a name tells something about a secret, and not the secret.
-_ABOUT = {"FILE", "FILES", "PATH", "DIR", "FOLDER", "NAME", "NAMES", "NAMESPACE", "ID", "IDS", "URL", "URI", "ENDPOINT"}
-_ABOUT |= {"REF", "REFS", "ENV", "TYPE", "KIND", "TTL", "EXPIRY", "EXPIRATION", "LENGTH", "LEN", "LIMIT", "COUNT"}
-_ABOUT |= {"SIZE", "INTERVAL", "TIMEOUT", "SECONDS", "PER", "ENABLED", "REQUIRED", "PROVIDER", "HEADER", "HEADERS"}
-_ABOUT |= {"PREFIX", "SUFFIX", "FIELD", "FORMAT", "ALGORITHM", "VERSION", "MAP", "MODE", "BUDGET", "INDEX", "ONLY"}
-_ABOUT |= {"BUCKETS", "DETAILS", "DISTRIBUTION", "HISTOGRAM", "LATENCY", "METRICS", "RATIO", "THRESHOLD", "USAGE"}
-# With these words TOKEN and TOKENS, or TOKENS alone, are those of a text.
+_SECRET_KEY = re.compile(r"(?:API|ACCESS|SECRET|PRIVATE|AUTH|SIGNING|ENCRYPTION|MASTER|SHARED)KEYS?$")
+_KEY_WORDS = {"API", "ACCESS", "SECRET", "PRIVATE", "AUTH", "SIGNING", "ENCRYPTION", "DECRYPTION", "MASTER", "SHARED"}
+_KEY_WORDS |= {"ACCOUNT", "CLIENT", "DEPLOY", "LICENSE", "SERVICE", "SSH", "STORAGE", "SUBSCRIPTION", "WEBHOOK"}
+# Words behind that of a secret with which a name is a fact about the secret, as its file.
+_FACTS = {"FILE", "FILES", "PATH", "DIR", "FOLDER", "NAME", "NAMES", "NAMESPACE", "ID", "IDS", "URL", "URI", "ENDPOINT"}
+_FACTS |= {"REF", "REFS", "ENV", "TYPE", "KIND", "TTL", "EXPIRY", "EXPIRATION", "LENGTH", "LEN", "LIMIT", "COUNT"}
+_FACTS |= {"SIZE", "INTERVAL", "TIMEOUT", "SECONDS", "PER", "ENABLED", "REQUIRED", "PROVIDER", "HEADER", "HEADERS"}
+_FACTS |= {"PREFIX", "SUFFIX", "FIELD", "FORMAT", "ALGORITHM", "VERSION", "MAP", "MODE", "BUDGET", "INDEX", "ONLY"}
+_FACTS |= {"BUCKETS", "DETAILS", "DISTRIBUTION", "HISTOGRAM", "LATENCY", "METRICS", "RATIO", "THRESHOLD", "USAGE"}
+# Words with which TOKEN and TOKENS, or TOKENS alone, are tokens of a text.
 _TOKEN = {"MAX", "MIN", "NUM", "SPECIAL", "STOP", "IMAGE", "AUDIO", "PAD", "EOS", "BOS", "UNK", "SEP", "CLS", "MASK"}
 _TOKEN |= {"FIRST", "NEXT"}
 _TOKENS = _TOKEN | {"NEW", "TOTAL", "BATCHED", "INPUT", "OUTPUT", "PREFILL", "DECODE", "DRAFT", "SPECULATIVE", "SPEC"}
@@ -52,23 +52,23 @@ _TOKENS |= {"EVERY", "GRAPH", "GUIDE"}
 
 @lru_cache(4096)
 def _names_secret(name: str) -> str:
-    """The word by which a name says that its value is a secret, such as TOKEN; '' without one."""
+    """The word that marks a name as that of a secret, such as TOKEN; '' without one."""
     words = _words(name)
     if name in ("PWD", "OLDPWD") or "EXISTING" in words:  # the working directory; the name of a Secret
         return ""
     for i in reversed(range(len(words))):
         word, before = words[i], words[i - 1] if i else ""
-        if word in _ABOUT:
+        if word in _FACTS:
             return ""
         ending = _ENDINGS.search(word)
         if ending and ending[0] in ("TOKEN", "TOKENS"):
-            of_text = _TOKENS if ending[0] == "TOKENS" else _TOKEN
-            if not of_text.isdisjoint([*words, word.removesuffix(ending[0])]):
+            text_words = _TOKENS if ending[0] == "TOKENS" else _TOKEN
+            if not text_words.isdisjoint([*words, word.removesuffix(ending[0])]):
                 return ""
-        if word in _SECRETS or (ending and word not in _NO_ENDINGS) or _KEY_OF_A_LOCK.search(word):
+        if word in _SECRETS or (ending and word not in _NO_ENDINGS) or _SECRET_KEY.search(word):
             return ending[0] if ending else word
         if word in ("KEY", "KEYS"):
-            if before in _LOCKS:
+            if before in _KEY_WORDS:
                 return word
             if _ENDINGS.search(before):  # under which key of a Secret a password stands
                 return ""
@@ -76,7 +76,7 @@ def _names_secret(name: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name, in capitals: of `clientSecret` CLIENT and SECRET."""
+    """The words of a name in capitals, as CLIENT and SECRET of `clientSecret`."""
     return [word.upper() for word in _WORD.findall(name[-_LONGEST_NAME:])]
 
 
@@ -92,7 +92,7 @@ _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _REFERENCE = re.compile(r"\$\([A-Za-z_][\w.-]*\)")
 _UNIT = r"(?:%|m|[kKMGTPE]i?|[KMG]i?B|B|[munµ]?s|min|h|d)?"
 _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(?:\.\d{{1,15}})?(?:[eE][+-]?\d{{1,3}})?{_UNIT}")
-_PATH = re.compile(r"/?(?:/(?>[a-z._-]{33,80}|[A-Za-z0-9._@+-]{1,32})){1,16}/?")  # tried one way only: linear
+_PATH = re.compile(r"/?(?:/(?>[a-z._-]{33,80}|[A-Za-z0-9._@+-]{1,32})){1,16}/?")  # atomic, so that it takes linear time
 _SWITCHES = {"true", "false", "yes", "no", "on", "off", "none", "null", "enabled", "disabled", "required", "optional"}
 _COMMON = _SWITCHES | {"auto", "default", "always", "never", "all", "any", "trace", "debug", "info", "notice", "warn"}
 _COMMON |= {"warning", "error", "critical", "fatal", "cpu", "gpu", "cuda", "rocm", "xpu", "float16", "bfloat16"}
@@ -134,8 +134,8 @@ def _may_be_shown(name: object, value: str) -> bool:
 
 # --- Texts
 
-_SHORT = 1_000  # characters of a text that comes again
-_LONGEST = 1024 * 1024  # characters of a text that is looked through
+_SHORT = 1_000  # characters of a text whose spans are cached
+_LONGEST = 1024 * 1024  # characters of a text that is searched
 _HINT = re.compile(
     r"value|pass|pwd|secret|token|key|cred|auth|bearer|cookie|jwt|\bpat\b|psk|sas|://[^/\s]*@|[?&][\w.-]+="
     r"|sk-|hf_|gh[pousr]_|glpat|xox|AKIA|ASIA|AIza|eyJ|[A-Za-z0-9]{24}",
@@ -167,8 +167,8 @@ _PRIVATE = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*")
 
 
 def _secrets(text: str) -> Sequence[tuple[int, int]]:
-    """The spans of a text that look like secrets: begin and end, in order, not overlapping. A text that is longer than
-    any cluster would accept is one span.
+    """The spans of a text that look like secrets: begin and end, sorted, not overlapping. A text that is too long to be
+    searched is one span.
     """
     if len(text) > _LONGEST:
         return [(0, len(text))]
@@ -215,12 +215,12 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         yield from (match.span() for match in pattern.finditer(text))
     yield from (match.span(1) for match in _BEARER.finditer(text))
     for match in _RANDOM.finditer(text):
-        if all(re.search(kind, match[0]) for kind in ("[a-z]", "[A-Z]", "[0-9]")):
+        if all(re.search(character, match[0]) for character in ("[a-z]", "[A-Z]", "[0-9]")):
             yield match.span()
 
 
 def _assigned_spans(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of values behind names and `=` or `:`, as in scripts, JSON and YAML. They do not nest."""
+    """The spans of values after a name and `=` or `:`, as in scripts, JSON and YAML. They do not nest."""
     until = 0
     for match in _ASSIGNED.finditer(text):
         name, separator, quote = match.groups()
@@ -233,16 +233,16 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int]]:
                 yield begin, until
 
 
-def _value_span(text: str, begin: int, quote: str, separator: str, word: str, name: str) -> Iterator[tuple[int, int]]:
+def _value_span(text: str, start: int, quote: str, separator: str, word: str, name: str) -> Iterator[tuple[int, int]]:
     """The span of the value that begins there, if it is a secret."""
-    value_match = (_QUOTED[quote] if quote else _UNQUOTED[separator]).match(text, begin)
+    value_match = (_QUOTED[quote] if quote else _UNQUOTED[separator]).match(text, start)
     value = value_match[0].strip().rstrip("\\") if value_match else ""
     if value_match and value and not _VARIABLE.fullmatch(value) and _reveals_secret(word, name, value):
         yield value_match.start(), value_match.start() + len(value_match[0].rstrip().rstrip("\\"))
 
 
 def _end_of_block(text: str, key: int, begin: int) -> int:
-    """The end of a YAML block whose key begins at `key`: before the first line that is not indented further."""
+    """The end of a YAML block scalar whose key begins at `key`: before the first line that is not indented further."""
     margin = key - (text.rfind("\n", 0, key) + 1)
     position = begin
     while position < len(text):
@@ -255,14 +255,14 @@ def _end_of_block(text: str, key: int, begin: int) -> int:
 
 
 def _has_password(userinfo: str) -> bool:
-    """Whether the userinfo of a URL holds a password, or a user without one, that is not a reference."""
+    """Whether the userinfo of a URL has a literal password, or a literal user without a password."""
     user, colon, password = userinfo.partition(":")
-    given = password if colon else user
-    return bool(_REFERENCE.sub("", given)) and userinfo != "git"
+    secret = password if colon else user
+    return bool(_REFERENCE.sub("", secret)) and userinfo != "git"
 
 
-def url_secrets(text: object) -> list[str]:
-    """Users and passwords of the URLs in a text, and parameters such as `?token=`, that stand in plain text."""
+def find_url_secrets(text: object) -> list[str]:
+    """The literal userinfo and secret parameters, such as `?token=`, of URLs in a text."""
     if not isinstance(text, str) or "://" not in text:
         return []
     userinfos = [userinfo for userinfo in _USERINFO.findall(text) if _has_password(userinfo)]
@@ -274,8 +274,8 @@ def url_secrets(text: object) -> list[str]:
 
 
 def hide_in_text(text: str, others: Iterable[object] = ()) -> str:
-    """The text with its secrets hidden. `others`: the texts to compare with; a secret that is in none of them is marked
-    as another.
+    """The text with its secrets hidden. `others`: texts to compare with; a secret in none of them is marked as another
+    one.
     """
     if not (spans := _secrets(text)):
         return text
@@ -285,18 +285,18 @@ def hide_in_text(text: str, others: Iterable[object] = ()) -> str:
         if isinstance(other_text, str)
         for begin, end in _secrets(other_text)
     }
-    parts, last = [], 0
+    parts, previous_end = [], 0
     for begin, end in spans:
-        parts += [text[last:begin], ANOTHER if known and text[begin:end] not in known else HIDDEN]
-        last = end
-    return "".join(parts) + text[last:]
+        parts += [text[previous_end:begin], ANOTHER if known and text[begin:end] not in known else HIDDEN]
+        previous_end = end
+    return "".join(parts) + text[previous_end:]
 
 
 _LINE = re.compile(r"(\s*(?:- )?value:\s*)(\S.*)")
 
 
 def hide_in_line(line: str, name: str = "") -> str:
-    """A line of a YAML file with its secrets hidden. `name`: of the variable whose value the line may hold."""
+    """A line of a YAML file with its secrets hidden. `name`: of the variable whose value may be in the line."""
     value = _LINE.fullmatch(line) if name else None
     if value and not _may_be_shown(name, value[2].strip("\"'")):
         return value[1] + HIDDEN
@@ -308,9 +308,9 @@ def hide_in_line(line: str, name: str = "") -> str:
 _SET = re.compile(r"([A-Z][A-Z0-9_]{0,80})=(.+)", re.DOTALL)
 
 
-def secrets_in(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
-    """The secrets in a command line: index of the word, option or variable, and the secret. An option
-    may have several.
+def find_secrets(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
+    """The secrets in a command line: index of the argument, option or variable, and the secret. An option may have
+    several.
     """
     option_before = ""
     for i, arg in enumerate(args):
@@ -336,19 +336,19 @@ def hide_in_args(args: Sequence[object], other: Sequence[object] | None = None) 
     """A command line with its secrets hidden. `other`: the command line to compare with."""
     shown_args = list(args)
     other_values: dict[str, list[str]] = {}
-    for _, option, value in _hidden_args(other or ()):
+    for _, option, value in _find_hidden_args(other or ()):
         other_values.setdefault(option, []).append(value)
-    for place, option, value in _hidden_args(args):
+    for place, option, value in _find_hidden_args(args):
         known = other_values.get(option)
         shown = ANOTHER if known and known.pop(0) != value else HIDDEN
         shown_args[place] = shown if shown_args[place] == value else f"{option}={shown}"
     return shown_args
 
 
-def _hidden_args(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
-    """What is hidden of a command line: secrets, and values of variables that may be one; as `secrets_in`."""
-    yield from secrets_in(args)
-    known = {place for place, _, _ in secrets_in(args)}
+def _find_hidden_args(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
+    """The secrets in a command line, and values of variables that may be secrets; as `find_secrets`."""
+    yield from find_secrets(args)
+    known = {place for place, _, _ in find_secrets(args)}
     for i, arg in enumerate(args):
         variable = _SET.fullmatch(arg) if isinstance(arg, str) and i not in known else None
         if variable and not _may_be_shown(variable[1], variable[2]):
@@ -364,7 +364,7 @@ _DATA = "data of a ConfigMap"
 
 def hide_secrets(value: object, other: object = None, within: str = "") -> Any:
     """A body with its secrets hidden. `other`: the body to compare with; a secret that differs there is marked as
-    another, so that the change still shows. `within`: the key that holds the value, with `[]` for an item of a list.
+    another one. `within`: the key of the value, with `[]` for an item of a list.
     """
     if isinstance(value, str):
         return hide_in_text(value, [other])
@@ -406,23 +406,23 @@ def _hide_in_map(body: dict[object, object], other: dict[object, object], within
 
 
 def _placeholder(value: object, other_value: object) -> str:
-    """The text that stands in the place of a secret."""
+    """The text that replaces a secret."""
     return HIDDEN if other_value is None or other_value == value else ANOTHER
 
 
 def _is_scalar(value: object) -> bool:
-    """Whether it is a single value that may be a secret."""
+    """Whether it is a string or number."""
     return isinstance(value, str) or value.__class__ in (int, float)
 
 
 def _subject(key: object, body: dict[object, object]) -> str:
-    """The name that belongs to a value of a map: its key, or for `value` and `values` the `name` beside."""
+    """The name of a value of a map: its key, or for `value` and `values` the `name` in the map."""
     name = body.get("name")
     return name if key in ("value", "values") and isinstance(name, str) else str(key)
 
 
 def _is_hidden(key: object, value: object, body: dict[object, object], within: str) -> bool:
-    """Whether all of the value is hidden: its name is that of a secret, or of an unknown variable."""
+    """Whether the whole value is hidden: it has the name of a secret, or of an unknown variable."""
     if not _is_scalar(value):
         return False
     subject, text = _subject(key, body), str(value)

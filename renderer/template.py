@@ -1,8 +1,8 @@
-"""Fills the `{{ words }}` of a preset's strings and answers its `when`s.
+"""Compiles the templates and the `when` conditions of presets.
 
-Most leaves of a preset are plain text, `{{ Word }}`, `{{ Word + 1 }}`, or text around these: those are filled here,
-without importing Jinja (which costs more than rendering ten models). Everything else goes to a sandboxed Jinja with
-StrictUndefined. Comment and block marks are such that they never occur, so `{#` in a shell's `${#x}` stays what it is.
+Most strings are plain text with `{{ Word }}` or `{{ Word + 1 }}`: those are filled here, without importing Jinja, which
+takes longer than rendering ten models. All others go to a sandboxed Jinja with StrictUndefined, whose marks of comments
+and blocks never occur, so that `{#` in a shell's `${#x}` is text.
 """
 
 from __future__ import annotations
@@ -25,89 +25,88 @@ _SUM = re.compile(r"\{\{\s*([A-Za-z]\w*)\s*\+\s*(0|[1-9][0-9]{0,8})\s*\}\}")
 _DOTTED = re.compile(r"\{\{(\s*)\.([A-Za-z]\w*\s*\}\})")
 _INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # for `pieces` alone: in a text without end marks it is quadratic
 _NAME = re.compile(r"[A-Za-z_]\w*")
-# A term of a plain condition, whose terms `and` joins: a word, or a comparison with a text or a whole number.
+# A term of a plain condition, which joins terms by `and`: a word, or a comparison with a text or a whole number.
 _TERM = re.compile(r"(not )?([A-Za-z][A-Za-z0-9_]*)(?: ([=!]=|[<>]=?) (?:'([ !\"$-&(-[\]-~]*)'|(0|[1-9][0-9]{0,8})))?")
 _COMPARISONS: Mapping[str | None, Callable[[Any, Any], object]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 
-# A template is the author's own, so what it may cost is bounded, in characters where nothing else is said.
-MAX_TEMPLATE: Final = 65_536  # of a condition, and of a text that Jinja has to read
-MAX_PLACES: Final = 256  # in one text that are filled
-MAX_TEXT: Final = 1_048_576  # of a text with all its places filled: a ConfigMap holds no more
-MAX_VALUE: Final = 16_384  # of what an operator or `replace` makes, which is no text yet
-MAX_NODES: Final = 1_000  # of Jinja's syntax tree
-MAX_BITS: Final = 1_024  # of a whole number with which is calculated
-_WIDE = r"%[^A-Za-z%]*?(?:\*|[0-9]{4})"  # in a format: what pads a value to more than 999 characters, or by an operand
+# Limits, since users write templates; in characters unless the comment names another unit.
+MAX_TEMPLATE: Final = 65_536  # of a condition, and of a template for Jinja
+MAX_PLACES: Final = 256  # placeholders of a template
+MAX_TEXT: Final = 1_048_576  # of a filled template: the limit of a ConfigMap
+MAX_VALUE: Final = 16_384  # of the result of an operator or `replace`
+MAX_NODES: Final = 1_000  # nodes of Jinja's syntax tree
+MAX_BITS: Final = 1_024  # bits of an operand
+_WIDE = r"%[^A-Za-z%]*?(?:\*|[0-9]{4})"  # in a format: a width of more than 999 characters, or from an operand
 
 
 class TemplateError(ValueError):
-    """What is wrong with a template, in one short sentence; `path` leads to the leaf below the value that was
-    compiled.
+    """What is wrong with a template, in one short sentence. `path`: of the string below the compiled value; `word`: the
+    unknown one, '' for other errors.
     """
 
     def __init__(self, reason: str, path: tuple[str | int, ...] = (), word: str = "") -> None:
         super().__init__(reason)
         self.path = path
-        self.word = word  # the unknown one, if that is what is wrong
+        self.word = word
 
 
 def compile_template(
     value: object, known: frozenset[str], path: tuple[str | int, ...] = (), texts: frozenset[str] = frozenset()
 ) -> Filler | None:
-    """What fills the strings of a tree, or None when there is nothing to fill (then the tree stands as it is).
+    """A function that fills the templates in a tree; None when the tree has none.
 
-    A leaf that is one bare word becomes that word's value, a number too, as one that adds a number to it does, but text
-    below a key of `texts`; words inside text are written out.
-    Raises TemplateError for an unknown word or a broken template.
+    A string of one bare word, or a word plus a number, becomes a value of that type, except below a key of `texts`,
+    where it becomes text. Raises TemplateError for an unknown word or an invalid template.
     """
     if isinstance(value, str):
         if "{{" not in value and "}}" not in value:
             return None
-        filled = _text(value, known, path)
-        return _written(filled) if texts.intersection(path[-2:]) else filled
+        filled = _compile_text(value, known, path)
+        return _as_text(filled) if texts.intersection(path[-2:]) else filled
     if isinstance(value, dict):
         fillers = {
             key: filler for key, item in value.items() if (filler := compile_template(item, known, (*path, key), texts))
         }
         if not fillers:
             return None
-        return _filling(value, list(fillers.items()))
+        return _tree_filler(value, list(fillers.items()))
     if isinstance(value, list):
         parts = [
             (i, filler) for i, item in enumerate(value) if (filler := compile_template(item, known, (*path, i), texts))
         ]
-        return _filling(value, parts) if parts else None
+        return _tree_filler(value, parts) if parts else None
     return None
 
 
-def _filling(value: Any, parts: Sequence[tuple[object, Filler]]) -> Filler:
-    """Fills these parts of a map or list; the others stand as they are."""
+def _tree_filler(value: Any, parts: Sequence[tuple[object, Filler]]) -> Filler:
+    """A function that copies a map or list and fills these items of it."""
 
     def fill(words: Words) -> object:
-        filled_text = value.copy()
+        tree = value.copy()
         for place, filler in parts:
-            filled_text[place] = filler(words)
-        return filled_text
+            tree[place] = filler(words)
+        return tree
 
     return fill
 
 
-def condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler:
-    """What says by something true that a `when` holds: a Jinja expression over the known words. It, and what it
-    returns, raise TemplateError.
+def compile_condition(text: str, known: frozenset[str], path: tuple[str | int, ...] = ()) -> Filler:
+    """A function that returns a true value where a `when` holds, a Jinja expression over the known words. Raises
+    TemplateError, as the function does.
     """
     if len(text) > MAX_TEMPLATE:
-        raise _too_much(text, path)
+        raise _source_too_long(text, path)
     if text == "true":
         return lambda words: True
-    if plain := _plain_condition(text, known, path):
+    if plain := _compile_plain_condition(text, known, path):
         return plain
-    return _jinja_expression(text, known, path)
+    return _compile_jinja_condition(text, known, path)
 
 
-def read_by(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The names in a condition: those whose values count, and those of which it asks only whether they are true."""
+def condition_words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names in a condition: those whose values it depends on, and those of which only the truth matters."""
     names = frozenset(_NAME.findall(text))
     plain: set[str] = set()
     compared: set[str] = set()
@@ -120,7 +119,7 @@ def read_by(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def words_of(value: object) -> frozenset[str]:
-    """Every name inside `{{ }}` of a tree's strings; more than the words, never fewer."""
+    """Every name inside `{{ }}` of a tree's strings: a superset of the words."""
     if isinstance(value, str):
         return frozenset(name for inside in split_template(value)[1::2] for name in _NAME.findall(inside))
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -128,7 +127,7 @@ def words_of(value: object) -> frozenset[str]:
 
 
 def split_template(text: str) -> list[str]:
-    """What stands outside and inside of `{{ }}`, in turns: text, inside, text, … text. Takes linear time."""
+    """The parts outside and inside of `{{ }}`, alternating, outside first and last. Takes linear time."""
     closed, end, rest = text.rpartition("}}")
     parts: list[str] = _INSIDE.split(closed + end)
     parts[-1] += rest
@@ -136,24 +135,24 @@ def split_template(text: str) -> list[str]:
 
 
 def matches_template(template: str, text: str) -> bool:
-    """Whether the text is the template with anything in its `{{ }}`. Takes linear time."""
+    """Whether the text is the template with any text for each `{{ }}`. Takes linear time."""
     first, *others = split_template(template)[::2]
     if not others:
         return first == text
     *between, last = others
     if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
         return False
-    at, end = len(first), len(text) - len(last)
+    begin, end = len(first), len(text) - len(last)
     for part in between:
-        at = text.find(part, at, end)
-        if at < 0:
+        begin = text.find(part, begin, end)
+        if begin < 0:
             return False
-        at += len(part)
+        begin += len(part)
     return True
 
 
 def share_maps(value: object) -> Any:
-    """The tree with its maps marked as shared by many manifests, so that emitting it twice costs once."""
+    """The tree with SharedMaps for its maps, whose YAML is cached between manifests."""
     if isinstance(value, dict):
         return SharedMap({key: share_maps(item) for key, item in value.items()})
     if isinstance(value, list):
@@ -161,20 +160,19 @@ def share_maps(value: object) -> Any:
     return value
 
 
-def _written(filler: Filler) -> Filler:
-    """The same as text."""
+def _as_text(filler: Filler) -> Filler:
     return lambda words: str(filler(words))
 
 
-def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+def _compile_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     if "+" in text and _SUM.search(text):
-        return _with_sums(text, known, path)
+        return _compile_sums(text, known, path)
     parts = _WORD.split(text)  # text, word, text, word, … text
     words = parts[1::2]
     if len(words) > MAX_PLACES:
         raise TemplateError(f"it has {len(words):,} places to fill, at most {MAX_PLACES} are allowed", path)
     if any("{{" in part or "}}" in part for part in parts[::2]):
-        return _jinja_text(text, known, path)
+        return _compile_jinja_text(text, known, path)
     for word in words:
         if word not in known:
             raise TemplateError(f"no word is called '{word}'", path, word)
@@ -187,34 +185,34 @@ def _text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Fill
 
     def fill(words: Words) -> str:
         filled_text = filled(words)
-        return filled_text if len(filled_text) <= MAX_TEXT else _too_long(filled_text, path)
+        return filled_text if len(filled_text) <= MAX_TEXT else _raise_too_long(filled_text, path)
 
     return fill
 
 
-def _too_long(text: str, path: tuple[str | int, ...]) -> NoReturn:
+def _raise_too_long(text: str, path: tuple[str | int, ...]) -> NoReturn:
     raise TemplateError(f"it makes {len(text):,} characters, at most {MAX_TEXT:,} are allowed", path)
 
 
-def _with_sums(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
-    """For text with a word and a number added up in it; a leaf that is no more than that becomes the number."""
+def _compile_sums(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+    """A filler for text with sums of a word and a number; a text of one sum alone becomes the number."""
     pieces = _SUM.split(text)  # text, word, number, text, … text
     fillers: list[Filler] = []
     for i in range(0, len(pieces), 3):
         if piece := pieces[i]:
-            fillers.append(compile_template(piece, known, path) or _constant(piece))
+            fillers.append(compile_template(piece, known, path) or _constant_filler(piece))
         if i + 1 < len(pieces):
-            fillers.append(_sum(pieces[i + 1], int(pieces[i + 2]), known, path))
+            fillers.append(_sum_filler(pieces[i + 1], int(pieces[i + 2]), known, path))
     if len(fillers) == 1:
         return fillers[0]
     return lambda words: "".join([str(filler(words)) for filler in fillers])
 
 
-def _constant(text: str) -> Filler:
+def _constant_filler(text: str) -> Filler:
     return lambda words: text
 
 
-def _sum(word: str, number: int, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+def _sum_filler(word: str, number: int, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     if word not in known:
         raise TemplateError(f"no word is called '{word}'", path, word)
 
@@ -227,8 +225,8 @@ def _sum(word: str, number: int, known: frozenset[str], path: tuple[str | int, .
     return fill
 
 
-def _plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:
-    """For terms that `and` joins, which is nearly every condition, so that nobody imports `ast` for it; else None."""
+def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:
+    """A filler for terms joined by `and`, which nearly all conditions are; None for others."""
     terms = []
     for part in text.split(" and "):
         term = _TERM.fullmatch(part)
@@ -258,12 +256,12 @@ def _environment() -> Any:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Bounded(ImmutableSandboxedEnvironment):
-        """The sandbox, with operators that refuse operands of which they would make too much."""
+        """The sandbox, with operators that limit their operands."""
 
         intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)  # and none is folded
 
         def call_binop(self, context: Any, operator: str, left: Any, right: object) -> object:
-            _bounded(operator, left, right)
+            _check_operands(operator, left, right)
             return super().call_binop(context, operator, left, right)
 
     never = "\x00never"
@@ -277,12 +275,12 @@ def _environment() -> Any:
         comment_end_string=never + ")",
     )
     environment.globals.clear()
-    environment.filters["replace"] = _replaced
+    environment.filters["replace"] = _replace
     return environment
 
 
-def _bounded(operator: str, left: object, right: object) -> None:
-    """Raises ValueError where the operator would take long, or make much of little."""
+def _check_operands(operator: str, left: object, right: object) -> None:
+    """Raises ValueError for operands whose result would be too large or slow."""
     for value in (left, right):
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             raise ValueError(f"a number has more than {MAX_BITS:,} bits")
@@ -296,23 +294,23 @@ def _bounded(operator: str, left: object, right: object) -> None:
     elif isinstance(left, str):  # + and %, which repeat nothing
         length = len(left) + len(right if isinstance(right, str) else "")
     if length > MAX_VALUE:
-        raise ValueError(_MUCH.format(length))
+        raise ValueError(_TOO_LONG.format(length))
 
 
-_MUCH = f"a value has {{:,}} characters, at most {MAX_VALUE:,} are allowed"
+_TOO_LONG = f"a value has {{:,}} characters, at most {MAX_VALUE:,} are allowed"
 
 
-def _replaced(value: object, old: object, new: object, count: int = -1) -> str:
-    """The filter `replace`, of which nobody can make more than MAX_VALUE characters."""
+def _replace(value: object, old: object, new: object, count: int = -1) -> str:
+    """The filter `replace`, limited to MAX_VALUE characters."""
     text, before, after = str(value), str(old), str(new)
     length = len(text) + text.count(before) * (len(after) - len(before))
     if length > MAX_VALUE:
-        raise ValueError(_MUCH.format(length))
+        raise ValueError(_TOO_LONG.format(length))
     return text.replace(before, after, count)
 
 
-# What a template may be made of: words, literals, comparisons, arithmetic, `a if b else c`, `~`, and these filters. No
-# attribute, no call, no item: nothing of Python shows through, and the text never depends on more than the words.
+# Allowed are words, literals, comparisons, arithmetic, `a if b else c`, `~`, and these filters. Attributes, calls and
+# items are not, so a template reaches no Python object and depends on the words only.
 _ALLOWED = frozenset(  # names of Jinja's nodes
     """Template Output TemplateData Name Const Compare Operand And Or Not CondExpr Concat Add Sub Mul Div FloorDiv Mod
     Neg Pos Tuple List Filter""".split()  # noqa: SIM905
@@ -321,18 +319,18 @@ _KINDS = {"Getattr": "an attribute", "Getitem": "an item in brackets", "Call": "
 _FILTERS = frozenset({"lower", "replace", "trim", "upper"})
 
 
-def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:
-    """The syntax tree, made of what is allowed only. Raises TemplateError."""
+def _parse(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:
+    """The syntax tree. Raises TemplateError for a construct that is not allowed."""
     from jinja2 import TemplateError as JinjaError
     from jinja2 import nodes
 
     if len(source) > MAX_TEMPLATE:
-        raise _too_much(source, path)
+        raise _source_too_long(source, path)
     try:
         tree = _environment().parse(source)
         parts = list(tree.find_all(nodes.Node))
     except _FAULTS as error:
-        raise TemplateError(_said(error), path) from None
+        raise TemplateError(_fault_message(error), path) from None
     except JinjaError as error:
         message = str(error.message or error).removesuffix(".")
         message = message[:1].lower() + message[1:]
@@ -342,8 +340,8 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
     for node in parts:
         kind = type(node).__name__
         if kind not in _ALLOWED or (kind == "Filter" and node.name not in _FILTERS):
-            what = f"the filter '{node.name}'" if kind == "Filter" else _KINDS.get(kind, f"'{kind.lower()}'")
-            raise TemplateError(f"{what} is not allowed in a template", path)
+            construct = f"the filter '{node.name}'" if kind == "Filter" else _KINDS.get(kind, f"'{kind.lower()}'")
+            raise TemplateError(f"{construct} is not allowed in a template", path)
         if kind == "Const" and node.value in (math.inf, -math.inf):  # Jinja would write it down as a name
             raise TemplateError("a number is too large", path)
         if kind == "Name" and node.name not in known:
@@ -351,87 +349,87 @@ def _parsed(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> 
     return tree
 
 
-def _too_much(source: str, path: tuple[str | int, ...]) -> TemplateError:
+def _source_too_long(source: str, path: tuple[str | int, ...]) -> TemplateError:
     return TemplateError(f"it has {len(source):,} characters, at most {MAX_TEMPLATE:,} are allowed", path)
 
 
-# What an expression may end in that is no error of Jinja's: numbers of a thousand digits, brackets nested deep (for
-# Python's own compiler that is a SyntaxError).
+# Errors of expressions that are not Jinja's own, as for numbers of a thousand digits, or deep nesting (a SyntaxError of
+# Python's compiler).
 _FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError, RecursionError, SyntaxError)
 
 
-def _said(error: Exception) -> str:
-    """One of these faults, in few words."""
+def _fault_message(error: Exception) -> str:
+    """A short message for one of these errors."""
     if isinstance(error, (RecursionError, SyntaxError)):
         return "it is nested too deep"
     message = str(error) or type(error).__name__
     return "a number has too many digits" if message.startswith("Exceeds the limit") else message
 
 
-def _jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+def _compile_jinja_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     from jinja2 import TemplateError as JinjaError
 
-    with _at(path):
-        template = _template(text, known)
+    with _located(path):
+        template = _jinja_template(text, known)
 
     def fill(words: Words) -> str:
         try:
             filled_text = str(template.render(words))
         except (JinjaError, *_FAULTS) as error:
-            raise TemplateError(_said(error), path) from None
-        return filled_text if len(filled_text) <= MAX_TEXT else _too_long(filled_text, path)
+            raise TemplateError(_fault_message(error), path) from None
+        return filled_text if len(filled_text) <= MAX_TEXT else _raise_too_long(filled_text, path)
 
     return fill
 
 
-def _jinja_expression(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
+def _compile_jinja_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     from jinja2 import TemplateError as JinjaError
 
-    with _at(path):
-        expression = _expression(text, known)
+    with _located(path):
+        expression = _jinja_expression(text, known)
 
     def holds(words: Words) -> bool:
         try:
             return bool(expression(words))
         except (JinjaError, *_FAULTS) as error:
-            raise TemplateError(_said(error), path) from None
+            raise TemplateError(_fault_message(error), path) from None
 
     return holds
 
 
 @contextmanager
-def _at(path: tuple[str | int, ...]) -> Iterator[None]:
-    """Says where a template stands that is broken."""
+def _located(path: tuple[str | int, ...]) -> Iterator[None]:
+    """Adds the path to a TemplateError."""
     try:
         yield
     except TemplateError as error:
         raise TemplateError(str(error), path, error.word) from None
 
 
-# Jinja takes a millisecond for each, and a runtime is compiled more than once.
+# Both are cached: Jinja takes a millisecond for each, and runtimes are compiled several times.
 
 
 @lru_cache(maxsize=2048)
-def _template(text: str, known: frozenset[str]) -> Any:
+def _jinja_template(text: str, known: frozenset[str]) -> Any:
     """Jinja's template. Raises TemplateError."""
     from jinja2 import TemplateError as JinjaError
 
-    tree = _parsed(_DOTTED.sub(r"{{\1\2", text), known, ())
+    tree = _parse(_DOTTED.sub(r"{{\1\2", text), known, ())
     try:
         return _environment().from_string(tree)  # it works out what is constant
     except (JinjaError, *_FAULTS) as error:
-        raise TemplateError(_said(error)) from None
+        raise TemplateError(_fault_message(error)) from None
 
 
 @lru_cache(maxsize=2048)
-def _expression(text: str, known: frozenset[str]) -> Any:
+def _jinja_expression(text: str, known: frozenset[str]) -> Any:
     """Jinja's expression. Raises TemplateError."""
     from jinja2 import TemplateError as JinjaError
 
-    tree = _parsed("{{ " + text + " }}", known, ())
+    tree = _parse("{{ " + text + " }}", known, ())
     if len(tree.body) != 1 or len(tree.body[0].nodes) != 1:
         raise TemplateError("it must be one expression")
     try:
         return _environment().compile_expression(text, undefined_to_none=False)
     except (JinjaError, *_FAULTS) as error:
-        raise TemplateError(_said(error)) from None
+        raise TemplateError(_fault_message(error)) from None

@@ -83,7 +83,7 @@ def versions(component: str) -> list[str]:
         each.tested,
         *(needs[component] for needs in component_versions.all_needs() if component in needs),
     }
-    return sorted(known, key=component_versions.numbers)
+    return sorted(known, key=component_versions.version_numbers)
 
 
 def renders(example: str, component: str, version: str) -> bool:
@@ -142,11 +142,11 @@ def goldens() -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 def new(body: Mapping[str, Any]) -> Iterator[component_versions.TooNew]:
     """All in an object that not every version has."""
-    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).late(
+    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).too_new_schema(
         schema_of(body)
     )
     if late:
-        yield from component_versions.too_new(late.node, body, deep=True)
+        yield from component_versions.too_new(late.node, body, nested=True)
 
 
 def newer_table() -> str:
@@ -199,7 +199,7 @@ def pod_table() -> str:
 
 def templates(targets: component_versions.TargetVersions) -> component_versions.Node:
     """What is too new of the pods of a LeaderWorkerSet."""
-    late = targets.late("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
+    late = targets.too_new_schema("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
     node: component_versions.Node = late.node if late else {}
     for part in (*_TEMPLATES[0].split("."), "spec"):
         node = node.get(part, {})

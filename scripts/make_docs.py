@@ -141,7 +141,7 @@ def called_table() -> str:
 
 def gateway_table() -> str:
     """One row a key of RenderConfig's `gateway`, from its schema."""
-    whole = schema.read("input/renderconfig")
+    whole = schema.read_schema("input/renderconfig")
     gateway = whole["properties"]["spec"]["properties"]["gateway"]
     rows = ["| key | default | what it says |", "|---|---|---|"]
     for key, node in keys(gateway, whole):

@@ -243,7 +243,7 @@ def test_commands(page: Path, here: Path, tmp_path: Path, request: pytest.Fixtur
 
 def spec_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The schema of a kind's `spec`, and the whole schema."""
-    whole = schema.read(f"input/{kind.lower()}")
+    whole = schema.read_schema(f"input/{kind.lower()}")
     return whole["properties"]["spec"], whole
 
 

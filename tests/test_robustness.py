@@ -642,7 +642,9 @@ def test_exit_codes(here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("worth", [10**9, 1], ids=["one process", "several"])
-@pytest.mark.parametrize(("room", "stage"), [(build, "build_manifests"), (resolve, "references"), (resolve, "needs")])
+@pytest.mark.parametrize(
+    ("room", "stage"), [(build, "build_manifests"), (resolve, "referenced_objects"), (resolve, "shared_needs")]
+)
 def test_internal_fault(
     room: ModuleType, stage: str, worth: int, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:

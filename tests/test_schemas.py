@@ -196,7 +196,7 @@ def test_what_is_usual_is_enough(name: str, tmp_path: Path, monkeypatch: pytest.
         return compiled(name, more)
 
     monkeypatch.setattr(renderer.schema, "_compiled", noted)
-    monkeypatch.setattr(renderer.schema, "_decider", functools.cache(renderer.schema._Decider))
+    monkeypatch.setattr(renderer.schema, "_staged_validator", functools.cache(renderer.schema._StagedValidator))
     write(render(RenderOptions(paths=(str(ROOT / "examples" / name),), output=str(tmp_path / "rendered"), write=True)))
     assert "usual/input/playground" in asked
     assert set(asked) & set(KINDS) == set()

@@ -64,7 +64,7 @@ def test_options_of_engines_are_not_taken_for_secrets() -> None:
         for path in (ROOT / "presets" / "backends" / "flags").glob("*.txt")
         for line in path.read_text("utf-8").splitlines()
         for option in line.partition(" ")[0].split(",")
-        if option.startswith("-") and list(secret_detection.secrets_in([option, "x"]))
+        if option.startswith("-") and list(secret_detection.find_secrets([option, "x"]))
     }
     keys = {"--api-key", "--admin-api-key", "--hf-token", "--ngrok-authtoken", "--ssl-keyfile-password"}
     switches = {"--allow-credentials", "--no-allow-credentials", "--cors-credentials", "--no-cors-credentials"}

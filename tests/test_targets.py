@@ -99,7 +99,7 @@ def said(case: str) -> dict[str, str]:
 
 
 def test_defaults_are_those_of_the_schema() -> None:
-    keys = schema.read("input/renderconfig")["properties"]["spec"]["properties"]["targets"]["properties"]
+    keys = schema.read_schema("input/renderconfig")["properties"]["spec"]["properties"]["targets"]["properties"]
     assert {key: node["default"] for key, node in keys.items()} == DEFAULTS
 
 
@@ -108,13 +108,15 @@ def test_the_data_is_of_the_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "scripts" / "make_schemas.py").read_text("utf-8")
     pinned: dict[str, set[tuple[int, ...]]] = {}
     for module, version in re.findall(r'"([\w./-]+)@v([0-9.]+)"', text):
-        pinned.setdefault(module, set()).add(component_versions.numbers(version)[:2])
+        pinned.setdefault(module, set()).add(component_versions.version_numbers(version)[:2])
     monkeypatch.syspath_prepend(ROOT / "scripts")
     from scripts.make_since import COMPONENTS  # not above: its neighbours are on the path only now
 
     assert set(COMPONENTS) == set(component_versions.components())
     for key, each in COMPONENTS.items():
-        assert component_versions.numbers(component_versions.components()[key].tested) == max(pinned[each.module]), key
+        assert component_versions.version_numbers(component_versions.components()[key].tested) == max(
+            pinned[each.module]
+        ), key
 
 
 def test_defaults_are_tested() -> None:
@@ -124,7 +126,7 @@ def test_defaults_are_tested() -> None:
     for key, each in component_versions.components().items():
         if each.default:
             oldest, default, tested, newest = map(
-                component_versions.numbers, (each.oldest, each.default, each.tested, each.newest)
+                component_versions.version_numbers, (each.oldest, each.default, each.tested, each.newest)
             )
             assert oldest <= default <= tested <= newest, key
             assert default == tested or key in ("kubernetes", "gatewayAPI")
@@ -141,7 +143,7 @@ def test_every_schema_is_known() -> None:
         if path.parent.name in groups or (path.parent.name, version) == ("aigateway.envoyproxy.io", "v1alpha1"):
             continue
         if path.stem != "mcproute_v1beta1":
-            assert component_versions.judging_component(name), name
+            assert component_versions.serving_component(name), name
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_every_schema_is_known() -> None:
 )  # fmt: skip
 def test_facts(name: str, path: str, needs: dict[str, str]) -> None:
     """What release notes say, and a list of the fields that are newest everywhere else."""
-    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).late(
+    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).too_new_schema(
         f"output/{name}"
     )
     assert late
@@ -189,7 +191,7 @@ def test_facts(name: str, path: str, needs: dict[str, str]) -> None:
     assert {**node["!"]} == {key: value for key, value in needs.items() if key != "?"}
     newest = component_versions.TargetVersions(
         {key: each.newest for key, each in component_versions.components().items()}
-    ).late(f"output/{name}")
+    ).too_new_schema(f"output/{name}")
     found = list(make_compatibility.walked(newest.node)) if newest else []
     assert [each[2]["?"] for each in found if each[0] == path] == [value for key, value in needs.items() if key == "?"]
 
@@ -198,7 +200,8 @@ def test_what_no_leaderworkerset_passes_on() -> None:
     """A field of pods that none of its CRDs has is unknown in its templates, not new."""
     targets = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0"))
     pod, workload = (
-        targets.late(f"output/{name}") for name in ("core/pod_v1", "leaderworkerset.x-k8s.io/leaderworkerset_v1")
+        targets.too_new_schema(f"output/{name}")
+        for name in ("core/pod_v1", "leaderworkerset.x-k8s.io/leaderworkerset_v1")
     )
     assert pod
     assert workload
@@ -211,7 +214,7 @@ def test_what_no_leaderworkerset_passes_on() -> None:
 def test_values() -> None:
     """A value counts as a field does, whether it is text or a number."""
     late = component_versions.TargetVersions({"leaderWorkerSet": "0.8", "gatewayAPI": "1.4"})
-    workload = late.late("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
+    workload = late.too_new_schema("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
     assert workload
     body = {"spec": {"leaderWorkerTemplate": {"restartPolicy": "RecreateGroupAfterStart"}}}
     assert [(each.value, each.needs) for each in component_versions.too_new(workload.node, body)] == [
@@ -228,8 +231,8 @@ def test_schemas_of_what_is_too_new(name: str) -> None:
     """The refusing schema and the walk agree: each single thing that is too new is refused, and the rest is not."""
     import jsonschema_rs
 
-    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).late(name)
-    assert "allOf" not in schema.read(name), "its place is taken by what is too new"
+    late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).too_new_schema(name)
+    assert "allOf" not in schema.read_schema(name), "its place is taken by what is too new"
     if not late:
         return
     refusing = jsonschema_rs.Draft7Validator(late.schema)
@@ -272,11 +275,11 @@ def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
     ],
 )
 def test_what_works_together(key: str, versions: dict[str, str], wanted: list[tuple[str, str]]) -> None:
-    assert list(component_versions.unsupported(key, DEFAULTS | versions)) == wanted
+    assert list(component_versions.unmet_dependencies(key, DEFAULTS | versions)) == wanted
 
 
 def test_the_defaults_work_together() -> None:
-    assert [found for key in DEFAULTS for found in component_versions.unsupported(key, DEFAULTS)] == []
+    assert [found for key in DEFAULTS for found in component_versions.unmet_dependencies(key, DEFAULTS)] == []
 
 
 # ---- what is rendered ----
@@ -289,7 +292,7 @@ def test_goldens_need_no_more_than_their_targets(case: str) -> None:
     """
     for path, body in bodies(HERE / "cases" / case / "expected"):
         name = make_compatibility.schema_of(body)
-        assert name in APART or component_versions.judging_component(name), (
+        assert name in APART or component_versions.serving_component(name), (
             f"{path}: nobody knows since when there is {name}"
         )
         assert asks_too_much(body, DEFAULTS | said(case)) == [], path
@@ -301,7 +304,8 @@ def asks_too_much(body: dict[str, Any], targets: dict[str, str]) -> list[compone
         each
         for each in make_compatibility.new(body)
         if any(
-            key not in targets or component_versions.numbers(version) > component_versions.numbers(targets[key])
+            key not in targets
+            or component_versions.version_numbers(version) > component_versions.version_numbers(targets[key])
             for key, version in each.needs.items()
             if key != component_versions.GATE
         )
@@ -316,7 +320,7 @@ def test_the_platform_needs_no_more_than_the_defaults() -> None:
     seen = set()
     for folder in (HERE / "platform", HERE / "nodepools"):
         for path, body in bodies(folder):
-            if "kind" in body and component_versions.judging_component(make_compatibility.schema_of(body)):
+            if "kind" in body and component_versions.serving_component(make_compatibility.schema_of(body)):
                 seen.add(body["kind"])
                 assert asks_too_much(body, targets) == [], path
     assert {"NodePool", "EC2NodeClass", "Gateway", "EnvoyProxy", "Deployment", "Job"} <= seen
@@ -490,9 +494,10 @@ def test_the_chart_installs_this_profile() -> None:
         key: version for key, version in DEFAULTS.items() if key != "kubernetes"
     }
     for key, version in pins.items():
-        installed = component_versions.numbers(make_compatibility.minor(version))
-        assert installed <= component_versions.numbers(components[key].newest), key
+        installed = component_versions.version_numbers(make_compatibility.minor(version))
+        assert installed <= component_versions.version_numbers(components[key].newest), key
         # Karpenter's schemas are of a newer one: what the chart makes is held against the facts of its own, above.
-        assert component_versions.numbers(components[key].tested) <= installed or key in ("gatewayAPI", "karpenter"), (
-            key
-        )
+        assert component_versions.version_numbers(components[key].tested) <= installed or key in (
+            "gatewayAPI",
+            "karpenter",
+        ), key

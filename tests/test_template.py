@@ -12,7 +12,7 @@ import pytest
 
 from renderer import template
 from renderer.resolve.engine.backend_runtime import WORDS
-from renderer.template import TemplateError, compile_template, condition
+from renderer.template import TemplateError, compile_condition, compile_template
 
 VALUES: dict[str, Any] = {
     "ModelPath": "/workspace/models/models--org--m",
@@ -45,7 +45,7 @@ def filled(text: Any) -> Any:
 
 
 def holds(text: str) -> bool:
-    return bool(condition(text, WORDS)(VALUES))
+    return bool(compile_condition(text, WORDS)(VALUES))
 
 
 def test_the_words_here_are_the_words() -> None:
@@ -208,7 +208,7 @@ REACHING = [
 def test_nothing_reaches_python(expression: str) -> None:
     """Refused when it is compiled, before any word has a value; in text and in `when`."""
     with pytest.raises(TemplateError):
-        condition(expression, WORDS)
+        compile_condition(expression, WORDS)
     if "}}" not in expression:
         with pytest.raises(TemplateError):
             compile_template("{{ " + expression + " }}", WORDS)
@@ -268,7 +268,7 @@ def test_the_quick_way_with_text_is_jinja_s() -> None:
         text = texts(seed)
         with_jinja: Any
         try:
-            with_jinja = template._jinja_text(text, WORDS, ())(VALUES)
+            with_jinja = template._compile_jinja_text(text, WORDS, ())(VALUES)
         except TemplateError:
             with_jinja = TemplateError
         without: Any
@@ -339,7 +339,7 @@ def test_when(text: str, result: bool) -> None:
 def test_broken_whens(text: str) -> None:
     """An unknown word is an error even where the answer would not depend on it."""
     with pytest.raises(TemplateError):
-        condition(text, WORDS)
+        compile_condition(text, WORDS)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_broken_whens(text: str) -> None:
 )
 def test_whens_that_go_wrong_later(text: str) -> None:
     """With the path that the caller gave."""
-    made = condition(text, WORDS, ("engine", "derived", 3, "when"))
+    made = compile_condition(text, WORDS, ("engine", "derived", 3, "when"))
     with pytest.raises(TemplateError) as caught:
         made(VALUES)
     assert caught.value.path == ("engine", "derived", 3, "when")
@@ -391,11 +391,11 @@ def test_the_quick_way_with_whens_is_jinja_s() -> None:
     quick, answers, errors = 0, [0, 0], 0
     for seed in range(6000):
         text = expression(random.Random(seed))
-        if template._plain_condition(text, WORDS, ()) is None:
+        if template._compile_plain_condition(text, WORDS, ()) is None:
             continue
         quick += 1
         seen: list[object] = []
-        for made in (condition(text, WORDS), template._jinja_expression(text, WORDS, ())):
+        for made in (compile_condition(text, WORDS), template._compile_jinja_condition(text, WORDS, ())):
             try:
                 seen.append(bool(made(VALUES)))
             except TemplateError:
@@ -419,7 +419,7 @@ def test_what_a_condition_depends_on() -> None:
             chance.choice([expression(chance, 4), f"not {chance.choice(sorted(WORDS))}", "TP > 1", "Hub == 'hub'"])
             for _ in range(chance.randint(1, 3))
         )
-        values, truths = template.read_by(text)
+        values, truths = template.condition_words(text)
         bare += bool(truths)
         one = {word: chance.choice(some) for word in WORDS} | {"TP": 1, "Hub": "hub"}
         other = {
@@ -428,7 +428,7 @@ def test_what_a_condition_depends_on() -> None:
             else chance.choice([each for each in some if word not in truths or bool(each) == bool(said)])
             for word, said in one.items()
         }
-        holds = condition(text, WORDS)
+        holds = compile_condition(text, WORDS)
         assert bool(holds(one)) == bool(holds(other)), (text, one, other)
     assert bare > 1000
 
@@ -440,9 +440,9 @@ def test_jinja_is_imported_only_when_it_is_needed() -> None:
         "from renderer import template\n"
         "known = frozenset({'TP', 'Port'})\n"
         "template.compile_template({'a': ['{{ Port }}', 'x {{ TP }} y', '{% {# plain']}, known)\n"
-        "template.condition('TP > 1 and not Port', known)\n"
+        "template.compile_condition('TP > 1 and not Port', known)\n"
         "assert 'jinja2' not in sys.modules\n"
-        "template.condition('TP % 2 == 0', known)\n"
+        "template.compile_condition('TP % 2 == 0', known)\n"
         "assert 'jinja2' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parent.parent)
@@ -476,6 +476,6 @@ def test_a_word_is_text_below_a_key_of_texts() -> None:
     ids=["brackets", "not", "minus", "digits"],
 )
 def test_too_much_is_an_error_of_the_template(text: str, said: str) -> None:
-    for refused in (condition, lambda text, known: compile_template("a {{ " + text + " }}", known)):
+    for refused in (compile_condition, lambda text, known: compile_template("a {{ " + text + " }}", known)):
         with pytest.raises(TemplateError, match=said):
             refused(text, WORDS)

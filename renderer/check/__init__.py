@@ -103,7 +103,7 @@ def external_objects(inputs: Inputs) -> ExternalObjects:
     broken: set[Key] = set()
     for body in inputs.foreign_objects:
         if (key := _key(body)) and body["metadata"].get("namespace") not in own_namespaces:
-            if not schema.exists(schema.name_of(body["apiVersion"], body["kind"])):
+            if not schema.has_schema(schema.name_of(body["apiVersion"], body["kind"])):
                 continue
             if any(validate_object(body)):
                 broken.add(key)  # it exists, but rules cannot look into it
@@ -135,7 +135,7 @@ def manifest_validator(
 
 def _valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions.TargetVersions | None) -> list[Body]:
     """Those of the bodies, all of the kind of one schema, without findings of `validate_object`."""
-    too_new = targets.late(name) if targets else None
+    too_new = targets.too_new_schema(name) if targets else None
     valid = schema.valid_values(name, bodies, too_new.schema if too_new else "")
     for rule in _rules(name):
         valid = [body for body in valid if not any(rule(body))]
@@ -197,7 +197,7 @@ def validate_documents(
         ):
             problems.append(make_diagnostic("E501", document.origin()))
             continue
-        if not schema.exists(schema.name_of(value["apiVersion"], value["kind"])):
+        if not schema.has_schema(schema.name_of(value["apiVersion"], value["kind"])):
             unknown.append(document)
             if _key(value):
                 unjudged.append(document)
@@ -268,16 +268,16 @@ def validate_object(
     the scalar at a path as its author wrote it; `targets`: the target versions.
     """
     name = schema.name_of(body["apiVersion"], body["kind"])
-    too_new = targets.late(name) if targets else None
-    if targets and too_new and not schema.valid(name, body, too_new.schema):
+    too_new = targets.too_new_schema(name) if targets else None
+    if targets and too_new and not schema.is_valid(name, body, too_new.schema):
         yield from validate_api_versions(targets, too_new, body)
         too_new = None
-    if not too_new and not schema.valid(name, body):
+    if not too_new and not schema.is_valid(name, body):
         for schema_finding in schema.findings(name, body):
             yield (
                 schema_finding.code,
                 schema_finding.path,
-                {**schema.words(schema_finding, raw(schema_finding.path)), "key": schema_finding.key},
+                {**schema.message_words(schema_finding, raw(schema_finding.path)), "key": schema_finding.key},
             )
         return
     for rule in _rules(name):

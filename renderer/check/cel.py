@@ -103,7 +103,7 @@ def cel_rules(name: str) -> Callable[[Body], Sequence[Finding]] | None:
     A rule that cannot be evaluated is broken. Transition rules, from an old object to a new one, are left out.
     """
     rules = name.replace("output/", "cel/", 1)
-    return _cached_validator(rules) if schema.exists(rules) else None
+    return _cached_validator(rules) if schema.has_schema(rules) else None
 
 
 class _Node:

@@ -79,9 +79,9 @@ def presets_show(
 
         if version:
             with report_failures():
-                from renderer.preset_preview import of_version
+                from renderer.preset_preview import version_preview
 
-                text = of_version(name, version)
+                text = version_preview(name, version)
             write(text)
             return
 
@@ -116,7 +116,7 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
 
         copy = vendor(name, to, force)
     print_line("text", f"{copy.path} is yours now, and wins over the preset; llmaz presets diff {name} compares them")
-    if not copy.read:
+    if not copy.is_read:
         print_line("text", "llmaz render does not read it there by itself: name it among PATHS, or choose another --to")
     exit_with(0)
 
@@ -134,10 +134,10 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
         from renderer.preset_vendoring import preset_difference
 
         difference = preset_difference(name, paths)
-    write(difference.lines)
-    if not difference.lines:
+    write(difference.diff)
+    if not difference.diff:
         print_line("text", f"{difference.file}: the same as ours")
-    exit_with(STALE if exit_code and difference.lines else 0)
+    exit_with(STALE if exit_code and difference.diff else 0)
 
 
 @presets.command("adapter-rules", short_help="Print the rules that feed autoscalers with engines' metrics.")

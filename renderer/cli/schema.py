@@ -18,7 +18,9 @@ def schema_(kind: str | None) -> None:
     from renderer.diagnostics import suggestion
 
     folder = os.path.join(schema.FOLDER, "input")
-    kinds = {schema.read(f"input/{name[:-5]}").get("title", name[:-5]): name for name in sorted(os.listdir(folder))}
+    kinds = {
+        schema.read_schema(f"input/{name[:-5]}").get("title", name[:-5]): name for name in sorted(os.listdir(folder))
+    }
     if kind is None:
         write("".join(f"{title}\n" for title in sorted(kinds)))
         return

@@ -14,7 +14,7 @@ from renderer.diff.models import ModelChange
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey
 from renderer.diff.traffic import RIGHTS, ROUTE, PublicName, public_names
 from renderer.json_values import list_at, map_at, maps_at, value_at
-from renderer.secret_detection import hide_in_text, hide_secrets, is_literal_secret, secrets_in, url_secrets
+from renderer.secret_detection import find_secrets, find_url_secrets, hide_in_text, hide_secrets, is_literal_secret
 
 # In the order of output: first what cannot be undone, or is easily overlooked.
 KINDS = {
@@ -195,7 +195,7 @@ def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
                 f"env {_name(name)} is written out; use a secretKeyRef",
             )
         elif isinstance(name := value.get("name"), str):
-            for userinfo in url_secrets(value.get("value")):
+            for userinfo in find_url_secrets(value.get("value")):
                 yield "plaintext-secret", f"{name}={userinfo}", f"env {_name(name)} holds a URL with a password"
         for field in ("image", "reference"):
             image = value.get(field)
@@ -206,14 +206,14 @@ def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
         for item in value.values():
             yield from _pod_findings(item)
     elif isinstance(value, list):
-        for _, option, secret in secrets_in(value):
+        for _, option, secret in find_secrets(value):
             what = f"option {_name(option)} is written out; use an env of a Secret"
             yield "plaintext-secret", f"{option}={secret}", what
         option = ""
         for item in value:
             if isinstance(item, str) and item.startswith("-"):
                 option = item.partition("=")[0]
-            for userinfo in url_secrets(item):
+            for userinfo in find_url_secrets(item):
                 what = f"option {_name(option)}" if option else "an argument"
                 yield "plaintext-secret", f"{option}={userinfo}", f"{what} holds a URL with a password"
             yield from _pod_findings(item)

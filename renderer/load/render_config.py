@@ -129,12 +129,12 @@ def _is_inside(folder: str) -> bool:
 def _target_problems(origin: Origin, key: str, value: str) -> Iterator[Diagnostic]:
     """An error for a target version outside the known range."""
     component = component_versions.components()[key]
-    have = component_versions.numbers(value)
+    have = component_versions.version_numbers(value)
     if key == "kubernetes" and minor(value) < 30:
         yield make_diagnostic("E133", origin, value=value)
-    elif have < component_versions.numbers(component.oldest):
+    elif have < component_versions.version_numbers(component.oldest):
         yield make_diagnostic("E701", origin, name=component.title, value=value, oldest=component.oldest)
-    elif have > component_versions.numbers(component.newest):
+    elif have > component_versions.version_numbers(component.newest):
         yield make_diagnostic("E702", origin, name=component.title, value=value, newest=component.newest)
 
 
@@ -143,7 +143,7 @@ def _unsupported_targets(config: RenderConfig, targets: Mapping[str, str]) -> It
     components = component_versions.components()
     versions = component_versions.target_versions(targets).versions
     for key, value in targets.items():
-        for other_key, needed in component_versions.unsupported(key, versions):
+        for other_key, needed in component_versions.unmet_dependencies(key, versions):
             words = {
                 "name": components[key].title,
                 "value": value,
@@ -170,7 +170,7 @@ def _config_findings(spec: Mapping[str, object]) -> list[schema.SchemaFinding]:
         "metadata": {"name": "config"},
         "spec": spec,
     }
-    return [] if schema.valid("input/renderconfig", document) else schema.findings("input/renderconfig", document)
+    return [] if schema.is_valid("input/renderconfig", document) else schema.findings("input/renderconfig", document)
 
 
 def _override_findings(spec: Mapping[str, object], override: ConfigOverride) -> list[schema.SchemaFinding]:

@@ -83,7 +83,9 @@ def _is_inference_model(kind: object) -> bool:
 
 def _type_error(document: Document, field: str) -> Diagnostic:
     finding = schema.type_finding((field,), document.value[field], "string")
-    return make_diagnostic(finding.code, document.origin(field), **schema.words(finding, document.raw((field,))))
+    return make_diagnostic(
+        finding.code, document.origin(field), **schema.message_words(finding, document.raw((field,)))
+    )
 
 
 def _list_kind(document: Document, items: object, path: Path, problems: list[Diagnostic]) -> str | None:
@@ -103,7 +105,7 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
     for path in _OFF_FIELDS.get(kind, ()):
         _restore_word(document, value, path)
     name = f"input/{kind.lower()}"
-    if schema.valid(name, value) or (_drop_nulls(value) and schema.valid(name, value)):
+    if schema.is_valid(name, value) or (_drop_nulls(value) and schema.is_valid(name, value)):
         return []
     problems = []
     for finding in schema.findings(name, value, DEPRECATED_FIELDS.get(kind, {})):
@@ -119,7 +121,7 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             code = "E271"
         elif code == "E304" and raw == "lora" and finding.path[-1] == "role":
             code = "E215"
-        problems.append(make_diagnostic(code, origin, **schema.words(finding, raw)))
+        problems.append(make_diagnostic(code, origin, **schema.message_words(finding, raw)))
     return problems
 
 

@@ -20,8 +20,8 @@ def validate_app_annotations(app: App, diagnostics: Collector) -> None:
                 diagnostics.add("W217", app.origin("metadata", "annotations", key), name=key, value=value)
         elif _is_llmaz_key(key):
             hint = _INERT.get(key) or suggestion(key, [SKIP])
-            meant = hint if not hint.startswith("known") else "leave it out"
-            diagnostics.add("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=meant)
+            advice = hint if not hint.startswith("known") else "leave it out"
+            diagnostics.add("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
 
 
 def validate_model_annotations(model: OpenModel, diagnostics: Collector) -> None:

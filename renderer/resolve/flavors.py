@@ -117,21 +117,12 @@ def flavor_catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Fl
     for name, spec in (config.get("flavors") or {}).items():
         origin, before = config.origin("flavors", name), len(diagnostics.problems)
         limits = flavor_limits(spec, origin, diagnostics)
-        tolerations = tuple(
-            template.share_maps(
-                api_defaults.normalize_part(spec.get("tolerations") or [], origin.at("tolerations"), diagnostics)
-            )
-        )
-        flavor = Flavor(
-            name,
-            limits,
-            node_labels(spec),
-            spec.get("params") or {},
-            tolerations,
-            spec.get("runtimeClassName") or "",
-        )
+        tolerations, params = spec.get("tolerations") or [], spec.get("params") or {}
+        tolerations = api_defaults.normalize_part(tolerations, origin.at("tolerations"), diagnostics)
+        tolerations = tuple(template.share_maps(tolerations))
+        flavor = Flavor(name, limits, node_labels(spec), params, tolerations, spec.get("runtimeClassName") or "")
         flavors[name] = flavor if len(diagnostics.problems) == before else None
-        validate_param_names(spec.get("params") or {}, origin.at("params"), diagnostics)
+        validate_param_names(params, origin.at("params"), diagnostics)
     return flavors
 
 
@@ -214,7 +205,7 @@ def choose_placement(
     if len(flavors) == 1 or policy == "first":
         return chosen_placement
     codes = None
-    if any(_sizing_of(flavor) != _sizing_of(first) for flavor in flavors):
+    if any(_sizing(flavor) != _sizing(first) for flavor in flavors):
         codes = ("E208", "W221" if policy == INFTYAI else "W201")
     elif any(flavor.runtime_class != first.runtime_class for flavor in flavors):
         codes = ("E290", "W211")
@@ -235,12 +226,9 @@ def choose_placement(
     )
 
 
-def _sizing_of(flavor: Flavor) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    return flavor.limits, _sizing(flavor.params)
-
-
-def _sizing(params: Mapping[str, str]) -> Mapping[str, str]:
-    return {key: params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in params}
+def _sizing(flavor: Flavor) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The fields on which the size of a pod depends."""
+    return flavor.limits, {key: flavor.params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in flavor.params}
 
 
 def flavor_limits(flavor: FlavorSpec, origin: Origin, diagnostics: Collector) -> Mapping[str, str]:

@@ -65,13 +65,9 @@ def validate_metrics(
             diagnostics.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
     if not (variables.isdisjoint(off_switches) and options.isdisjoint(off_switches)):
         disabling = [switch for switch in off_switches if switch in variables or switch in options]
-        engine_metrics = {
-            name
-            for metric in metrics.values()
-            if isinstance(metric, str)
-            for name in (metric, adapter_metric_name(metric))
-        }
-        missing = next((name for name in metric_names if name in engine_metrics), "")
+        own_metrics = {metric for metric in metrics.values() if isinstance(metric, str)}
+        own_metrics |= set(map(adapter_metric_name, own_metrics))
+        missing = next((name for name in metric_names if name in own_metrics), "")
         for name in disabling if missing else ():
             diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 

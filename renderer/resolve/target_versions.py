@@ -36,7 +36,7 @@ def reference_grant_version(config: RenderConfig) -> str:
 
 def too_new_fields(config: RenderConfig, name: str, *path: str) -> component_versions.Node:
     """The fields of a schema's kind, at a path, that are too new for the targets."""
-    too_new = component_versions.target_versions(config.get("targets") or {}).late(name)
+    too_new = component_versions.target_versions(config.get("targets") or {}).too_new_schema(name)
     node: component_versions.Node = too_new.node if too_new else {}
     for part in path:
         node = node.get(part, {})
@@ -49,4 +49,4 @@ def _targets_at_least(config: RenderConfig, component: str, version: str) -> boo
 
 
 def _is_at_least(target: str | None, version: str) -> bool:
-    return not target or component_versions.numbers(target) >= component_versions.numbers(version)
+    return not target or component_versions.version_numbers(target) >= component_versions.version_numbers(version)

@@ -104,7 +104,7 @@ def ours(body: Body) -> list[str]:
     if not isinstance(version, str) or not isinstance(kind, str):
         return ["E501"]
     group, _, number = version.rpartition("/")
-    if not schema.exists(f"output/{group or 'core'}/{kind.lower()}_{number}"):
+    if not schema.has_schema(f"output/{group or 'core'}/{kind.lower()}_{number}"):
         return [f"no schema of {version} {kind}"]  # an error under --strict
     nowhere = Origin(NamedSource("manifest"))
     found = [(path, make_diagnostic(code, nowhere, **words)) for code, path, words in check.validate_object(body)]

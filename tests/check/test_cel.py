@@ -158,12 +158,12 @@ def test_every_rule_is_proven_or_said_to_be_out_of_reach(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULELESS)
 def test_kinds_without_rules(name: str) -> None:
-    assert schema.exists(f"output/{name}")
-    assert not schema.exists(f"cel/{name}")
+    assert schema.has_schema(f"output/{name}")
+    assert not schema.has_schema(f"cel/{name}")
 
 
 def found(body: Any) -> list[tuple[str, Any, str]]:
-    assert schema.valid(schema_of(body), body)
+    assert schema.is_valid(schema_of(body), body)
     return [(code, path, words.get("message") or words["what"]) for code, path, words in check.validate_object(body)]
 
 
@@ -255,7 +255,7 @@ def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
     usual = [(seen, schema.validator(json.dumps(top.schema_of(seen)))) for seen in cel.ACCEPTED[name]]
     bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
     bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
-    bodies = [body for body in bodies if schema.valid(name.replace("cel", "output", 1), body)]
+    bodies = [body for body in bodies if schema.is_valid(name.replace("cel", "output", 1), body)]
     verdicts = [like(body) for seen, like in usual for body in bodies]
     assert verdicts == [top.visible_part(body) == seen for seen, _ in usual for body in bodies]
     assert 10 < sum(verdicts) < len(verdicts) - 10

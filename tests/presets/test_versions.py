@@ -46,7 +46,7 @@ PLAIN: dict[str, Any] = {
     "Slots": 4,
     "Region": "",
     "Anonymous": False,
-    **backend_runtime.constant(10),
+    **backend_runtime.constant_words(10),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}

@@ -134,7 +134,7 @@ def _plan_pod(
         diagnostics.stop("E420", Origin(runtime.document, path), what=error, hint=compilation.template_hint(error))
     if (draft := words["DraftModelPath"]) and claim.draft:
         texts = (*shell.command, *command.args, *command.env, *setup.config.values(), *setup.steps)
-        arg_validation.validate_drafting(str(draft), texts, app.origin(*claim.models[1].path), diagnostics)
+        arg_validation.validate_draft_path(str(draft), texts, app.origin(*claim.models[1].path), diagnostics)
     elif run.config.drafts and not claim.draft:
         arg_validation.validate_draft_args(
             run.config, command.args, run.backend_config, app.origin(*_BACKEND), diagnostics

@@ -71,14 +71,14 @@ def _validate_shared_tokens(engine: Engine, layers: Sequence[ArgLayer], slots: i
     if last is None:
         return
     tokens, option = last.value, last.option
-    listed = engine.option_lists.get(engine.version)
-    beside = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
-    if shared.per_request_option and (listed is None or shared.per_request_option in listed.options):
+    option_list = engine.option_lists.get(engine.version)
+    sharing_hint = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
+    if shared.per_request_option and (option_list is None or shared.per_request_option in option_list.options):
         amount = f" {tokens}' for {tokens} tokens each" if tokens else "' and what each may have"
-        hint = f"write '{shared.per_request_option}{amount}, or {beside}"
+        hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
     else:
         amount = f" {tokens * slots}' and '{shared.slots_option} {slots}' for {tokens} tokens each"
-        hint = f"write '{option}{amount}" if tokens else f"write {beside}"
+        hint = f"write '{option}{amount}" if tokens else f"write {sharing_hint}"
     text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
     share = f", so each gets {tokens // slots}" if tokens else ""
     diagnostics.add("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
@@ -109,7 +109,7 @@ def validate_draft_args(
         diagnostics.add("E417", error_origin, name=config.spec["name"])
 
 
-def validate_drafting(path: str, texts: Iterable[object], origin: Origin, diagnostics: Collector) -> None:
+def validate_draft_path(path: str, texts: Iterable[object], origin: Origin, diagnostics: Collector) -> None:
     """A warning where no text of the container names the draft model's path. `origin`: of its claim."""
     if not any(path in str(text) for text in texts):
         diagnostics.add("W222", origin)
@@ -150,37 +150,24 @@ def validate_split_paths(args: Sequence[str], origins: Sequence[tuple[str, Origi
 
 def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector) -> None:
     """An error where the arguments use more accelerators than the pod has, a warning where they leave some unused."""
-    engine, accelerator, layers, placement = (
-        accelerated.engine,
-        accelerated.accelerator,
-        accelerated.layers,
-        accelerated.placement,
-    )
+    engine, accelerator, layers = accelerated.engine, accelerated.accelerator, accelerated.layers
     if not accelerator.resource or not engine.size_options:
         return
     count = accelerator.number if accelerator.group else 1
     overridden = not _given_options(engine, layers).isdisjoint(engine.parallel_options)
     last = _last_given_number(engine, layers, engine.size_options) if overridden else None
+    words = {"count": accelerator.number, "name": accelerator.resource}
     if last is not None and last.value > count:
-        diagnostics.add(
-            "E416",
-            last.origin,
-            option=last.option,
-            size=last.value,
-            count=accelerator.number,
-            name=accelerator.resource,
-        )
+        diagnostics.add("E416", last.origin, option=last.option, size=last.value, **words)
         return
     size = _accelerators_used(engine, accelerated.args) if overridden else accelerated.derived_size
     if size is None or size == count:
         return
     shared = (_last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
     if size > count and shared is not None:
-        diagnostics.add(
-            "E416", shared.origin, option=shared.option, size=size, count=accelerator.number, name=accelerator.resource
-        )
+        diagnostics.add("E416", shared.origin, option=shared.option, size=size, **words)
     elif size < count:
-        flavor = placement.origins(accelerated.model)
+        flavor = accelerated.placement.origins(accelerated.model)
         if origin := shared.origin if shared else flavor and flavor.at("params", "TP"):
             hint = "lower the flavor's limits, or use all by data or pipeline parallelism"
             if shared and last is None:
@@ -193,34 +180,22 @@ def validate_model_facts(accelerated: AcceleratedEngine, diagnostics: Collector)
     """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
     `facts.contextLength`.
     """
-    engine, accelerator, layers, args, placement, model = (
-        accelerated.engine,
-        accelerated.accelerator,
-        accelerated.layers,
-        accelerated.args,
-        accelerated.placement,
-        accelerated.model,
-    )
+    engine, accelerator, layers = accelerated.engine, accelerated.accelerator, accelerated.layers
+    args, placement, model = accelerated.args, accelerated.placement, accelerated.model
     facts, given_options = model.spec["facts"], _given_options(engine, layers)
-    flavor = placement.origins(accelerated.model)
+    flavor = placement.origins(model)
     heads: int = (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 else 0
     size: int | None = accelerated.derived_size
     if heads and not given_options.isdisjoint(engine.parallel_options):
         size = _last_number(engine, args, engine.size_options)
     if heads and size and heads % size:
-        last, fits = (
-            _last_given_number(engine, layers, engine.size_options),
-            max(divisor for divisor in range(1, size) if heads % divisor == 0),
-        )
+        last = _last_given_number(engine, layers, engine.size_options)
+        fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
         size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
         if origin := last.origin if last else flavor and flavor.at(*size_path):
             diagnostics.add("W226", origin, size=size, heads=heads, fits=fits)
     longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
-    stated = (
-        None
-        if given_options.isdisjoint(engine.length_options)
-        else _last_given_number(engine, layers, engine.length_options)
-    )
+    stated = _last_given_number(engine, layers, engine.length_options)
     if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:
         stated = GivenNumber(int(flavor_length), "", flavor.at("params", "MAX-MODEL-LEN"))
     if stated is None and (length := model_settings(model, engine).get("maxModelLen")):

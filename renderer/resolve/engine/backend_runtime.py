@@ -54,7 +54,7 @@ _MOST_FAILURES = 2**31 - 1
 PORT = 8080  # the one port of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
 
 
-def constant(drain: int) -> Words:
+def constant_words(drain: int) -> Words:
     """The words that are the same for all apps of a run with this drain time."""
     return {"Port": PORT, "DrainSleep": drain}
 
@@ -283,11 +283,11 @@ def choose_config(engine: Engine, draft: bool, app: App, diagnostics: Collector)
             )
         code = "E407" if name == "speculative-decoding" else "E206"
         place = origin.at("backendName") if "backendName" in user else Origin(origin.source, ("spec",))
-        listed = f"choose one by configName: {', '.join(names)}" if names else "give it recommendedConfigs"
+        hint = f"choose one by configName: {', '.join(names)}" if names else "give it recommendedConfigs"
         if code == "E407":
             reason = (engine.spec.get("unsupported") or {}).get("draft")
-            listed = "; ".join(filter(None, [reason, "use a backend that can, or leave the draft out"]))
-        diagnostics.stop(code, place, name=name, backend=engine.runtime.name, hint=listed)
+            hint = "; ".join(filter(None, [reason, "use a backend that can, or leave the draft out"]))
+        diagnostics.stop(code, place, name=name, backend=engine.runtime.name, hint=hint)
     return engine.configs[name]
 
 
@@ -296,9 +296,9 @@ def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) ->
     variants = engine.spec.get("variants")
     if not variants:
         return {}
-    bare = not has_flavors and not accelerator.resource
+    without_accelerator = not has_flavors and not accelerator.resource
     for candidate in variants:
-        if candidate.get("unflavored") if bare else candidate["accelerator"] == accelerator.vendor:
+        if candidate.get("unflavored") if without_accelerator else candidate["accelerator"] == accelerator.vendor:
             match: VariantSpec = candidate
             return match
     return None
@@ -308,7 +308,7 @@ def refuse_accelerator(
     inputs: Inputs, engine: Engine, accelerator: Accelerator, has_flavors: bool, origin: Origin, diagnostics: Collector
 ) -> NoReturn:
     """The error that no variant fits the accelerator. Raises Stop."""
-    bare = not has_flavors and not accelerator.resource
+    without_accelerator = not has_flavors and not accelerator.resource
     vendors = [known_variant["accelerator"] for known_variant in _engine_variants(engine.runtime)]
     resources = [
         entry["name"]
@@ -316,7 +316,7 @@ def refuse_accelerator(
         for entry in inputs.accelerators
         if entry.get("vendor") == vendor and entry["count"] == "tp"
     ][:2]
-    if bare:
+    if without_accelerator:
         diagnostics.stop(
             "E402",
             origin,
@@ -400,20 +400,21 @@ def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: 
     """The rules for the options of this version, cached; None when its options are unknown."""
     if version not in engine.option_rules:
         if version not in engine.option_lists:
-            listed = engine.option_lists[version] = find_option_list(
+            option_list = engine.option_lists[version] = find_option_list(
                 files, engine.runtime, version, diagnostics, engine.option_lists
             )
-            if listed:
-                engine.option_lists[listed.version] = listed
-        listed, name = engine.option_lists[version], engine.runtime.name
-        if listed is None:
+            if option_list:
+                engine.option_lists[option_list.version] = option_list
+        option_list, name = engine.option_lists[version], engine.runtime.name
+        if option_list is None:
             rules = None
         elif (engine.spec.get("options") or {}).get("uncertain"):
-            rules = OptionRules(engine.style, listed, f"the uncertain list of {name} {listed.version}", "W")
-        elif dialect.version_key(listed.version) != dialect.version_key(version):
-            rules = OptionRules(engine.style, listed, f"{name} {listed.version} (the nearest known to {version})", "W")
+            rules = OptionRules(engine.style, option_list, f"the uncertain list of {name} {option_list.version}", "W")
+        elif dialect.version_key(option_list.version) != dialect.version_key(version):
+            nearest = f"{name} {option_list.version} (the nearest known to {version})"
+            rules = OptionRules(engine.style, option_list, nearest, "W")
         else:
-            rules = OptionRules(engine.style, listed, f"{name} {version}")
+            rules = OptionRules(engine.style, option_list, f"{name} {version}")
         engine.option_rules[version] = rules
     return engine.option_rules[version]
 
@@ -429,13 +430,13 @@ def find_option_list(
     path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
     origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
     try:
-        listed = dialect.read_option_list(files, runtime, version, known_lists)
-        if path and listed is None and not files.versions(runtime, path):
+        option_list = dialect.read_option_list(files, runtime, version, known_lists)
+        if path and option_list is None and not files.versions(runtime, path):
             diagnostics.add("E423", origin, name=path)
     except UnreadableList as error:
         diagnostics.add("E425", origin, what=error)
         return None
-    return listed
+    return option_list
 
 
 def validate_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collector) -> None:

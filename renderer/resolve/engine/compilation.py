@@ -28,7 +28,7 @@ from renderer.resolve.engine.backend_runtime import (
     RunnerShell,
     SharedTokens,
     compile_version_pattern,
-    constant,
+    constant_words,
     find_option_list,
     version_of_tag,
     word_getter,
@@ -103,7 +103,7 @@ class _Compiler:
     def compile_condition(self, path: Path, entry: DerivedSpec | FileSpec | InitContainerSpec | NoteSpec) -> Filler:
         """The condition of an entry; true without one."""
         try:
-            return template.condition(entry.get("when", "true"), WORDS, (*path, "when"))
+            return template.compile_condition(entry.get("when", "true"), WORDS, (*path, "when"))
         except TemplateError as error:
             self.diagnostics.add("E420", self.origin.at(*path, "when"), what=error, hint=template_hint(error))
             return lambda words: False
@@ -117,64 +117,67 @@ def compile_engine(
     """
     if not (runtime.ours or other_version):  # ours are tested
         versions.validate_versions(runtime, diagnostics)
-    original, engine_spec = runtime, runtime.spec.get("engine") or {}
-    engine_version = other_version or version_of_tag(engine_spec, runtime.spec["version"], trusted=runtime.ours)
+    original, spec = runtime, runtime.spec
+    engine_version = other_version or version_of_tag(spec.get("engine") or {}, spec["version"], trusted=runtime.ours)
     runtime = versions.runtime_in_version(original, engine_version)
-    spec, compiler = runtime.spec, _Compiler(runtime, constant(drain), diagnostics)
-    engine_spec_, at = compiler.engine_spec, compiler.origin
+    spec, compiler = runtime.spec, _Compiler(runtime, constant_words(drain), diagnostics)
+    engine_spec, origin = compiler.engine_spec, compiler.origin
+    options = engine_spec.get("options") or {}
     configs = _compile_configs(spec, compiler)
-    if (pattern := (engine_spec_.get("options") or {}).get("version")) and not runtime.ours:
+    if (pattern := options.get("version")) and not runtime.ours:
         try:
             compile_version_pattern(pattern)
         except PatternError as error:
-            diagnostics.add("E424", at.at("engine", "options", "version"), what=error)
-    listed = find_option_list(files, runtime, engine_version, diagnostics)
-    style = _build_style(spec, engine_spec_, listed)
+            diagnostics.add("E424", origin.at("engine", "options", "version"), what=error)
+    option_list = find_option_list(files, runtime, engine_version, diagnostics)
+    style = _build_style(spec, engine_spec, option_list)
     if not runtime.ours:  # ours are tested
-        _validate_images(spec, at, diagnostics)
-    envs = api_defaults.default_env(spec.get("envs") or (), at.at("envs"), diagnostics)
+        _validate_images(spec, origin, diagnostics)
+    envs = api_defaults.default_env(spec.get("envs") or (), origin.at("envs"), diagnostics)
     same_env = template.words_of(envs) <= compiler.constant.keys()
-    size_options = frozenset(style.name(option) for _, option in _options_given(engine_spec_, "TP"))
-    shared = ((engine_spec_.get("options") or {}).get("shares") or {}).items()
-    shares = {style.name(option): frozenset(map(style.name, excluding)) for option, excluding in shared}
+    size_options = frozenset(style.name(option) for _, option in _options_given(engine_spec, "TP"))
+    multipliers = {
+        style.name(option): frozenset(map(style.name, excluding))
+        for option, excluding in (options.get("shares") or {}).items()
+    }
     compiled = Engine(
         runtime=runtime,
         version=engine_version,
         is_other_version=bool(other_version),
-        spec=engine_spec_,
-        templated=bool(engine_spec_),
+        spec=engine_spec,
+        templated=bool(engine_spec),
         constant=compiler.constant,
-        origin=at,
+        origin=origin,
         configs=configs,
         shell=_compile_shell(compiler, spec),
         envs=compiler.compile_tree(("envs",), envs),
         derived=_compile_derived(compiler),
         notes=_compile_messages(compiler, original, engine_version, "notes"),
         refusals=_compile_messages(compiler, original, engine_version, "refuse"),
-        condition_key=_condition_key(engine_spec_),
+        condition_key=_condition_key(engine_spec),
         active_derivations={},
         derivations_by_entries={},
         files=_compile_files(compiler),
         steps=_compile_steps(compiler),
-        grace=_grace_seconds(engine_spec_, drain),
+        grace=_grace_seconds(engine_spec, drain),
         volumes=_read_volumes(compiler),
         style=style,
-        reserved=_reserved_options(style, spec, engine_spec_),
+        reserved=_reserved_options(style, spec, engine_spec),
         size_options=size_options,
-        length_options=frozenset(style.name(option) for _, option in _options_given(engine_spec_, "MaxModelLen")),
-        shared_tokens=_shared_tokens(style, engine_spec_),
+        length_options=frozenset(style.name(option) for _, option in _options_given(engine_spec, "MaxModelLen")),
+        shared_tokens=_shared_tokens(style, engine_spec),
         parallel_options=size_options.union(
-            shares, *(style.groups.get(group, ()) for group, _ in _options_given(engine_spec_, "TP"))
+            multipliers, *(style.groups.get(group, ()) for group, _ in _options_given(engine_spec, "TP"))
         ),
-        multipliers=shares,
-        uncountable_options=_option_names(style, (engine_spec_.get("options") or {}).get("uncounted")),
-        draft_files=_draft_files(style, spec, engine_spec_),
-        reserved_env=_reserved_env(envs) if engine_spec_ else {},
+        multipliers=multipliers,
+        uncountable_options=_option_names(style, options.get("uncounted")),
+        draft_files=_draft_files(style, spec, engine_spec),
+        reserved_env=_reserved_env(envs) if engine_spec else {},
         tag_versions={},
-        option_lists={engine_version: listed},
+        option_lists={engine_version: option_list},
         option_rules={},
         option_findings={},
-        environments={} if same_env or not engine_spec_ else None,
+        environments={} if same_env or not engine_spec else None,
         accepted_weights=set(),
     )
     if diagnostics.problems:
@@ -213,7 +216,7 @@ def _grace_seconds(engine_spec: EngineSpec, drain: int) -> int:
 
 def _condition_key(engine_spec: EngineSpec) -> Callable[[Words], object]:
     """A function that returns what the conditions of `derived` depend on: of most words only their truth."""
-    read = [template.read_by(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
+    read = [template.condition_words(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
     value_words = {word for words, _ in read for word in words} & WORDS
     truth_words = sorted({word for _, words in read for word in words} - value_words)
     values = word_getter(value_words)
@@ -233,28 +236,25 @@ def _validate_images(spec: BackendRuntimeSpec, origin: Origin, diagnostics: Coll
                 images.validate_image(str(part[key]), form, part_origin.at(key), diagnostics)
 
 
-def _build_style(spec: BackendRuntimeSpec, engine_spec: EngineSpec, listed: OptionList | None) -> Dialect:
+def _build_style(spec: BackendRuntimeSpec, engine_spec: EngineSpec, option_list: OptionList | None) -> Dialect:
     """The dialect of its command line; options that the preset uses count as known."""
     layers = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
     layers += [entry.get("args") or [] for entry in engine_spec.get("derived") or ()]
-    return dialect.build_style(engine_spec.get("options") or {}, layers, listed)
+    return dialect.build_style(engine_spec.get("options") or {}, layers, option_list)
 
 
 def _compile_configs(spec: BackendRuntimeSpec, compiler: _Compiler) -> Mapping[str, RecommendedConfig]:
     configs: dict[str, RecommendedConfig] = {}
+    templated = bool(compiler.engine_spec)
     for i, config in enumerate(spec.get("recommendedConfigs") or ()):
         origin = compiler.origin.at("recommendedConfigs", i)
         if config["name"] in configs:
             compiler.diagnostics.add("E421", origin.at("name"), name=config["name"])
             continue
         path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
-        filled = (
-            compiler.compile_layer(path, args)
-            if compiler.engine_spec
-            else _upstream_layer(args, compiler.origin.at(*path))
-        )
-        drafts = bool(compiler.engine_spec) and any(_bare_word(arg) == "DraftModelPath" for arg in args)
-        configs[config["name"]] = RecommendedConfig(config, filled, origin, {}, drafts)
+        layer = compiler.compile_layer(path, args) if templated else _upstream_layer(args, compiler.origin.at(*path))
+        drafts = templated and any(_bare_word(arg) == "DraftModelPath" for arg in args)
+        configs[config["name"]] = RecommendedConfig(config, layer, origin, {}, drafts)
     return configs
 
 
@@ -264,8 +264,8 @@ def _compile_derived(compiler: _Compiler) -> tuple[DerivedEntry, ...]:
     for i, entry in enumerate(compiler.engine_spec.get("derived") or ()):
         path: Path = ("engine", "derived", i)
         if "group" in entry and entry["group"] not in groups:
-            meant = suggestion(entry["group"], list(groups)) or "add it there"
-            compiler.diagnostics.add("E426", compiler.origin.at(*path, "group"), name=entry["group"], hint=meant)
+            hint = suggestion(entry["group"], list(groups)) or "add it there"
+            compiler.diagnostics.add("E426", compiler.origin.at(*path, "group"), name=entry["group"], hint=hint)
         derived.append(
             DerivedEntry(
                 compiler.origin.at(*path),
@@ -284,15 +284,10 @@ def _compile_messages(
     compiler: _Compiler, original: BackendRuntime, engine_version: str, field: Literal["notes", "refuse"]
 ) -> tuple[ConditionalMessage, ...]:
     """The `notes` or `refuse` items of `engine.versions` for a version."""
-    messages = []
-    for item, path in versions.version_items(original, engine_version, field):
-        spec_path = path[1:]
-        messages.append(
-            ConditionalMessage(
-                compiler.compile_condition(spec_path, item), compiler.compile_tree((*spec_path, "what"), item["what"])
-            )
-        )
-    return tuple(messages)
+    return tuple(
+        ConditionalMessage(compiler.compile_condition(path, item), compiler.compile_tree((*path, "what"), item["what"]))
+        for item, path in versions.version_items(original, engine_version, field)
+    )
 
 
 def _compile_files(compiler: _Compiler) -> tuple[EngineFile, ...]:
@@ -383,8 +378,8 @@ def _template_errors(value: object, path: Path, constant: Words) -> Iterator[Tem
 
 def template_hint(error: TemplateError) -> str:
     """What to do about an invalid template."""
-    meant = suggestion(error.word, sorted(WORDS)) if error.word else ""
-    return meant if meant.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
+    hint = suggestion(error.word, sorted(WORDS)) if error.word else ""
+    return hint if hint.startswith("did you mean") else "the words are in llmaz's docs/presets.md"
 
 
 def _layer_filler(

@@ -70,11 +70,11 @@ _FALLBACK_HINT = "take another version, or say in a copy of the BackendRuntime w
 def _version_hint(rules: OptionRules, option: str) -> str:
     """A hint which version takes an option."""
     head = rules.style.head(option)[0]
-    listed = rules.option_list
-    if head in listed.later:
-        return f"it came {listed.later[head]}: take that version or a newer one"
-    if head in listed.ended:
-        return f"it was removed {listed.ended[head]}: take an older version"
+    option_list = rules.option_list
+    if head in option_list.later:
+        return f"it came {option_list.later[head]}: take that version or a newer one"
+    if head in option_list.ended:
+        return f"it was removed {option_list.ended[head]}: take an older version"
     return _FALLBACK_HINT
 
 

@@ -85,17 +85,12 @@ class _SpecChange:
             self._rewrite_all(rules, (*at, "args"))
         if values := entry.get("envs"):
             self._set_variables(values, (*at, "envs"))
-        added = [
-            (i, derived_entry)
-            for i, derived_entry in enumerate(entry.get("derived") or ())
-            if in_range(derived_entry, version)
-        ]
-        if added:
-            derived = list(self.engine.get("derived") or ())
-            for i, derived_entry in added:
+        derived = list(self.engine.get("derived") or ())
+        for i, item in enumerate(entry.get("derived") or ()):
+            if in_range(item, version):
                 self.sources[(*_DERIVED, len(derived))] = (*at, "derived", i)
-                derived.append(derived_entry)
-            self.engine["derived"] = derived
+                derived.append(item)
+                self.engine["derived"] = derived
 
     def _overlay(self, holder: dict[str, Any], field: str, patch: Mapping[str, object], path: Path, at: Path) -> None:
         """Merges a map into a field by key; an empty value removes its key."""
@@ -217,12 +212,12 @@ def _matching_rule(rules: Iterable[str], arg: str) -> str:
 def version_items(
     runtime: BackendRuntime, version: str, field: Literal["notes", "refuse"]
 ) -> Iterator[tuple[NoteSpec, Path]]:
-    """The items of `notes` or `refuse` for a version, each with its path in the document."""
+    """The items of `notes` or `refuse` for a version, each with its path below `spec`."""
     entries = (runtime.spec.get("engine") or {}).get("versions") or ()
     for i, entry in enumerate(entries if version else ()):
         if in_range(entry, version):
             for n, item in enumerate(entry.get(field) or ()):
-                yield item, (*_ENTRIES, i, field, n)
+                yield item, (*_ENTRIES[1:], i, field, n)
 
 
 def capable_versions_hint(
@@ -233,7 +228,7 @@ def capable_versions_hint(
     def is_capable(candidate: str) -> bool:
         refusals = version_items(runtime, candidate, "refuse")
         try:
-            return not any(template.condition(item.get("when", "true"), known)(words) for item, _ in refusals)
+            return not any(template.compile_condition(item.get("when", "true"), known)(words) for item, _ in refusals)
         except TemplateError:
             return False  # reported when that version is used
 

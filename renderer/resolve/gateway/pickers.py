@@ -122,4 +122,8 @@ def _fill(value: object, words: Words) -> object:
 
 
 def _is_active(value: object, words: Words) -> bool:
-    return not isinstance(value, dict) or "when" not in value or bool(template.condition(value["when"], WORDS)(words))
+    return (
+        not isinstance(value, dict)
+        or "when" not in value
+        or bool(template.compile_condition(value["when"], WORDS)(words))
+    )

@@ -230,11 +230,11 @@ def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bo
         "metadata": {"name": "x"},
         "spec": {"targetRefs": [target], "jwt": {"providers": list(providers)}},
     }
-    if not providers or schema.valid(_POLICY, body):
+    if not providers or schema.is_valid(_POLICY, body):
         return True
     for finding in schema.findings(_POLICY, body):
         origin = settings.at("auth", "jwt", *finding.path[3:])  # below `spec.jwt.providers`
-        diagnostics.add(finding.code, origin, **schema.words(finding, None))
+        diagnostics.add(finding.code, origin, **schema.message_words(finding, None))
     return False
 
 
@@ -277,7 +277,7 @@ def _build_auth_policy(settings: GatewaySettings, across_namespaces: bool) -> Bo
             "sanitize": True,
         }
     if providers := settings.auth.get("jwt"):
-        node = schema.read(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"]["providers"]
+        node = schema.read_schema(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"]["providers"]
         too_new = target_versions.too_new_fields(settings.config, _POLICY, "spec", "jwt", "providers")
         spec["jwt"] = {"providers": _with_schema_defaults(node, providers, too_new)}
     return spec

@@ -78,7 +78,7 @@ _NOWHERE = _Nowhere()
 @lru_cache(maxsize=1)
 def _defaults() -> dict[str, Any]:
     """The defaults as a tree: `[]` for list items, `=` for the defaults of a map's keys."""
-    table = schema.read("output/defaults")
+    table = schema.read_schema("output/defaults")
     tree: dict[str, Any] = {}
     for path, value in table.items():
         steps = path.replace("[]", ".[]").split(".")

@@ -169,7 +169,7 @@ def _argument(entry: Mapping[str, object] | str, origin: Origin) -> _Part:
 
 
 def _part(entry: Mapping[str, Any], name: str, origin: Origin) -> _Part:
-    when = template.condition(entry["when"], WORDS) if "when" in entry else None
+    when = template.compile_condition(entry["when"], WORDS) if "when" in entry else None
     filler = template.compile_template(entry["value"], WORDS)
     fixed = SharedMap({"name": name, "value": entry["value"]}) if name else entry["value"]
     return _Part(when, name, fixed, filler, {(): origin})
@@ -194,7 +194,7 @@ def _grant(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> _G
         )
     else:
         credentials = Credentials(tuple(env), tuple(field_origins))
-    return _Grant(template.condition(entry["when"], WORDS) if "when" in entry else None, credentials)
+    return _Grant(template.compile_condition(entry["when"], WORDS) if "when" in entry else None, credentials)
 
 
 def _from_secret(entry: Mapping[str, object], secret: str, optional: bool) -> Body:

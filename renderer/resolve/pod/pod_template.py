@@ -307,7 +307,7 @@ def _with_fields(
 def _merge_keys() -> dict[str, Any]:
     """merging.json as a tree of fields; `=` has the merge keys of a list, beside the fields of its items."""
     tree: dict[str, Any] = {}
-    for path, keys in schema.read("output/merging").items():
+    for path, keys in schema.read_schema("output/merging").items():
         node = tree
         for step in path.replace("[]", "").split("."):
             node = node.setdefault(step, {})
