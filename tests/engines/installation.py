@@ -55,7 +55,7 @@ def llamacpp(tools: Path, version: str) -> Path:
     _require(f"llamacpp {version}", BUILD_TOOLS)
     with _work_folder(folder) as work:
         sources = _fetched(*LLAMACPP[version], work)
-        _built(sources, work, LLAMACPP_FLAGS, ("llama-server",)).rename(folder)
+        _keep(_built(sources, work, LLAMACPP_FLAGS, ("llama-server",)), folder)
     return folder
 
 
@@ -95,7 +95,7 @@ def ollama(tools: Path, version: str) -> Path:
         runner_flags = (*LLAMACPP_FLAGS[:1], "-DGGML_OPENMP=OFF", f"-DFETCHCONTENT_SOURCE_DIR_LLAMA_CPP={sources}")
         programs = _built(module / "llama" / "server", work, runner_flags, ("llama-server", "llama-quantize"))
         shutil.copytree(programs, result / "lib")
-        result.rename(folder)
+        _keep(result, folder)
     return folder
 
 
@@ -167,6 +167,15 @@ def _work_folder(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as work:
         yield Path(work)
+
+
+def _keep(result: Path, folder: Path) -> None:
+    """Moves what was built to its folder, unless another run was faster."""
+    try:
+        result.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
 
 
 def _built(sources: Path, work: Path, flags: Sequence[str], targets: Sequence[str]) -> Path:
