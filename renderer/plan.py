@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Origin, Path
 
-Body = Mapping[str, Any]
+Body = Mapping[str, object]
 
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 # Limits of a Gateway (docs/design/gateway.md#message-size, docs/design/gateway.md#memory).

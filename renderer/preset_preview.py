@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,9 +11,10 @@ from msgspec.structs import replace
 from renderer import build, check, load, resolve, yamlio
 from renderer.api import App, BackendRuntime, Inputs, RenderOptions
 from renderer.diagnostics import Diagnostic, has_errors
+from renderer.json_values import value_at
 from renderer.load import PresetRefused
 from renderer.load.option_lists import VERSION, OptionListReader
-from renderer.plan import Body, Plan
+from renderer.plan import Plan
 from renderer.resolve import RunContext
 from renderer.resolve.engine import backend_runtime, dialect
 
@@ -173,7 +175,7 @@ def _preview_fields(plan: Plan, model: str) -> dict[str, object]:
         "args": list(runner.args),
         "env": list(runner.env),
         "files": plan.config,
-        "sharedMemory": volumes[_SHARED_MEMORY]["emptyDir"].get("sizeLimit") if _SHARED_MEMORY in volumes else None,
+        "sharedMemory": value_at(volumes, _SHARED_MEMORY, "emptyDir", "sizeLimit"),
         "resources": runner.resources,
         "probes": {key: value for key, value in probes.items() if value},
         "gracePeriodSeconds": pod.grace_seconds,
@@ -181,7 +183,7 @@ def _preview_fields(plan: Plan, model: str) -> dict[str, object]:
     return {key: value for key, value in outcome.items() if value not in (None, "", [], {})}
 
 
-def _probe_fields(probe: Body) -> dict[str, object]:
+def _probe_fields(probe: Mapping[str, Any]) -> dict[str, object]:
     """A probe's handler, period, and seconds until failure, with Kubernetes' defaults."""
     if not probe:
         return {}

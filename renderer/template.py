@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any, Final, NoReturn
 
+from msgspec import Struct
+
 from renderer.yamlio import SharedMap
 
 Words = Mapping[str, Any]
@@ -225,6 +227,15 @@ def _sum_filler(word: str, number: int, known: frozenset[str], path: tuple[str |
     return fill
 
 
+class _Term(Struct, frozen=True):
+    """A word, or its comparison with an operand; `wanted`: the truth value for which the term holds."""
+
+    word: str
+    compare: Callable[[Any, Any], object] | None
+    operand: int | str | None
+    wanted: bool
+
+
 def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:
     """A filler for terms joined by `and`, which nearly all conditions are; None for others."""
     terms = []
@@ -233,15 +244,15 @@ def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str |
         if not term or term[2] not in known:
             return None
         negated, word, sign, quoted, number = term.groups()
-        terms.append((word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
-    match terms:
-        case [(only, None, _, True)]:
-            return operator.itemgetter(only)
+        terms.append(_Term(word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
+    if len(terms) == 1 and terms[0].compare is None and terms[0].wanted:
+        return operator.itemgetter(terms[0].word)
 
     def holds(words: Words) -> bool:
         try:
-            for word, compare, value, wanted in terms:
-                if bool(compare(words[word], value) if compare else words[word]) is not wanted:
+            for term in terms:
+                value = words[term.word]
+                if bool(term.compare(value, term.operand) if term.compare else value) is not term.wanted:
                     return False
         except TypeError as error:
             raise TemplateError(str(error), path) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -175,11 +175,14 @@ def test_a_named_fault_is_no_catch_all_nor_one_that_goes_on(handler: str) -> Non
 
 
 MOST_POSITIONAL = 7  # arguments of a call; above, a reader counts on his fingers
+MOST_PARTS = 3
+MANY_PARTS = ("groups", "opcodes")
 
 
 def home_made(text: str) -> list[str]:
     """What is no standard machinery: `eval` and `exec`, metaclasses of our own, modules put into or taken out of
-    `sys.modules`, and calls with more positional arguments than anybody can tell apart; by line.
+    `sys.modules`, and calls with more positional arguments, or tuples with more parts, than anybody can tell apart; by
+    line. The groups of a match and difflib's operations may be as many as they are.
     """
     odd = []
     for node in ast.walk(ast.parse(text)):
@@ -192,7 +195,24 @@ def home_made(text: str) -> list[str]:
             odd.append(f"{node.lineno}: metaclass")
         elif isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":
             odd.append(f"{node.lineno}: sys.modules")
+        elif isinstance(node, (ast.Assign, ast.For, ast.comprehension)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            value = node.value if isinstance(node, ast.Assign) else node.iter
+            named = (
+                isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in MANY_PARTS
+            )
+            for target in () if named or isinstance(value, ast.Tuple) else targets:
+                if (parts := max((len(part.elts) for part in tuples(target)), default=0)) > MOST_PARTS:
+                    odd.append(f"{target.lineno}: {parts} parts")
     return odd
+
+
+def tuples(target: ast.expr) -> Iterator[ast.Tuple]:
+    """The tuples that an assignment takes apart."""
+    if isinstance(target, ast.Tuple):
+        yield target
+        for part in target.elts:
+            yield from tuples(part)
 
 
 def test_machinery_is_the_standard_one() -> None:
@@ -207,6 +227,8 @@ def test_machinery_is_the_standard_one() -> None:
         ("f(1, 2, 3, 4, 5, 6, 7, 8)", "1: 8 positional arguments"),
         ("class A(metaclass=B): pass", "1: metaclass"),
         ("import sys\nsys.modules['a'] = b", "2: sys.modules"),
+        ("a, b, c, d = f()", "1: 4 parts"),
+        ("for i, (a, b, c, d) in f(): pass", "1: 4 parts"),
     ],
 )
 def test_home_made_machinery_is_found(text: str, place: str) -> None:
@@ -215,3 +237,7 @@ def test_home_made_machinery_is_found(text: str, place: str) -> None:
 
 def test_methods_and_seven_arguments_are_no_home_made_machinery() -> None:
     assert home_made("program.eval(1, 2, 3, 4, 5, 6, 7, a=8)") == []
+
+
+def test_three_parts_and_the_groups_of_a_match_are_no_home_made_machinery() -> None:
+    assert home_made("a, (b, c, d) = f()\na, b, c, d = 1, 2, 3, 4\na, b, c, d = match.groups()") == []

@@ -36,7 +36,8 @@ class PublicName(Struct, frozen=True):
     timeout: str
 
 
-Named: TypeAlias = Mapping[tuple[str, ObjectKey], PublicName]  # by name and route
+NameKey: TypeAlias = tuple[str, ObjectKey]
+Named: TypeAlias = Mapping[NameKey, PublicName]  # by name and route
 
 
 class TrafficChange(Struct, frozen=True):
@@ -105,25 +106,28 @@ def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, Obj
             yield from _change_if_different(f"{key.place}", "provider", _hosts(pair[0]), _hosts(pair[1]))
 
 
-def _match_moved(
-    old: Named, new: Named, renamed: Mapping[ObjectKey, ObjectKey]
-) -> dict[tuple[str, ObjectKey], tuple[str, ObjectKey]]:
+def _match_moved(old: Named, new: Named, renamed: Mapping[ObjectKey, ObjectKey]) -> dict[NameKey, NameKey]:
     """By new key, the old key of public names that moved to another route: one that was renamed, or is in the same
     namespace or on the same Gateway. Routes with a common host are preferred.
     """
     left = {key: old[key] for key in sorted(set(old) - set(new))}
     added = {key: new[key] for key in sorted(set(new) - set(old))}
     old_keys = {key: was for key in added if (was := (key[0], renamed.get(key[1], key[1]))) in left}
-    called: dict[str, list[tuple[str, ObjectKey]]] = {}
+    called: dict[str, list[NameKey]] = {}
     for key in left:
         called.setdefault(key[0], []).append(key)
     pairs = [
-        (not _overlap(left[was].hosts, added[key].hosts), was[1].namespace != key[1].namespace, key, was)
+        (key, was)
         for key in added
         for was in called.get(key[0], ())
         if was[1].namespace == key[1].namespace or _overlap(left[was].gateways, added[key].gateways)
     ]
-    for _, _, key, was in sorted(pairs):
+
+    def preference(pair: tuple[NameKey, NameKey]) -> tuple[bool, bool, tuple[NameKey, NameKey]]:
+        key, was = pair
+        return not _overlap(left[was].hosts, added[key].hosts), was[1].namespace != key[1].namespace, pair
+
+    for key, was in sorted(pairs, key=preference):
         if key not in old_keys and was not in old_keys.values():
             old_keys[key] = was
     return old_keys

@@ -54,15 +54,16 @@ class InputIndex:
         self.unreadable |= parsed_file.unreadable
         values = ((parsed.position, parsed.value) for parsed in parsed_file.documents)
         documents = yamlio.documents(file.name, parsed_file.data, values)
-        for document, (_, value, kind, valid, patched) in zip(documents, parsed_file.documents, strict=True):
+        for document, parsed in zip(documents, parsed_file.documents, strict=True):
+            value, kind = parsed.value, parsed.kind
             if self.environment and kind != FOREIGN and isinstance(value, dict):
                 self.patchable.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
-                document = self.environment.with_origins(document, patched)
+                document = self.environment.with_origins(document, parsed.patched)
             if kind == FOREIGN:
                 self.foreign_objects.append(value)
             elif kind == DISABLED:
                 self.disabled += not outside
-            elif valid:
+            elif parsed.valid:
                 self._add_document(file, document, kind, outside)
             elif isinstance(value, dict):
                 self._add_invalid(file, document, str(value.get("kind")))

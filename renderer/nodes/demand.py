@@ -9,6 +9,7 @@ from msgspec import Struct
 from renderer import quantity, resolve
 from renderer.api import App, Inputs, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic
+from renderer.json_values import map_at, maps_at
 from renderer.plan import Container, Plan, Pod, TrafficPlan
 from renderer.planning import plan_tree
 
@@ -100,17 +101,17 @@ def _max_groups(plan: Plan) -> int:
 def _pod_group(inputs: Inputs, max_pods: int, pod: Pod) -> PodGroup:
     accelerators: dict[str, int] = {}
     for container in pod.containers:
-        resources = container.resources
-        for name, value in {**(resources.get("requests") or {}), **(resources.get("limits") or {})}.items():
+        amounts = {**map_at(container.resources, "requests"), **map_at(container.resources, "limits")}
+        for name, value in amounts.items():
             if resolve.accelerates(inputs, name):
-                accelerators[name] = accelerators.get(name, 0) + quantity.nanos(value) // 10**9
+                accelerators[name] = accelerators.get(name, 0) + quantity.nanos(str(value)) // 10**9
     accelerators = {name: count for name, count in sorted(accelerators.items()) if count}
-    tolerations = [*pod.tolerations, *(pod.rest.get("tolerations") or ())]  # tolerations of a podTemplate are in `rest`
+    tolerations = [*pod.tolerations, *maps_at(pod.rest, "tolerations")]  # tolerations of a podTemplate are in `rest`
     stores = max([sum(map(_disk_bytes, pod.containers)), *map(_disk_bytes, pod.init_containers)])
-    selector = dict(pod.node_selector)
+    selector = {key: str(value) for key, value in pod.node_selector.items()}
     return PodGroup(max_pods, accelerators, selector, [dict(toleration) for toleration in tolerations], stores)
 
 
 def _disk_bytes(container: Container) -> int:
-    resources = {**(container.resources.get("limits") or {}), **(container.resources.get("requests") or {})}
-    return -(-quantity.nanos(resources.get(_DISK, 0)) // 10**9)
+    amounts = {**map_at(container.resources, "limits"), **map_at(container.resources, "requests")}
+    return -(-quantity.nanos(str(amounts.get(_DISK, 0))) // 10**9)

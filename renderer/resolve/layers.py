@@ -47,8 +47,9 @@ def merge_entries(lists: Iterable[Sequence[Body]]) -> MergedEntries:
     history: dict[Path, list[Position]] = {}
     for number, entries in enumerate(lists):
         for i, entry in enumerate(entries):
-            merged[entry["name"]] = entry
-            history.setdefault((entry["name"],), []).append(Position(number, (i,)))
+            name = str(entry["name"])
+            merged[name] = entry
+            history.setdefault((name,), []).append(Position(number, (i,)))
     return MergedEntries(tuple(merged.values()), history)
 
 

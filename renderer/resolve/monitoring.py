@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector
+from renderer.json_values import text_at
 from renderer.plan import Body, MonitorPlan, Pod, Scaler, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
 
@@ -56,7 +57,7 @@ def validate_metrics(
     key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
     if not (key_variables or off_switches):
         return
-    metric_names = [metric["pods"]["metric"]["name"] for metric in scaler.metrics if "pods" in metric]
+    metric_names = [text_at(metric, "pods", "metric", "name") for metric in scaler.metrics if "pods" in metric]
     if not metric_names:
         return
     variables = set(map(_VARIABLE, pod.containers[0].env))

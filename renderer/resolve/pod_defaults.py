@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer import template
 from renderer.api import ConfigPart, RenderConfig
 from renderer.diagnostics import Collector, Origin
+from renderer.json_values import list_at
 from renderer.plan import Body
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import merge_items
@@ -109,7 +110,7 @@ def complete_pod_spec(
     fields = dict(spec)
     for key, value in generated_fields(defaults, app, runtime_class).items():
         if key == "imagePullSecrets":
-            fields[key] = list(merge_items([spec.get(key, ()), value]).items)
+            fields[key] = list(merge_items([spec.get(key, ()), list_at(defaults.fields, key)]).items)
         elif key != "serviceAccountName" or "serviceAccount" not in spec:  # the same field by its old name
             fields.setdefault(key, value)
     if tolerations:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final
 
+from msgspec import Struct
+
 from renderer.yamlio import inline_values
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_LINE, MAX_VALUES, long_line
 from renderer.yamlio.scalars import KEYS, ScalarCache, UncertainError, resolve_scalar
@@ -67,10 +69,21 @@ _SIMPLE = re.compile(r"( *)(- )?([A-Za-z][A-Za-z0-9]{0,60}): ([A-Za-z][A-Za-z0-9
 _START = re.compile(r"--- *(?: #[ -~]*)?")
 _FLOW_DEPTH: Final = 5
 
-# Column of the dash (-1: no dash), column of the key or value, key, value, the function that copies the value if it is
-# a flow collection (each document gets its own), and whether there is a value. A tuple, since it is unpacked per line.
-_Line = tuple[int, int, str | None, object, Callable[[object], object] | None, bool]
-_DOCUMENT: Final[_Line] = (-2, 0, None, None, None, False)
+
+class _Line(Struct, frozen=True):
+    """A parsed line. `dash`: its column, -1 without one, -2 for the start of a document; `indentation`: the column of
+    the key or value; `copy`: makes a copy of a flow collection, since each document gets its own.
+    """
+
+    dash: int
+    indentation: int
+    key: str | None = None
+    value: object = None
+    copy: Callable[[object], object] | None = None
+    has_value: bool = False
+
+
+_DOCUMENT: Final = _Line(-2, 0)
 
 
 def _parse_line(line: str) -> _Line | None:
@@ -80,7 +93,13 @@ def _parse_line(line: str) -> _Line | None:
     if match := _SIMPLE.fullmatch(line):
         indent, dash, key, plain = match.groups()
         column = len(indent)
-        return (column if dash else -1, column + 2 if dash else column, KEYS[key], resolve_scalar(plain), None, True)
+        return _Line(
+            column if dash else -1,
+            column + 2 if dash else column,
+            KEYS[key],
+            resolve_scalar(plain),
+            has_value=True,
+        )
     if line.startswith("---") and _START.fullmatch(line):
         return _DOCUMENT
     match = _LINE.fullmatch(line)
@@ -100,7 +119,7 @@ def _parse_line(line: str) -> _Line | None:
         key = key[1:-1] if key[0] == '"' else KEYS[key]
     has_value = bool(flow or plain)
     indentation = len(indent) + len(dash or "")
-    return (len(indent) if dash else -1, indentation, key, value, _copy_function(value), has_value)
+    return _Line(len(indent) if dash else -1, indentation, key, value, _copy_function(value), has_value)
 
 
 def _parse_flow(text: str) -> object:
@@ -166,7 +185,7 @@ def from_lines(text: str) -> list[object]:
             entry = LINES.compute(line)
         if entry is None:
             continue
-        dash, indentation, key, value, copy, has_value = entry
+        dash, indentation, key = entry.dash, entry.indentation, entry.key
         if dash == -1:
             if indentation > column:
                 if not pending:
@@ -196,9 +215,9 @@ def from_lines(text: str) -> list[object]:
                 if dash != column or container.__class__ is not list:
                     raise UncertainError(line)
             if key is None:
-                container.append(copy(value) if copy else value)
+                container.append(entry.copy(entry.value) if entry.copy else entry.value)
                 slot = -1
-                pending = not has_value
+                pending = not entry.has_value
                 continue
             parents.append((column, container))
             inner: dict[str, object] = {}
@@ -212,9 +231,9 @@ def from_lines(text: str) -> list[object]:
             container, column, slot, pending, started = root, -1, 0, True, True
             parents.clear()
             continue
-        container[key] = copy(value) if copy else value
+        container[key] = entry.copy(entry.value) if entry.copy else entry.value
         slot = key
-        pending = not has_value
+        pending = not entry.has_value
     if started or root[0] is not None:
         documents.append(root[0])
     return documents

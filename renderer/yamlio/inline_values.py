@@ -31,7 +31,9 @@ def read(text: str, depth: int) -> object:
 
 def _value(text: str, position: int, depth: int) -> tuple[object, int]:
     """The value that begins at `position`, and its end."""
-    opening, double, single, plain, position = _part(text, position)
+    part = _part(text, position)
+    opening, double, single, plain = part.groups()
+    position = part.end()
     if not opening:
         return VALUES[plain] if plain else double or single or "", position
     if not depth:
@@ -43,7 +45,9 @@ def _value(text: str, position: int, depth: int) -> tuple[object, int]:
     mark: str | None = ","
     while mark:
         if opening == "{":
-            bracket, double, single, plain, position = _part(text, position)
+            part = _part(text, position)
+            bracket, double, single, plain = part.groups()
+            position = part.end()
             key = KEYS[plain] if plain else double or single or ""
             colon = _COLON.match(text, position)
             if bracket or not colon or key in collection:
@@ -59,10 +63,9 @@ def _value(text: str, position: int, depth: int) -> tuple[object, int]:
     return collection, position
 
 
-def _part(text: str, position: int) -> tuple[str | None, str | None, str | None, str | None, int]:
-    """An opening bracket, the text in double or single quotes, or a plain scalar; and its end."""
+def _part(text: str, position: int) -> re.Match[str]:
+    """The next part; its groups: an opening bracket, the text in double or single quotes, a plain scalar."""
     match = _PART.match(text, position)
     if not match:
         raise UncertainError(text)
-    opening, double, single, plain = match.groups()
-    return opening, double, single, plain, match.end()
+    return match

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
 from yaml.events import (
@@ -222,7 +222,7 @@ class LocatedReader:
         node = LocatedNode(event.start_mark, text, text)
         self.count(node)
         if _SURROGATE.search(text):
-            self.stop("E101", node.place, what=_NO_CHARACTER[2], fix=_NO_CHARACTER[3])  # PyYAML lets it pass
+            self.stop("E101", node.place, what=_NO_CHARACTER.what, fix=_NO_CHARACTER.fix)  # PyYAML lets it pass
         if not event.style:
             node.is_merge_key = text == "<<"
             try:
@@ -317,10 +317,11 @@ class LocatedReader:
     def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
         """Reports a syntax error of PyYAML or libyaml, in our words and at the place where a person would look."""
         message = f"{error.problem or ''}; {error.context or ''}"
-        words = next((words for words in _SYNTAX if re.search(words[0], message)), None)
-        _, at_begin, what, fix = words or ("", False, message.strip("; ").replace("{", "{{").replace("}", "}}"), "")
+        rule = next((rule for rule in _SYNTAX if re.search(rule.pattern, message)), None)
+        if rule is None:
+            rule = _SyntaxRule("", False, message.strip("; ").replace("{", "{{").replace("}", "}}"), "")
         begin: Any = error.context_mark or error.problem_mark
-        mark: Any = begin if at_begin else error.problem_mark or begin
+        mark: Any = begin if rule.at_begin else error.problem_mark or begin
         if is_tag := re.search("scanning a tag|tag handle", message):
             mark = begin
         rest = self.line(mark.line)[mark.column :]
@@ -328,9 +329,9 @@ class LocatedReader:
         if is_tag:
             self.report("E107", place, tag=re.split("[ ,\\]}]", rest)[0][:_MAX_SHOWN])
         elif rest[:1] == "\t" and "cannot start" in message:
-            self.report("E101", place, what=_TAB[2], fix=_TAB[3])
+            self.report("E101", place, what=_TAB.what, fix=_TAB.fix)
         else:
-            self.report("E101", place, what=what.format(char=rest[:1], begin=begin.line + 1), fix=fix)
+            self.report("E101", place, what=rule.what.format(char=rest[:1], begin=begin.line + 1), fix=rule.fix)
 
 
 def _place_after(text: str) -> tuple[int, int]:
@@ -352,27 +353,48 @@ def _key_words(key: LocatedNode) -> dict[str, str]:
 
 _INDENT = "check the indentation of this line and of the one above"
 _QUOTE = "put the text in quotes"
-_NO_CHARACTER = ("hex|Unicode character escape", False, "this escape names no character", "double the backslash")
-_TAB = ("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
-# A pattern of libyaml's or PyYAML's message (problem; context), whether to point at the beginning of the context, our
-# message, and the fix.
-_SYNTAX: Final = (
-    _TAB,
-    ("cannot start any token", False, "a value cannot begin with '{char}'", _QUOTE),
-    ("mapping values are not allowed", False, "a ':' cannot stand here", f"{_INDENT}, or {_QUOTE}"),
-    ("could not find expected ':'", True, "no ':' follows this key", f"write 'key: value', or {_QUOTE}"),
-    ("unknown escape", False, "double quotes know no such escape", "double the backslash, or use single quotes"),
-    _NO_CHARACTER,
-    ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
-    ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
-    ("expected (key|<block end>).*mapping", False, "this is no key of the mapping of line {begin}", _INDENT),
-    ("expected ('-'|<block end>)", False, "this is no item of the list of line {begin}", _INDENT),
-    ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
-    ("expected ',' or ']'", False, "',' or ']' is missing in the brackets that begin in line {begin}", "close them"),
-    ("node content", False, "a value should stand here", f"close all brackets, or {_QUOTE}"),
-    ("scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
-    ("scanning a block scalar", False, "only - + 1 to 9 can follow '|' or '>'", "begin the text in the next line"),
-    ("document start", False, "the document ended above, only '---' can follow", "put '---' before the next one"),
-    ("directive", False, "YAML has no such directive", f"remove the line that begins with '%', or {_QUOTE}"),
-    ("incompatible", False, "only YAML 1.1 and 1.2 are known", "remove the line that begins with '%'"),
+
+
+class _SyntaxRule(NamedTuple):
+    """A pattern of libyaml's or PyYAML's message (problem; context), whether to point at the beginning of the context,
+    our message, and the fix.
+    """
+
+    pattern: str
+    at_begin: bool
+    what: str
+    fix: str
+
+
+_NO_CHARACTER = _SyntaxRule(
+    "hex|Unicode character escape", False, "this escape names no character", "double the backslash"
 )
+_TAB = _SyntaxRule("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
+_SYNTAX: Final = [
+    _SyntaxRule(*row)
+    for row in (
+        _TAB,
+        ("cannot start any token", False, "a value cannot begin with '{char}'", _QUOTE),
+        ("mapping values are not allowed", False, "a ':' cannot stand here", f"{_INDENT}, or {_QUOTE}"),
+        ("could not find expected ':'", True, "no ':' follows this key", f"write 'key: value', or {_QUOTE}"),
+        ("unknown escape", False, "double quotes know no such escape", "double the backslash, or use single quotes"),
+        _NO_CHARACTER,
+        ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
+        ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
+        ("expected (key|<block end>).*mapping", False, "this is no key of the mapping of line {begin}", _INDENT),
+        ("expected ('-'|<block end>)", False, "this is no item of the list of line {begin}", _INDENT),
+        ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
+        (
+            "expected ',' or ']'",
+            False,
+            "',' or ']' is missing in the brackets that begin in line {begin}",
+            "close them",
+        ),
+        ("node content", False, "a value should stand here", f"close all brackets, or {_QUOTE}"),
+        ("scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
+        ("scanning a block scalar", False, "only - + 1 to 9 can follow '|' or '>'", "begin the text in the next line"),
+        ("document start", False, "the document ended above, only '---' can follow", "put '---' before the next one"),
+        ("directive", False, "YAML has no such directive", f"remove the line that begins with '%', or {_QUOTE}"),
+        ("incompatible", False, "only YAML 1.1 and 1.2 are known", "remove the line that begins with '%'"),
+    )
+]

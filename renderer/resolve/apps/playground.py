@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop
+from renderer.json_values import map_at, maps_at
 from renderer.plan import Body, Container, Plan, Pod, Port
 from renderer.resolve import flavors, monitoring, names, pod_defaults
 from renderer.resolve.apps import command_line, engine_run, provenance
@@ -52,7 +54,8 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         raise
     base = resolve_base(context, app, diagnostics)
     run = engine_run.resolve_engine_run(context, app, engine, base, diagnostics)
-    pod, command, config, patch_origins = _plan_pod(context, app, base, run, diagnostics)
+    planned_pod = _plan_pod(context, app, base, run, diagnostics)
+    pod, command = planned_pod.pod, planned_pod.command
     if context.metrics_collected:
         pod = monitoring.with_metrics_path(pod, run.engine)
     scaler = triggers.plan_scaler(context, app, run.engine, run.config, diagnostics)
@@ -74,10 +77,10 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         port=_PORT,
         disruption_budget=(scaler.min_replicas if scaler else replicas or 0) >= 2,
         origins=lambda: provenance.playground_origins(
-            provenance.PlannedPlayground(context, app, base, run, command, pod, patch_origins)
+            provenance.PlannedPlayground(context, app, base, run, command, pod, planned_pod.patch_origins)
         ),
         scaler=scaler,
-        config=config,
+        config=planned_pod.config,
         shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
         if context.metrics_collected
         else base.shared,
@@ -117,12 +120,19 @@ def _backend_origin(context: RunContext, app: App) -> Origin:
     return context.inputs.config.origin("backend") if context.inputs.config.get("backend") else app.origin("spec")
 
 
-def _plan_pod(
-    context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector
-) -> tuple[Pod, CommandLine, Body, Mapping[Path, Origin]]:
-    """The pod, the runner's command line, the data of the ConfigMap, and the origins of fields that the podTemplate
-    sets. Raises Stop when a template of the runtime is broken.
+class _PlannedPod(Struct, frozen=True):
+    """The pod and the runner's command line. `config`: data of the ConfigMap; `patch_origins`: of the fields that the
+    podTemplate sets.
     """
+
+    pod: Pod
+    command: CommandLine
+    config: Mapping[str, str]
+    patch_origins: Mapping[Path, Origin]
+
+
+def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> _PlannedPod:
+    """The pod with its podTemplate. Raises Stop when a template of the runtime is broken."""
     inputs, engine, words, claim, pod_needs = context.inputs, run.engine, run.words, base.claim, base.pod_needs
     runtime, variant = engine.runtime, run.variant
     try:
@@ -176,7 +186,7 @@ def _plan_pod(
         arg_validation.validate_drain(
             engine, command.user_layers, command.args, grace_seconds, grace_origin, diagnostics
         )
-    return pod, command, setup.config, patch_origins
+    return _PlannedPod(pod, command, setup.config, patch_origins)
 
 
 def _patch_pod(
@@ -189,16 +199,16 @@ def _patch_pod(
         inputs.config, pod, patch, list(base.labels), base.hardening != "off", origin, diagnostics
     )
     patched_pod = result.pod
-    if constraints := patched_pod.rest.get("topologySpreadConstraints"):
+    if constraints := maps_at(patched_pod.rest, "topologySpreadConstraints"):
         rest = {**patched_pod.rest, "topologySpreadConstraints": pod_defaults.with_pod_selectors(constraints, app.name)}
         patched_pod = replace(patched_pod, rest=rest)
     index, runner = pod_template.runner_patch(app.spec)
-    limits_before, limits_after = (side.containers[0].resources.get("limits") or {} for side in (pod, patched_pod))
+    limits_before, limits_after = (map_at(side.containers[0].resources, "limits") for side in (pod, patched_pod))
     changed = [name for name in {**limits_before, **limits_after} if limits_before.get(name) != limits_after.get(name)]
     for name in changed if run.engine.templated else ():
         if flavors.accelerates(inputs, name):
             path: Path = ("spec", "containers", index, "resources")
-            if name in (runner["resources"].get("limits") or {}):
+            if name in map_at(runner, "resources", "limits"):
                 path = (*path, "limits", name)
             diagnostics.add("W212", origin.at(*path), name=name)
     pod_template.validate_patch(
@@ -206,7 +216,7 @@ def _patch_pod(
     )
     if run.engine.reserved_env:
         env = origin.at("spec", "containers", index, "env")
-        dialect.validate_reserved_env(run.engine.reserved_env, runner.get("env") or (), env, diagnostics)
+        dialect.validate_reserved_env(run.engine.reserved_env, maps_at(runner, "env"), env, diagnostics)
     return PatchedPod(patched_pod, result.origins)
 
 

@@ -147,7 +147,7 @@ def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[t
     for i, (_, origins) in enumerate(dialect.arg_origins(run.engine.style, command.layers, command.args, command.form)):
         yield (*_RUNNER, "args", i), origins
     for i, entry in enumerate(planned.pod.containers[0].env):
-        yield (*_RUNNER, "env", i), env.get(entry["name"], ())
+        yield (*_RUNNER, "env", i), env.get(str(entry["name"]), ())
     layers = [layer.origin for layer in engine_run.resource_layers(planned.app, run.engine, run.config, main)]
     for path, origins in origins_of(run.resources.history, [*layers, *filter(None, [planned.flavor])]):
         yield (*_RUNNER, "resources", *path), origins
@@ -161,7 +161,7 @@ def _container_origins(planned: PlannedPlayground, env: _LayerOrigins) -> _Origi
     for field, containers in (("containers", pod.containers[:1]), ("initContainers", pod.init_containers)):
         for index, container in enumerate(containers):
             for i, entry in enumerate(container.env):
-                if origins := env.get(entry["name"]):
+                if origins := env.get(str(entry["name"])):
                     yield ("spec", field, index, "env", i), origins[-1]
 
 
@@ -237,7 +237,7 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
         yield (*_POD, "containers", 0, "securityContext"), hardening_origin(context, app)
     sources = {pods.source_volume_name(i, weights): weights.origin for i, weights in enumerate(base.weights)}
     for i, volume in enumerate(pod.volumes):
-        if origin := sources.get(volume["name"]):
+        if origin := sources.get(str(volume["name"])):
             for steps in (("hostPath", "path"), ("image", "reference")):
                 yield (*_POD, "volumes", i, *steps), origin
         if volume["name"] == "dshm" and (sizes := command_line.shared_memory_layers(app, run)):

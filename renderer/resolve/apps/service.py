@@ -7,7 +7,7 @@ from typing import Literal
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
-from renderer.json_values import maps_at
+from renderer.json_values import maps_at, text_at
 from renderer.plan import Plan, Pod, Port
 from renderer.resolve import monitoring, names, target_versions
 from renderer.resolve.apps import provenance
@@ -107,7 +107,8 @@ def _runner_port(pod: Pod) -> Port:
         (port_body for port_body in runner.ports if port_body.get("name") == "http"),
         runner.ports[0] if runner.ports else {},
     )
-    return Port(port.get("name", "http"), port.get("containerPort", PORT))
+    number = port.get("containerPort")
+    return Port(text_at(port, "name") or "http", number if isinstance(number, int) else PORT)
 
 
 def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Origin]:

@@ -100,7 +100,9 @@ def plan_scaler(
     return Scaler(minimum, maximum, *metrics_and_behavior)
 
 
-def _metrics_and_behavior(spec: Body, origin: Origin, diagnostics: Collector) -> tuple[tuple[Body, ...], Body]:
+def _metrics_and_behavior(
+    spec: Mapping[str, Any], origin: Origin, diagnostics: Collector
+) -> tuple[tuple[Body, ...], Body]:
     """The metrics and the behavior of a trigger, with canonical quantities."""
     metrics = spec.get("metrics") or []
     if not metrics:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin
+from renderer.json_values import list_at
 from renderer.plan import Body, Plan, PoolPlan, RouteTarget
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.gateway import pickers
@@ -46,9 +47,9 @@ def add_pool(
         diagnostics.stop("E637", _mode_origin(app, gateway_settings), name=app.label, why=reason)
     pod = plan.leader or plan.worker
     runner = pod.containers[0]
-    configured_names = [entry["name"] for entry in runner.env] + [arg.partition("=")[0] for arg in runner.args]
+    configured_names = [str(entry["name"]) for entry in runner.env] + [arg.partition("=")[0] for arg in runner.args]
     for key, effect in _METRICS_EFFECTS.items():
-        names = plan.metrics.get(key) or ()
+        names = list_at(plan.metrics, key)
         for name in dict.fromkeys([name for name in configured_names if name in names]):
             diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=name, what=effect)
     labelled_pod = replace(pod, labels={**pod.labels, picker_preset.engine_label: plan.backend})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -55,7 +56,7 @@ def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], dia
     return MergedResources({side: order_resources(values) for side, values in sides.items() if values}, history)
 
 
-def _resource_names(spec: Body) -> set[str]:
+def _resource_names(spec: Mapping[str, Any]) -> set[str]:
     return {name for side in _OTHER for name in spec.get(side) or {}}
 
 

@@ -259,13 +259,17 @@ def _merge_environment(
     RenderConfig's, the preset's, and the credentials.
     """
     words = weights.words
-    env: dict[str, tuple[Body, Mapping[Path, Origin]]] = {entry["name"]: (entry, _NO_ORIGINS) for entry in runner_env}
+    env: dict[str, tuple[Body, Mapping[Path, Origin]]] = {
+        str(entry["name"]): (entry, _NO_ORIGINS) for entry in runner_env
+    }
     for part in (*loader.config_env, *loader.sources[weights.hub or weights.scheme].envs):
         if part.when is None or part.when(words):
             entry = {"name": part.name, "value": str(part.filler(words))} if part.filler else part.fixed
             env[part.name] = entry, part.origins
     for entry, field_origins in zip(credentials.env, credentials.origins, strict=True):
-        env.setdefault(entry["name"], (entry, field_origins))  # Secrets come last, and only where the name is not taken
+        env.setdefault(
+            str(entry["name"]), (entry, field_origins)
+        )  # Secrets come last, and only where the name is not taken
     return env
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from renderer import schema
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path, suggestion
-from renderer.json_values import maps_at
+from renderer.json_values import list_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
@@ -60,7 +60,7 @@ class PatchedPod(Struct, frozen=True):
 def patch_pod(
     config: RenderConfig,
     pod: Pod,
-    patch: Body,
+    patch: Mapping[str, Any],
     own_labels: Sequence[str],
     hardened: bool,
     origin: Origin,
@@ -116,7 +116,7 @@ def _patch_containers(
     config: RenderConfig,
     containers_before: Sequence[Container],
     group: str,
-    patches: Sequence[Body],
+    patches: Sequence[Mapping[str, Any]],
     hardened: bool,
     origin: Origin,
     merge: _Merge,
@@ -151,7 +151,7 @@ def _patch_containers(
     return tuple(containers.values())
 
 
-def _may_patch_runner(patch: Body, origin: Origin, diagnostics: Collector) -> bool:
+def _may_patch_runner(patch: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> bool:
     """Whether the patch leaves those fields unchanged that other objects depend on; errors where it does not."""
     if patch.get(_DIRECTIVE) == _DELETE:
         diagnostics.add("E296", origin.at(_DIRECTIVE), name=pods.RUNNER)
@@ -163,7 +163,7 @@ def _may_patch_runner(patch: Body, origin: Origin, diagnostics: Collector) -> bo
 
 
 def _patch_container(
-    config: RenderConfig, group: str, container: Container, patch: Body, origin: Origin, merge: _Merge
+    config: RenderConfig, group: str, container: Container, patch: Mapping[str, Any], origin: Origin, merge: _Merge
 ) -> Container:
     diagnostics, path = merge.diagnostics, ("spec", group, container.name)
     fields = {key: value for key, value in patch.items() if key != "name"}
@@ -190,7 +190,9 @@ def _patch_container(
 _HANDLERS = ("exec", "grpc", "httpGet", "sleep", "tcpSocket")  # of a probe, and of a step of lifecycle
 
 
-def _validate_handlers(before: Body, merged: Body, patch: Body, origin: Origin, diagnostics: Collector) -> None:
+def _validate_handlers(
+    before: Body, merged: Body, patch: Mapping[str, Any], origin: Origin, diagnostics: Collector
+) -> None:
     """An error where the patch adds a second handler: the merge keeps both, and only one is allowed."""
     steps: list[Path] = [("startupProbe",), ("readinessProbe",), ("livenessProbe",)]
     steps += [("lifecycle", "postStart"), ("lifecycle", "preStop")]
@@ -218,7 +220,7 @@ def _map_at(value: object, path: Path) -> Body:
 
 
 def validate_patch(
-    before: Pod, after: Pod, patch: Body, restricted: bool, origin: Origin, diagnostics: Collector
+    before: Pod, after: Pod, patch: Mapping[str, Any], restricted: bool, origin: Origin, diagnostics: Collector
 ) -> None:
     """Warnings about the patched pod: a volume whose loader is deleted, a mount over the loaders' volume, and under
     hardening `restricted` a container that may run as root.
@@ -235,7 +237,7 @@ def validate_patch(
             )
     loads_weights = any(mount_body["name"] == VOLUME for step in after.init_containers for mount_body in step.mounts)
     for mount in after.containers[0].mounts if loads_weights else ():
-        if mount["name"] != VOLUME and mount["mountPath"].rstrip("/") == MODELS_FOLDER.rstrip("/"):
+        if mount["name"] != VOLUME and str(mount["mountPath"]).rstrip("/") == MODELS_FOLDER.rstrip("/"):
             diagnostics.add(
                 "W229", _container_origin(patch, "containers", pods.RUNNER, origin), name=mount["name"], volume=VOLUME
             )
@@ -249,7 +251,7 @@ def validate_patch(
                 diagnostics.add("W219", _container_origin(patch, group, container.name, origin), name=container.name)
 
 
-def _container_origin(patch: Body, group: str, name: str, origin: Origin) -> Origin:
+def _container_origin(patch: Mapping[str, Any], group: str, name: str, origin: Origin) -> Origin:
     """The origin of a container in the patch, else `origin`."""
     for i, container in enumerate((patch.get("spec") or {}).get(group) or ()):
         if container["name"] == name:
@@ -264,7 +266,7 @@ def _is_empty_dir(pod: Pod, name: str) -> bool:
 def _is_restricted(pod: Pod, container: Container) -> bool:
     """Whether the container runs as non-root and drops all capabilities, as Pod Security `restricted` requires."""
     security = container.security
-    dropped = (security.get("capabilities") or {}).get("drop") or ()
+    dropped = list_at(security, "capabilities", "drop")
     return bool(security.get("runAsNonRoot", pod.security.get("runAsNonRoot"))) and "ALL" in dropped
 
 
@@ -322,7 +324,9 @@ class _Merge:
         self.diagnostics = diagnostics
         self.origins: dict[Path, Origin] = {}
 
-    def merge_map(self, old: Body, patch: Body, merge_keys: _MergeKeys, origin: Origin, path: Path) -> dict[str, Any]:
+    def merge_map(
+        self, old: Body, patch: Mapping[str, Any], merge_keys: _MergeKeys, origin: Origin, path: Path
+    ) -> dict[str, Any]:
         """The patched map. `origin`: of the patch; `path`: of the map in the pod template."""
         merged = {} if patch.get(_DIRECTIVE) == "replace" else dict(old)
         for key, value in patch.items():
@@ -351,7 +355,7 @@ class _Merge:
         self,
         field: str,
         old_items: list[Body],
-        patches: Sequence[Body],
+        patches: Sequence[Mapping[str, Any]],
         merge_keys: _MergeKeys,
         origin: Origin,
         path: Path,
@@ -413,7 +417,7 @@ class _Items:
         # By the merge keys that a patch has, and their values: the positions of the items.
         self._positions: dict[tuple[str, ...], dict[tuple[object, ...], list[int]]] = {}
 
-    def find(self, patch: Body) -> int | None:
+    def find(self, patch: Mapping[str, Any]) -> int | None:
         """The index of the first item with the same values of those merge keys that the patch has."""
         patch_keys = tuple(key for key in self._keys if key in patch)
         if patch_keys not in self._positions:
@@ -450,7 +454,12 @@ def _without_slash(value: object) -> object:
 
 
 def _deletable(
-    patch: Body, keys: Sequence[str], exists: bool, names: Iterable[str], origin: Origin, diagnostics: Collector
+    patch: Mapping[str, Any],
+    keys: Sequence[str],
+    exists: bool,
+    names: Iterable[str],
+    origin: Origin,
+    diagnostics: Collector,
 ) -> bool:
     """Whether an item can be deleted: it exists, and the patch has no other fields; errors where not."""
     if not exists:
@@ -459,7 +468,7 @@ def _deletable(
     return _validate_deletion(patch, keys, origin, diagnostics) and exists
 
 
-def _validate_deletion(patch: Body, keys: Sequence[str], origin: Origin, diagnostics: Collector) -> bool:
+def _validate_deletion(patch: Mapping[str, Any], keys: Sequence[str], origin: Origin, diagnostics: Collector) -> bool:
     """Whether there are no fields beside `$patch: delete` and the merge keys; an error for each that there is."""
     other_keys = [key for key in patch if key != _DIRECTIVE and key not in keys]
     for key in other_keys:

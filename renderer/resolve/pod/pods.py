@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.json_values import list_at, map_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.engine.preparation import Preparation
@@ -415,13 +416,19 @@ def _read_container(config: RenderConfig, container: Mapping[str, Any]) -> Conta
 
 def _complete_runner(needs: PodNeeds, runner: Container, mounts: Sequence[Body]) -> Container:
     """The runner with mounts, credentials and accelerators. A mount of its own wins over one for the same path."""
-    mounted_paths = {mount["mountPath"].rstrip("/") for mount in runner.mounts}
-    added = [mount for mount in mounts if mount["mountPath"].rstrip("/") not in mounted_paths]
+    mounted_paths = {str(mount["mountPath"]).rstrip("/") for mount in runner.mounts}
+    added = [mount for mount in mounts if str(mount["mountPath"]).rstrip("/") not in mounted_paths]
     limits = needs.placement.limits
     sides = runner.resources
     if limits:
-        merged = {side: {**(sides.get(side) or {}), **limits} for side in ("limits", "requests")}
-        sides = {**sides, **{side: resources.order_resources(amounts) for side, amounts in merged.items()}}
+        merged = {side: {**map_at(sides, side), **limits} for side in ("limits", "requests")}
+        sides = {
+            **sides,
+            **{
+                side: resources.order_resources({name: str(amount) for name, amount in amounts.items()})
+                for side, amounts in merged.items()
+            },
+        }
     return replace(runner, env=add_credentials(needs, runner.env), mounts=(*runner.mounts, *added), resources=sides)
 
 
@@ -435,4 +442,4 @@ def deny_escalation(container: Container) -> Container:
 
 def needs_escalation(security: Body) -> bool:
     """Whether the API server refuses this security context with `allowPrivilegeEscalation: false`."""
-    return bool(security.get("privileged")) or "SYS_ADMIN" in ((security.get("capabilities") or {}).get("add") or ())
+    return bool(security.get("privileged")) or "SYS_ADMIN" in list_at(security, "capabilities", "add")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
 from renderer.diagnostics.rule import NamedSource
+from renderer.json_values import map_at
 from renderer.resolve.gateway import routing, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 
@@ -52,7 +53,7 @@ def test_a_name_stays_in_its_bucket_when_others_come() -> None:
 
 def test_a_policy_names_the_secret_of_the_gateway() -> None:
     here = of(auth={"apiKeys": {"secretName": "tenants"}})
-    near, far = (settings.auth_policy(here, across_namespaces=across)["apiKeyAuth"] for across in (False, True))
+    near, far = (map_at(settings.auth_policy(here, across_namespaces=across), "apiKeyAuth") for across in (False, True))
     assert near["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants"}]
     assert far["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants", "namespace": "llmaz-system"}]
     assert near["forwardClientIDHeader"] == "x-tenant-id"
