@@ -198,9 +198,7 @@ def home_made(text: str) -> list[str]:
         elif isinstance(node, (ast.Assign, ast.For, ast.comprehension)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             value = node.value if isinstance(node, ast.Assign) else node.iter
-            named = (
-                isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in MANY_PARTS
-            )
+            named = isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in MANY_PARTS
             for target in () if named or isinstance(value, ast.Tuple) else targets:
                 if (parts := max((len(part.elts) for part in tuples(target)), default=0)) > MOST_PARTS:
                     odd.append(f"{target.lineno}: {parts} parts")
