@@ -13,16 +13,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 
 Body = Mapping[str, object]
-
-MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
-# Limits of a Gateway (docs/design/gateway.md#message-size, docs/design/gateway.md#memory).
-MESSAGE_BYTES, RULE_BYTES = 4 << 20, 3400  # of a message of the control plane, and of a rule in it
-MAX_RULES, MAX_PACKED_ROUTE_RULES = 1200, 1400  # in such a message, one for each route or packed
-MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square
-MANY_WITH_KEYS = 250  # models, above which API keys may fill the message
 
 
 class Port(Struct, frozen=True):
@@ -302,7 +296,7 @@ class TrafficPlan(Struct, frozen=True):
 
 def config_name(app: str) -> str:
     """The name of an app's ConfigMap."""
-    return f"{app}-config"
+    return app + wellknown.CONFIG_MAP
 
 
 class MonitorPlan(Struct, frozen=True):
@@ -363,7 +357,7 @@ def route_labels(plan: Plan) -> Body:
     """The labels of the objects between a route and a workload: the route's own map where it is equal, since its text
     is cached.
     """
-    labels = {**plan.labels, "app.kubernetes.io/component": "route"}
+    labels = {**plan.labels, wellknown.COMPONENT: "route"}
     return plan.route.labels if plan.route and plan.route.labels == labels else labels
 
 

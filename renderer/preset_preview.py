@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, check, load, resolve, yamlio
+from renderer import build, check, load, resolve, wellknown, yamlio
 from renderer.api import App, BackendRuntime, Inputs, RenderOptions
 from renderer.diagnostics import Diagnostic, has_errors
 from renderer.json_values import value_at
@@ -158,7 +158,7 @@ def _preview_fields(plan: Plan, model: str) -> dict[str, object]:
     """The fields of a preview, without empty ones."""
     pod = plan.worker
     runner = pod.containers[0]
-    annotations = {key.removeprefix("renderer.llmaz.io/"): value for key, value in plan.annotations.items()}
+    annotations = {key.removeprefix(wellknown.OWN_PREFIX): value for key, value in plan.annotations.items()}
     volumes = {volume["name"]: volume for volume in pod.volumes}
     probes = {
         "startup": _probe_fields(runner.startup_probe),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from renderer import wellknown
 from renderer.plan import Body, GatewayPlan, Manifest, SharedPlan
 
-_LABELS = {"app.kubernetes.io/component": "gateway", "app.kubernetes.io/part-of": "llmaz"}
-_MANAGED = {"app.kubernetes.io/managed-by": "llmaz-renderer"}
 _NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has
 _CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
 _ENVOY = "gateway.envoyproxy.io/v1alpha1"
@@ -124,4 +123,4 @@ def _body(gateway_plan: GatewayPlan, version: str, kind: str, spec: dict[str, An
 
 
 def _labels(name: str) -> dict[str, str]:
-    return {"app.kubernetes.io/name": name, **_LABELS, **_MANAGED}
+    return wellknown.own_labels(name, "gateway")

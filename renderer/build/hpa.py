@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, Plan, name_origins
 
@@ -11,7 +12,7 @@ def hpa(plan: Plan) -> list[Manifest]:
     scaler = plan.scaler
     if not scaler:
         return []
-    labels = {**plan.labels, "app.kubernetes.io/component": "autoscaler"}
+    labels = {**plan.labels, wellknown.COMPONENT: "autoscaler"}
     low, high, metrics, behavior = scaler.min_replicas, scaler.max_replicas, scaler.metrics, scaler.behavior
     spec: dict[str, object] = {
         "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},

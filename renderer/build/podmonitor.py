@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, MonitorPlan, SharedPlan
 from renderer.yamlio import SharedMap
@@ -27,7 +28,7 @@ def pod_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
     spec = {
         "selector": {
             "matchLabels": {"leaderworkerset.sigs.k8s.io/worker-index": "0"},
-            "matchExpressions": [{"key": "llmaz.io/model-name", "operator": "Exists"}],
+            "matchExpressions": [{"key": wellknown.MODEL_NAME, "operator": "Exists"}],
         },
         "podMetricsEndpoints": [{"port": "http", "interval": monitor.interval, "relabelings": list(_RELABELINGS)}],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import (
     Body,
@@ -19,9 +20,9 @@ from renderer.plan import (
 )
 from renderer.yamlio import SharedMap
 
-_GROUP = "inference.networking.k8s.io"
+_GROUP = wellknown.POOL_GROUP
 _GRPC, _HEALTH, _METRICS = 9002, 9003, 9090
-_SELECTOR_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/component")
+_SELECTOR_LABELS = (wellknown.NAME, wellknown.COMPONENT)
 # The picker answers for these services with and without leader election; without, both fail until it has read the pool.
 _LIVENESS_PROBE = SharedMap(
     {"grpc": {"port": _HEALTH, "service": "liveness"}, "initialDelaySeconds": 5, "periodSeconds": 10},

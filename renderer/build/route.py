@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import (
-    MODEL_HEADER,
     Body,
     Manifest,
     PackedRoute,
@@ -19,6 +19,7 @@ from renderer.plan import (
     TokenLimit,
     TrafficPlan,
 )
+from renderer.wellknown import MODEL_HEADER
 from renderer.yamlio import SharedMap
 
 # The metadata keys under which the AI gateway counts the tokens of a request, by their kind.
@@ -91,7 +92,7 @@ def _rule(route: RoutePlan | PackedRule) -> Body:
 def _backend_reference(target: RouteTarget) -> Body:
     if target.pool:
         return {
-            "group": "inference.networking.k8s.io",
+            "group": wellknown.POOL_GROUP,
             "kind": "InferencePool",
             "name": target.name,
             "weight": 1,

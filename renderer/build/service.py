@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from renderer import wellknown
 from renderer.plan import Body, Manifest, Plan, Port, leader_selector, name_origins
 from renderer.yamlio import SharedMap
 
@@ -13,12 +14,12 @@ def lb_service(plan: Plan) -> list[Manifest]:
 
     Name and number of the port are the runner's (docs/deviations.md#bugs-of-the-operator, 32).
     """
-    return [_service(plan, f"{plan.name}-lb", {})]
+    return [_service(plan, plan.name + wellknown.LB_SERVICE, {})]
 
 
 def leaders_service(plan: Plan) -> list[Manifest]:
     """One where a route leads to the workload: headless, so that DNS answers with every ready leader."""
-    return [_service(plan, f"{plan.name}-leaders", {"clusterIP": "None"})] if plan.host else []
+    return [_service(plan, plan.name + wellknown.LEADERS_SERVICE, {"clusterIP": "None"})] if plan.host else []
 
 
 def _service(plan: Plan, name: str, spec: Body) -> Manifest:

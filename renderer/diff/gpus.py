@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity
+from renderer import quantity, wellknown
 from renderer.diff.objects import Body
 from renderer.json_values import list_at, map_at, maps_at
 
-_FLAVORS = "llmaz.io/inference-service-flavors"
+_FLAVORS = wellknown.FLAVORS
 _REQUIRED = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _OF_NO_KIND = ("kubernetes.io/", "topology.kubernetes.io/")  # system, processor, zone
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey
@@ -14,12 +15,12 @@ from renderer.json_values import map_at, maps_at, value_at
 
 # Annotations that the renderer puts on a workload, and the word that people use for each.
 _ANNOTATIONS = {
-    "renderer.llmaz.io/backend": "backend",
-    "renderer.llmaz.io/engine-version": "engine version",
-    "renderer.llmaz.io/model-revision": "model revision",
-    "renderer.llmaz.io/served-model-name": "public name",
+    wellknown.BACKEND: "backend",
+    wellknown.ENGINE_VERSION: "engine version",
+    wellknown.MODEL_REVISION: "model revision",
+    wellknown.SERVED_MODEL_NAME: "public name",
 }
-_MODEL = "llmaz.io/model-name"
+_MODEL = wellknown.MODEL_NAME
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
+from renderer import wellknown
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey
 from renderer.json_values import value_at
 
 _LABELS = ("spec", "leaderWorkerTemplate", "workerTemplate", "metadata", "labels")
-_APP = "app.kubernetes.io/name"
+_APP = wellknown.NAME
 _ALIKE = 0.85  # least share of common fields, names not counted
 _ALIKE_OF_ANOTHER_MODEL = 0.95
 _MOST = 900  # pairs of one namespace and kind that are compared: beyond it nobody reads names one by one
@@ -94,7 +95,7 @@ def _pairs_sharing(
 def _similarity(was: ObjectKey, old: Body, key: ObjectKey, body: Body) -> tuple[float, float]:
     """The share of fields that two objects have in common (0 to 1), and the least share that a rename needs."""
     swaps = [(was.name, key.name), (was.namespace, key.namespace)]
-    models = value_at(old, *_LABELS, "llmaz.io/model-name"), value_at(body, *_LABELS, "llmaz.io/model-name")
+    models = value_at(old, *_LABELS, wellknown.MODEL_NAME), value_at(body, *_LABELS, wellknown.MODEL_NAME)
     if models[0] != models[1] and all(isinstance(model, str) for model in models):
         swaps.append((str(models[0]), str(models[1])))
     new_leaves = set(_leaves(body, []))

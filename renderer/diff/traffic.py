@@ -8,11 +8,12 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.diff.objects import Body, Items, ObjectKey
 from renderer.json_values import list_at, map_at, maps_at, value_at
 
 ROUTE, LIMITS, RIGHTS, PROVIDER = "AIGatewayRoute", "BackendTrafficPolicy", "SecurityPolicy", "Backend"
-_MODEL = "x-ai-eg-model"
+_MODEL = wellknown.MODEL_HEADER
 _INSIDE = ".svc.cluster.local"
 
 

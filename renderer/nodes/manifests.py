@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer import check, yamlio
+from renderer import check, wellknown, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, has_errors
 from renderer.nodes.demand import FleetDemand, fleet_demand
@@ -18,7 +18,7 @@ from renderer.source.tree import CONFIG
 
 Body = dict[str, object]
 
-_LABELS = {"app.kubernetes.io/part-of": "llmaz", "app.kubernetes.io/managed-by": "llmaz-renderer"}
+_LABELS = wellknown.own_labels("", "")
 _GROUP = "karpenter.k8s.aws"
 
 

@@ -7,21 +7,17 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
+from renderer import wellknown
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector
 from renderer.json_values import text_at
 from renderer.plan import Body, MonitorPlan, Pod, Scaler, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
+from renderer.wellknown import METRICS_PATH
 
 KIND = "PodMonitor"
-METRICS_PATH = "renderer.llmaz.io/metrics-path"
 _NAME = "llmaz-engines"
-_LABELS = {
-    "app.kubernetes.io/name": _NAME,
-    "app.kubernetes.io/component": "monitoring",
-    "app.kubernetes.io/part-of": "llmaz",
-    "app.kubernetes.io/managed-by": "llmaz-renderer",
-}
+_LABELS = wellknown.own_labels(_NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
 _VARIABLE: Callable[[Body], object] = itemgetter("name")

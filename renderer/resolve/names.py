@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Origin
 
@@ -46,8 +47,8 @@ def _validate_app_name(app: App, size: int, groups: int, diagnostics: Collector)
         longest = name if size == 1 else f"{name}-{max(groups - 1, 0)}"
         most = _DNS_LABEL - _REVISION - (len(longest) - len(name))
         limit = _DNS_LABEL - _REVISION
-        if len(name) + len("-leaders") > _DNS_LABEL:
-            longest, limit = f"{name}-leaders", _DNS_LABEL
+        if len(name) + len(wellknown.LEADERS_SERVICE) > _DNS_LABEL:
+            longest, limit = name + wellknown.LEADERS_SERVICE, _DNS_LABEL
         if len(longest) > limit:
             words = {"name": longest, "length": len(longest), "limit": limit, "most": most}
             diagnostics.add("E281", app.origin("metadata", "name"), **words)

@@ -8,7 +8,7 @@ from typing import Any
 from renderer import component_versions
 from renderer.api import RenderConfig
 from renderer.check.graph.view import ExternalObjects, Place
-from renderer.plan import MAX_PACKED_ROUTE_RULES
+from renderer.wellknown import MAX_PACKED_ROUTE_RULES
 
 _NAME, _NAMESPACE, _DOMAIN = "llmaz-gateway", "llmaz-system", "cluster.local"
 

@@ -13,7 +13,7 @@ from renderer.check.finding import Body, IndexedFinding
 from renderer.check.graph.gateways import hostnames_overlap, listener_admission
 from renderer.check.graph.view import ExternalObjects, ObjectView, Place
 from renderer.diagnostics import Path
-from renderer.plan import (
+from renderer.wellknown import (
     MANY_ROUTES,
     MANY_WITH_KEYS,
     MAX_PACKED_ROUTE_RULES,

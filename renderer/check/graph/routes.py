@@ -17,7 +17,7 @@ from renderer.check.graph.gateways import validate_parents
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.view import ObjectView, kind_in
 from renderer.diagnostics import Path
-from renderer.plan import MODEL_HEADER
+from renderer.wellknown import MODEL_HEADER
 
 _MAX_NAME = 222  # ai-eg-route-not-found-response-<name> has at most 253 characters
 

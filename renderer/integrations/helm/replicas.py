@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer import wellknown
 from renderer.integrations.helm.actions import Actions
 
 _LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
@@ -62,7 +63,11 @@ def mark_replicas(
     condition = f"ge (int $app.{key}) 2"
     budget_positions: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
     for name in workloads.keys() - budgets:
-        objects = [("LeaderWorkerSet", name), ("Service", f"{name}-lb"), ("Service", f"{name}-leaders")]
+        objects = [
+            ("LeaderWorkerSet", name),
+            ("Service", name + wellknown.LB_SERVICE),
+            ("Service", name + wellknown.LEADERS_SERVICE),
+        ]
         position = max(
             i for i, piece in enumerate(pieces) if (piece.body["kind"], piece.body["metadata"]["name"]) in objects
         )

@@ -8,6 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer import wellknown
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Stop
 from renderer.plan import Body, SharedNeed
@@ -178,22 +179,15 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         app_annotations.validate_app_annotations(app, diagnostics)
     skip_loaders = app.annotations.get(app_annotations.SKIP) == "true"
     names.validate_family_name(claim.main, diagnostics)
-    labels = SharedMap(
-        {
-            "app.kubernetes.io/name": app.label,
-            "app.kubernetes.io/component": "inference-server",
-            "app.kubernetes.io/part-of": "llmaz",
-            "app.kubernetes.io/managed-by": "llmaz-renderer",
-        }
-    )
+    labels = SharedMap({**wellknown.own_labels(app.label, "inference-server")})
     pod_labels = {
         **labels,
-        "llmaz.io/model-name": claim.main.name,
-        "llmaz.io/model-family-name": claim.main.spec["familyName"],
+        wellknown.MODEL_NAME: claim.main.name,
+        wellknown.MODEL_FAMILY: claim.main.spec["familyName"],
     }
     inftyai_scheduler = policy == flavors.INFTYAI
     flavor_names = claim.flavors or (flavors.flavor_names(claim.main) if inftyai_scheduler else ())
-    annotations = {"llmaz.io/inference-service-flavors": ",".join(flavor_names)} if flavor_names else {}
+    annotations = {wellknown.FLAVORS: ",".join(flavor_names)} if flavor_names else {}
     hardening = app.spec.get("hardening") or context.hardening
     if hardening == "restricted" and not skip_loaders:
         for name in dict.fromkeys(model_weights.loader for model_weights in weights if model_weights.loader):

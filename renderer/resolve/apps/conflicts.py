@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from renderer import wellknown
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.resolve.apps import model_routes
 from renderer.resolve.apps.variants import app_variants
-from renderer.resolve.gateway import pools, routing, settings, streaming
+from renderer.resolve.gateway import routing, settings, streaming
 
-_SUFFIXES = ("-lb", "-leaders")  # of the Services of a LeaderWorkerSet
+_SUFFIXES = (wellknown.LB_SERVICE, wellknown.LEADERS_SERVICE)  # of the Services of a LeaderWorkerSet
 
 
 def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
@@ -23,7 +24,7 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
         owner = owners.setdefault((app.namespace, app.name), app)
         if owner is not app:
             _report_clash("E627", app, owner, app.name, diagnostics)
-    suffixed = [key for key in owners if key[1].endswith((*_SUFFIXES, pools.SUFFIX))]  # rarely any
+    suffixed = [key for key in owners if key[1].endswith((*_SUFFIXES, wellknown.PICKER))]  # rarely any
     for app in (*inputs.apps, *split) if suffixed else ():
         for suffix in _SUFFIXES:
             service_name = app.name + suffix
@@ -32,7 +33,9 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
                 code = "E627" if app.variant_of or clashing_app.variant_of else "E288"
                 _report_clash(code, first, second, service_name, diagnostics)
     for namespace, name in suffixed:
-        pool_app = owners.get((namespace, name.removesuffix(pools.SUFFIX))) if name.endswith(pools.SUFFIX) else None
+        pool_app = (
+            owners.get((namespace, name.removesuffix(wellknown.PICKER))) if name.endswith(wellknown.PICKER) else None
+        )
         if pool_app and routing.mode(pool_app, settings.read_gateway_settings(inputs.config, namespace)) == "pool":
             _report_clash("E288", owners[namespace, name], pool_app, name, diagnostics)
     _report_provider_clashes(inputs, {(app.namespace, app.name) for app in split}, diagnostics)

@@ -11,7 +11,7 @@ from typing import NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import patterns
+from renderer import patterns, wellknown
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.plan import Plan, RouteTarget, Steering, TrafficPlan
@@ -23,7 +23,7 @@ from renderer.resolve.gateway import pickers, routing
 from renderer.resolve.gateway.routing import BackendShare, RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
 
-_GROUPS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io", "")
+_GROUPS = (wellknown.POOL_GROUP, "inference.networking.x-k8s.io", "")
 _OLD_GROUP = "inference.networking.x-k8s.io"
 _PRIORITIES = {"Critical": 10, "Standard": 0, "Sheddable": -10}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from renderer import wellknown
 from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin
 from renderer.plan import ModelPlan, SharedNeed
@@ -34,11 +35,8 @@ def model_plan(inputs: Inputs, catalog: Catalog, name: str, diagnostics: Collect
     return ModelPlan(
         name=name,
         labels={
-            "app.kubernetes.io/name": name,
-            "app.kubernetes.io/component": "model",
-            "app.kubernetes.io/part-of": "llmaz",
-            "app.kubernetes.io/managed-by": "llmaz-renderer",
-            "llmaz.io/model-family-name": model.spec["familyName"],
+            **wellknown.own_labels(name, "model"),
+            wellknown.MODEL_FAMILY: model.spec["familyName"],
         },
         spec=_render_spec(inputs.config, catalog, model, origin.at("spec"), diagnostics),
         origins=lambda: {(): origin, ("name",): origin.at("metadata", "name"), ("spec",): origin.at("spec")},

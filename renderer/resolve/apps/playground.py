@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.json_values import map_at, maps_at
@@ -21,7 +22,6 @@ from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_validation, backend_runtime, compilation, dialect, lora, preparation
-from renderer.resolve.engine.backend_runtime import PORT
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults, images
@@ -29,6 +29,7 @@ from renderer.resolve.pod import pod_template, pods
 from renderer.resolve.pod.pod_template import PatchedPod
 from renderer.resolve.weight_sources import PULLED
 from renderer.template import TemplateError
+from renderer.wellknown import PORT
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
@@ -223,13 +224,13 @@ def _patch_pod(
 def _workload_annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
     """The annotations of the LeaderWorkerSet, each where its value is known."""
     main = base.weights[0]
-    annotations = {"renderer.llmaz.io/backend": run.engine.runtime.name}
+    annotations = {wellknown.BACKEND: run.engine.runtime.name}
     if run.version:
-        annotations["renderer.llmaz.io/engine-version"] = run.version
+        annotations[wellknown.ENGINE_VERSION] = run.version
     if main.revision:
-        annotations["renderer.llmaz.io/model-revision"] = main.revision
+        annotations[wellknown.MODEL_REVISION] = main.revision
     if run.engine.templated or app.spec.get("servedModelName"):
-        annotations["renderer.llmaz.io/served-model-name"] = _client_model_name(context, app, base, run, diagnostics)
+        annotations[wellknown.SERVED_MODEL_NAME] = _client_model_name(context, app, base, run, diagnostics)
     return annotations
 
 

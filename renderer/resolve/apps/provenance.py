@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Pod
@@ -36,7 +37,6 @@ _TEMPLATE: Path = ("explain", "template")
 _POD: Path = (*_TEMPLATE, "spec")
 _RUNNER: Path = ("spec", "containers", 0)
 _ANNOTATIONS: Path = ("explain", "annotations")
-_PREFIX = "renderer.llmaz.io/"
 _Origins = Iterator[tuple[Path, Origin]]
 _LayerOrigins = Mapping[str, Sequence[Origin]]  # by variable, the winning layer's last
 
@@ -170,15 +170,15 @@ def _container_origins(planned: PlannedPlayground, env: _LayerOrigins) -> _Origi
 
 def _annotation_origins(context: RunContext, app: App, base: AppBase, run: EngineRun) -> _Origins:
     if run.backend_config.get("backendName"):
-        yield (*_ANNOTATIONS, _PREFIX + "backend"), app.origin(*_BACKEND, "backendName")
+        yield (*_ANNOTATIONS, wellknown.BACKEND), app.origin(*_BACKEND, "backendName")
     elif context.inputs.config.get("backend"):
-        yield (*_ANNOTATIONS, _PREFIX + "backend"), context.inputs.config.origin("backend")
-    yield (*_ANNOTATIONS, _PREFIX + "engine-version"), run.version_layers[-1].origin
+        yield (*_ANNOTATIONS, wellknown.BACKEND), context.inputs.config.origin("backend")
+    yield (*_ANNOTATIONS, wellknown.ENGINE_VERSION), run.version_layers[-1].origin
     by_path = run.engine.spec.get("servedName") in ("directory", "model")
     own_name = by_path and backend_runtime.name_in_engine(run.engine, run.served_name, run.words) != run.served_name
     routed = routing.mode(app, gateway_settings(context, app.namespace)) != "off"
     served = base.weights[0].origin if own_name and not routed else routing.name_origin(app, base.claim.main)
-    yield (*_ANNOTATIONS, _PREFIX + "served-model-name"), served
+    yield (*_ANNOTATIONS, wellknown.SERVED_MODEL_NAME), served
 
 
 def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
@@ -186,13 +186,13 @@ def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
     main, claim = base.claim.main, base.claim
     labels: Path = (*_TEMPLATE, "metadata", "labels")
     field_origins: dict[Path, Origin] = {
-        (*labels, "llmaz.io/model-name"): app.origin(*claim.models[0].path),
-        (*labels, "llmaz.io/model-family-name"): Origin(main.document, ("spec", "familyName")),
-        (*_ANNOTATIONS, _PREFIX + "model-revision"): base.weights[0].origin.at("revision"),
-        (*_ANNOTATIONS, _PREFIX + "served-model-name"): app.origin("spec", "servedModelName"),
+        (*labels, wellknown.MODEL_NAME): app.origin(*claim.models[0].path),
+        (*labels, wellknown.MODEL_FAMILY): Origin(main.document, ("spec", "familyName")),
+        (*_ANNOTATIONS, wellknown.MODEL_REVISION): base.weights[0].origin.at("revision"),
+        (*_ANNOTATIONS, wellknown.SERVED_MODEL_NAME): app.origin("spec", "servedModelName"),
     }
     if claim.flavors:
-        annotation: Path = (*_TEMPLATE, "metadata", "annotations", "llmaz.io/inference-service-flavors")
+        annotation: Path = (*_TEMPLATE, "metadata", "annotations", wellknown.FLAVORS)
         field_origins[annotation] = app.origin(*claim.flavors_path)
     field_origins |= {("explain", "source", i): weights.origin for i, weights in enumerate(base.weights)}
     return field_origins | dict(_node_label_origins(base))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.json_values import maps_at, text_at
@@ -13,11 +14,11 @@ from renderer.resolve import monitoring, names, target_versions
 from renderer.resolve.apps import provenance
 from renderer.resolve.apps.app_base import AppBase, resolve_base
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine.backend_runtime import PORT
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import pods
+from renderer.wellknown import PORT
 
 _POLICY = "RecreateGroupOnPodRestart"
 
@@ -52,8 +53,8 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         file=app.file,
         labels=base.labels,
         annotations={
-            **({"renderer.llmaz.io/model-revision": revision} if revision else {}),
-            **({"renderer.llmaz.io/served-model-name": served_name} if served_name else {}),
+            **({wellknown.MODEL_REVISION: revision} if revision else {}),
+            **({wellknown.SERVED_MODEL_NAME: served_name} if served_name else {}),
         },
         replicas=count,
         size=size,

@@ -22,6 +22,7 @@ from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
 from renderer.template import Filler, Words, share_maps, split_template
+from renderer.wellknown import PORT
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ModelEngineSpec, RecommendedConfigSpec, VariantSpec
@@ -51,7 +52,6 @@ WORDS = frozenset(
     ]
 )
 _MOST_FAILURES = 2**31 - 1
-PORT = 8080  # the one port of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
 
 
 def constant_words(drain: int) -> Words:

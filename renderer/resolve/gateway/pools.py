@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin
 from renderer.json_values import list_at
@@ -16,7 +17,6 @@ from renderer.resolve.gateway.pickers import find_picker
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.yamlio import SharedMap
 
-SUFFIX = "-epp"
 _METRICS_EFFECTS = {  # of variables and options that these keys of `engine.metrics` list
     "guardedBy": "puts its metrics behind a key, and the picker has none",
     "turnedOffBy": "turns its metrics off, by which the picker chooses",
@@ -93,9 +93,9 @@ def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -
             picker_preset.config(words), context.pod_defaults.annotations
         )
     config, annotations = context.picker_configs[key]
-    labels = SharedMap({**plan.labels, "app.kubernetes.io/component": _COMPONENT})
+    labels = SharedMap({**plan.labels, wellknown.COMPONENT: _COMPONENT})
     return PoolPlan(
-        name=plan.name + SUFFIX,
+        name=plan.name + wellknown.PICKER,
         origin=picker_preset.origin,
         labels=labels,
         image=picker_preset.image,
@@ -117,7 +117,7 @@ def _config_and_annotations(config: str, annotations: Body) -> tuple[Body, Body]
     """
     import hashlib  # few runs need it
 
-    mark = {"renderer.llmaz.io/config": hashlib.sha256(config.encode()).hexdigest()[:16]}
+    mark = {wellknown.PICKER_CONFIG: hashlib.sha256(config.encode()).hexdigest()[:16]}
     return SharedMap({"config.yaml": config}), SharedMap({**mark, **annotations})
 
 

@@ -11,24 +11,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from renderer import wellknown
 from renderer.api import App, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
-from renderer.plan import (
-    MANY_ROUTES,
-    MANY_WITH_KEYS,
-    MESSAGE_BYTES,
-    RULE_BYTES,
-    Body,
-    PackedRule,
-    Plan,
-    RoutePlan,
-    RouteTarget,
-    SharedNeed,
-    TokenLimit,
-)
+from renderer.plan import Body, PackedRule, Plan, RoutePlan, RouteTarget, SharedNeed, TokenLimit
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.schema import spec_default
+from renderer.wellknown import MANY_ROUTES, MANY_WITH_KEYS, MESSAGE_BYTES, RULE_BYTES
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
@@ -413,14 +403,7 @@ _LABEL_CACHE: dict[str, Body] = {}
 def labels(name: str) -> Body:
     """The labels of the objects of a route; cached, so that all share one map."""
     if name not in _LABEL_CACHE:
-        _LABEL_CACHE[name] = SharedMap(
-            {
-                "app.kubernetes.io/name": name,
-                "app.kubernetes.io/component": "route",
-                "app.kubernetes.io/part-of": "llmaz",
-                "app.kubernetes.io/managed-by": "llmaz-renderer",
-            }
-        )
+        _LABEL_CACHE[name] = SharedMap({**wellknown.own_labels(name, "route")})
     return _LABEL_CACHE[name]
 
 

@@ -13,12 +13,12 @@ from msgspec import Struct
 from renderer import component_versions, jwt_providers, schema
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.plan import MAX_PACKED_ROUTE_RULES, MAX_RULES, MODEL_HEADER, Body, GatewayPlan
+from renderer.plan import Body, GatewayPlan
 from renderer.resolve import target_versions
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
+from renderer.wellknown import MAX_PACKED_ROUTE_RULES, MAX_RULES, MODEL_HEADER, TENANT_HEADER
 
-TENANT_HEADER = "x-tenant-id"
 _API_KEY_HEADER = "x-api-key"  # the default header for API keys
 _DEFAULTS: Mapping[str, object] = {
     "mode": "backend",

@@ -1,0 +1,45 @@
+"""What several rooms agree on: the keys of labels and annotations, suffixes of names, ports, headers and limits."""
+
+from __future__ import annotations
+
+# Labels, and the annotations that the operator knows too.
+NAME = "app.kubernetes.io/name"
+COMPONENT = "app.kubernetes.io/component"
+PART_OF = "app.kubernetes.io/part-of"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+MODEL_NAME = "llmaz.io/model-name"
+MODEL_FAMILY = "llmaz.io/model-family-name"
+FLAVORS = "llmaz.io/inference-service-flavors"
+
+# Annotations of the renderer's own.
+OWN_PREFIX = "renderer.llmaz.io/"
+BACKEND = OWN_PREFIX + "backend"
+ENGINE_VERSION = OWN_PREFIX + "engine-version"
+MODEL_REVISION = OWN_PREFIX + "model-revision"
+SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
+PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
+METRICS_PATH = OWN_PREFIX + "metrics-path"
+
+# Suffixes of the names of an app's objects.
+LB_SERVICE = "-lb"
+LEADERS_SERVICE = "-leaders"
+CONFIG_MAP = "-config"
+PICKER = "-epp"
+
+PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
+MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
+TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other
+POOL_GROUP = "inference.networking.k8s.io"
+
+# Limits of a Gateway (docs/design/gateway.md#message-size, docs/design/gateway.md#memory).
+MESSAGE_BYTES, RULE_BYTES = 4 << 20, 3400  # of a message of the control plane, and of a rule in it
+MAX_RULES, MAX_PACKED_ROUTE_RULES = 1200, 1400  # in such a message, one for each route or packed
+MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square
+MANY_WITH_KEYS = 250  # models, above which API keys may fill the message
+
+
+def own_labels(name: str, component: str) -> dict[str, str]:
+    """The labels of an object that the renderer makes."""
+    labels = {NAME: name} if name else {}
+    labels |= {COMPONENT: component} if component else {}
+    return {**labels, PART_OF: "llmaz", MANAGED_BY: "llmaz-renderer"}
