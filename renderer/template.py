@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from renderer.yamlio import SharedMap
 
-Words = Mapping[str, Any]
+Words = Mapping[str, object]
 Filler = Callable[[Words], Any]
 
 _WORD = re.compile(r"\{\{\s*\.?([A-Za-z]\w*)\s*\}\}")
@@ -218,9 +218,10 @@ def _sum_filler(word: str, number: int, known: frozenset[str], path: tuple[str |
     if word not in known:
         raise TemplateError(f"no word is called '{word}'", path, word)
 
-    def fill(words: Words) -> Any:
+    def fill(words: Words) -> object:
+        value: Any = words[word]
         try:
-            return words[word] + number
+            return value + number
         except TypeError as error:
             raise TemplateError(str(error), path) from None
 

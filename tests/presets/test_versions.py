@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from renderer.api import BackendRuntime
 from renderer.diagnostics import Collector, Origin
+from renderer.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import backend_runtime, compilation, dialect, versions
@@ -167,9 +168,9 @@ def facts(engine: Engine) -> dict[str, Any]:
         "type": "--spec-type" in line,
         "new names": "--spec-draft-n-max" in line,
         "command": shell.command,
-        "ready": shell.readiness["httpGet"]["path"],
-        "started": shell.startup["httpGet"]["path"],
-        "sleep": stop["sleep"]["seconds"] if "sleep" in stop else None,
+        "ready": value_at(shell.readiness, "httpGet", "path"),
+        "started": value_at(shell.startup, "httpGet", "path"),
+        "sleep": value_at(stop, "sleep", "seconds"),
         "drain option": engine.spec["drain"].get("option"),
         "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
         "draft": not refused(engine, {**PLAIN, **DRAFT}),

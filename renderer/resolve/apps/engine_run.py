@@ -136,7 +136,7 @@ def _compile_for_version(
 ) -> backend_runtime.Engine:
     """The engine in another version than its own. Raises Stop where a template of the runtime is broken there."""
     runtime = context.inputs.runtimes[engine.runtime.name]
-    compiled, problems = compile_engine(context, runtime, engine.constant["DrainSleep"], version)
+    compiled, problems = compile_engine(context, runtime, int(str(engine.constant["DrainSleep"])), version)
     diagnostics.problems += problems
     if compiled is None:
         raise Stop
@@ -227,7 +227,7 @@ def _size_runner(
             merged, images=replacements("image", authors), versions=replacements("version", authors)
         )
     origin = (placement.limits and placement.origins(claim.main)) or app.origin(*_BACKEND, "resources")
-    accelerator = flavors.find_accelerator(inputs, merged.sides.get("limits") or {}, origin, diagnostics)
+    accelerator = flavors.find_accelerator(inputs, merged.sides.get("limits", {}), origin, diagnostics)
     variant = backend_runtime.find_variant(engine, accelerator, placement.has_flavors)
     if variant is None:
         backend_runtime.refuse_accelerator(

@@ -498,7 +498,7 @@ def _upstream_filler(pieces: list[str], unclosed: bool, origin: Origin) -> Fille
                 message = f"nothing fills the placeholder '{{{{ .{piece} }}}}'; {known}"
                 raise TemplateError(message, origin.path, "" if piece in _UPSTREAM else piece)
             else:
-                texts.append(words[piece])
+                texts.append(str(words[piece]))
         return "".join(texts)
 
     return fill

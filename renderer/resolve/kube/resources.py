@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from renderer import quantity
 from renderer.diagnostics import Collector, Path
-from renderer.plan import Body
 from renderer.resolve.layers import History, Position, ValueLayer
 
 _FIRST = ("cpu", "memory")
@@ -19,7 +18,7 @@ _OTHER = {"limits": "requests", "requests": "limits"}
 class MergedResources(Struct, frozen=True):
     """`{limits, requests}`, and the history by side and name. An amount that follows the other side has that last."""
 
-    sides: Body
+    sides: Mapping[str, Mapping[str, str]]
     history: History
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from renderer import schema
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path, suggestion
-from renderer.json_values import list_at, maps_at
+from renderer.json_values import list_at, map_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
@@ -47,7 +47,7 @@ _RUNNER_HINTS = {
 }
 _DIRECTIVE = "$patch"
 _DELETE = "delete"
-_MergeKeys = Mapping[str, Any]  # a node of the tree that _merge_keys() returns
+_MergeKeys = Mapping[str, object]  # a node of the tree that _merge_keys() returns
 
 
 class PatchedPod(Struct, frozen=True):
@@ -337,7 +337,7 @@ class _Merge:
                 merged.pop(key, None)
             else:
                 merged[key] = self._merge_value(
-                    key, merged.get(key), value, merge_keys.get(key, {}), origin.at(key), (*path, key)
+                    key, merged.get(key), value, map_at(merge_keys, key), origin.at(key), (*path, key)
                 )
         return merged
 
@@ -360,7 +360,7 @@ class _Merge:
         origin: Origin,
         path: Path,
     ) -> list[Body]:
-        keys: Sequence[str] = merge_keys["="]
+        keys = [str(key) for key in list_at(merge_keys, "=")]
         items, earlier_patches = _Items(old_items, keys), _Items((), keys)
         patched = set()
         for i, patch in enumerate(patches):
