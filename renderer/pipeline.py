@@ -15,7 +15,7 @@ from renderer import build, check, load, resolve, unchanged_items, workers
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, ReusedItems, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
 from renderer.items import Item, items
-from renderer.output import manifest_files
+from renderer.output import foreign_files, manifest_files
 from renderer.output.folder import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, SharedNeed, SharedPlan
@@ -101,7 +101,7 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
         findings = workers.run(partial(kubeconform_items, run), rendered_items, size=len(rendered_items))
         problems += [problem for part in findings for problem in part] + run_kubeconform(options, shared)
     leftovers = manifest_files.folder_state(scope, states)
-    problems += manifest_files.findings(scope, leftovers)
+    problems += foreign_files.findings(scope, leftovers)
 
     changed = [text for text in (*texts, *common_files) if states[text.path] != "same"]
     return RenderResult(

@@ -153,7 +153,7 @@ class ProviderPlan(Struct, frozen=True):
     name: str
     namespace: str
     labels: Body
-    schema: Body
+    schema: Mapping[str, str]
     hostname: str
     port: int
     auth: tuple[str, str, str]

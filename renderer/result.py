@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from renderer.api import Inputs, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic
-from renderer.output import manifest_files
+from renderer.output import foreign_files, manifest_files
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import SharedNeed
 
@@ -67,7 +67,7 @@ def merge_results(
     states = {f"{name}/{path}": state for name, result in environments for path, state in result.states.items()}
     return RenderResult(
         folder=folder,
-        problems=[*_problems(names, results), *manifest_files.findings(scope, leftovers)],
+        problems=[*_problems(names, results), *foreign_files.findings(scope, leftovers)],
         states=states | dict.fromkeys(stale, "gone"),
         texts=[OutputFile(f"{name}/{path}", text) for name, result in environments for path, text in result.texts],
         objects=sum(result.objects for result in results),

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from renderer import schema, yamlio
+from renderer import schema_validation, yamlio
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "bench"
@@ -282,11 +282,11 @@ def floor(size: int) -> tuple[Callable[[], None], Callable[[], None]]:
     def half(first: int) -> None:
         for source in paths[first::2]:
             for document in yamlio.parse(str(source), source.read_bytes())[0]:
-                schema.is_valid(f"input/{document.value['kind'].lower()}", document.value)
+                schema_validation.is_valid(f"input/{document.value['kind'].lower()}", document.value)
         for path, bodies in made[first::2]:
             for body in bodies:
                 group, _, version = body["apiVersion"].rpartition("/")
-                schema.is_valid(f"output/{group or 'core'}/{body['kind'].lower()}_{version}", body)
+                schema_validation.is_valid(f"output/{group or 'core'}/{body['kind'].lower()}_{version}", body)
             with open(path, "wb") as file:
                 file.write("---\n".join(map(yamlio.dump, bodies)).encode())
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from click.testing import CliRunner
 
-from renderer import load, resolve, schema
+from renderer import load, resolve, schema_validation
 from renderer.api import BackendRuntime
 from renderer.cli import cli
 from renderer.diagnostics import WORDINGS
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_preview import option_lines
-from renderer.resolve.engine import backend_runtime, dialect
+from renderer.resolve.engine import image_version, known_options
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -141,7 +141,7 @@ def called_table() -> str:
 
 def gateway_table() -> str:
     """One row a key of RenderConfig's `gateway`, from its schema."""
-    whole = schema.read_schema("input/renderconfig")
+    whole = schema_validation.read_schema("input/renderconfig")
     gateway = whole["properties"]["spec"]["properties"]["gateway"]
     rows = ["| key | default | what it says |", "|---|---|---|"]
     for key, node in keys(gateway, whole):
@@ -193,7 +193,7 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
     """What holds for the engine whatever it serves."""
     engine = spec["engine"]
     command, name, read = spec.get("command") or (), engine["servedName"], engine["options"]
-    yield "version", backend_runtime.version_of_tag(engine, spec["version"])
+    yield "version", image_version.version_of_tag(engine, spec["version"])
     yield "command", code(*command) if command else "the image's own entrypoint"
     yield "reads", reads(engine)
     yield "weights from", ", ".join(SOURCES[source] for source in engine["sources"])
@@ -221,11 +221,11 @@ def listed(spec: Spec) -> str:
         BackendRuntime(name, cast("BackendRuntimeSpec", spec), load.preset(f"backends/{name}"), ours=True),
         OptionListReader(),
     )
-    known = dialect.known_versions(files, runtime)
-    own = dialect.read_option_list(files, runtime, backend_runtime.version_of_tag(spec["engine"], spec["version"]))
+    known = known_options.known_versions(files, runtime)
+    own = known_options.read_option_list(files, runtime, image_version.version_of_tag(spec["engine"], spec["version"]))
     path = spec["engine"]["options"]["list"]
     count = f"[{len(option_lines(own)) if own else 0} options](../../presets/backends/{path})"
-    return f"{count}; those of {dialect.describe_versions(known)}, are known" if len(known) > 1 else count
+    return f"{count}; those of {known_options.describe_versions(known)}, are known" if len(known) > 1 else count
 
 
 def variants(spec: Spec) -> Iterator[tuple[str, str, str]]:
@@ -350,7 +350,7 @@ def held(entry: Spec) -> str:
 def seen(name: str) -> str:
     """What was asked of an engine while it ran, by question and version, the newest first."""
     versions = json.loads((ROOT / "tests" / "engines" / "results.json").read_text("utf-8")).get(name, {})
-    names = sorted(versions, key=dialect.version_key, reverse=True)
+    names = sorted(versions, key=known_options.version_key, reverse=True)
     questions = dict.fromkeys(question for version in names for question in versions[version]["questions"])
     lines = [
         f"| seen | {' | '.join(names)} |",

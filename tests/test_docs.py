@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import pytest
 import yaml
 
-from renderer import schema, yamlio
+from renderer import schema_validation, yamlio
 from renderer.diagnostics import WORDINGS
 from renderer.resolve.engine import backend_runtime
-from renderer.resolve.pod import loader_presets
+from renderer.resolve.pod import loaders
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -243,7 +243,7 @@ def test_commands(page: Path, here: Path, tmp_path: Path, request: pytest.Fixtur
 
 def spec_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The schema of a kind's `spec`, and the whole schema."""
-    whole = schema.read_schema(f"input/{kind.lower()}")
+    whole = schema_validation.read_schema(f"input/{kind.lower()}")
     return whole["properties"]["spec"], whole
 
 
@@ -343,7 +343,7 @@ def test_what_words_are_where_they_mean_nothing(here: Path, llmaz: Llmaz) -> Non
 
 
 def test_the_words_of_loaders() -> None:
-    assert {plain(row[0]) for row in rows("presets.md", "loader words")} == loader_presets.WORDS
+    assert {plain(row[0]) for row in rows("presets.md", "loader words")} == loaders.WORDS
 
 
 def test_every_key_of_engine_has_its_row() -> None:

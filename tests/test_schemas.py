@@ -14,7 +14,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
-import renderer.schema
+import renderer.schema_validation
 from renderer.api import RenderOptions
 from renderer.pipeline import render, write
 from scripts import make_input_types
@@ -189,14 +189,16 @@ def spelt(node: Any, parts: Any) -> Any:
 def test_what_is_usual_is_enough(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No whole schema is prepared for a plain model that has a usual one."""
     asked = []
-    compiled = renderer.schema._compiled
+    compiled = renderer.schema_validation._compiled
 
     def noted(name: str, more: str) -> Any:
         asked.append(name)
         return compiled(name, more)
 
-    monkeypatch.setattr(renderer.schema, "_compiled", noted)
-    monkeypatch.setattr(renderer.schema, "_staged_validator", functools.cache(renderer.schema._StagedValidator))
+    monkeypatch.setattr(renderer.schema_validation, "_compiled", noted)
+    monkeypatch.setattr(
+        renderer.schema_validation, "_staged_validator", functools.cache(renderer.schema_validation._StagedValidator)
+    )
     write(render(RenderOptions(paths=(str(ROOT / "examples" / name),), output=str(tmp_path / "rendered"), write=True)))
     assert "usual/input/playground" in asked
     assert set(asked) & set(KINDS) == set()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer import component_versions, schema, yamlio
+from renderer import component_versions, schema_validation, yamlio
 from renderer.diagnostics import WORDINGS
 from scripts import make_compatibility
 from tests.inputs import CONFIG, error_case
@@ -99,7 +99,9 @@ def said(case: str) -> dict[str, str]:
 
 
 def test_defaults_are_those_of_the_schema() -> None:
-    keys = schema.read_schema("input/renderconfig")["properties"]["spec"]["properties"]["targets"]["properties"]
+    keys = schema_validation.read_schema("input/renderconfig")["properties"]["spec"]["properties"]["targets"][
+        "properties"
+    ]
     assert {key: node["default"] for key, node in keys.items()} == DEFAULTS
 
 
@@ -232,7 +234,7 @@ def test_schemas_of_what_is_too_new(name: str) -> None:
     import jsonschema_rs
 
     late = component_versions.TargetVersions(dict.fromkeys(component_versions.components(), "0.0")).too_new_schema(name)
-    assert "allOf" not in schema.read_schema(name), "its place is taken by what is too new"
+    assert "allOf" not in schema_validation.read_schema(name), "its place is taken by what is too new"
     if not late:
         return
     refusing = jsonschema_rs.Draft7Validator(late.schema)

@@ -14,7 +14,7 @@ from functools import cache, partial
 
 from msgspec.structs import replace
 
-from renderer import component_versions, schema
+from renderer import component_versions, schema_validation
 from renderer.api import Inputs, Scope
 from renderer.check.api_versions import validate_api_versions
 from renderer.check.cel import cel_rules
@@ -85,7 +85,7 @@ def precompile_rules(scope: Scope) -> None:
     if process_count(len(scope.tree.files)) > 1:
         targets = component_versions.target_versions(scope.config.get("targets") or {})
         for version, kind in _COMMON_KINDS:
-            _valid_bodies(schema.name_of(version, kind), (), targets)
+            _valid_bodies(schema_validation.name_of(version, kind), (), targets)
 
 
 def external_objects(inputs: Inputs) -> ExternalObjects:
@@ -103,7 +103,7 @@ def external_objects(inputs: Inputs) -> ExternalObjects:
     broken: set[Key] = set()
     for body in inputs.foreign_objects:
         if (key := _key(body)) and body["metadata"].get("namespace") not in own_namespaces:
-            if not schema.has_schema(schema.name_of(body["apiVersion"], body["kind"])):
+            if not schema_validation.has_schema(schema_validation.name_of(body["apiVersion"], body["kind"])):
                 continue
             if any(validate_object(body)):
                 broken.add(key)  # it exists, but rules cannot look into it
@@ -126,7 +126,7 @@ def manifest_validator(
     for (version, kind), bodies in kinds.items():
         valid: Sequence[Body] = ()
         with suppress(Exception):  # raised again when the body is validated alone, where its file is known
-            valid = _valid_bodies(schema.name_of(version, kind), bodies, external.targets)
+            valid = _valid_bodies(schema_validation.name_of(version, kind), bodies, external.targets)
         if len(valid) < len(bodies):
             doubtful.update(map(id, bodies))
             doubtful.difference_update(map(id, valid))
@@ -136,7 +136,7 @@ def manifest_validator(
 def _valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions.TargetVersions | None) -> list[Body]:
     """Those of the bodies, all of the kind of one schema, without findings of `validate_object`."""
     too_new = targets.too_new_schema(name) if targets else None
-    valid = schema.valid_values(name, bodies, too_new.schema if too_new else "")
+    valid = schema_validation.valid_values(name, bodies, too_new.schema if too_new else "")
     for rule in _rules(name):
         valid = [body for body in valid if not any(rule(body))]
     return valid
@@ -197,7 +197,7 @@ def validate_documents(
         ):
             problems.append(make_diagnostic("E501", document.origin()))
             continue
-        if not schema.has_schema(schema.name_of(value["apiVersion"], value["kind"])):
+        if not schema_validation.has_schema(schema_validation.name_of(value["apiVersion"], value["kind"])):
             unknown.append(document)
             if _key(value):
                 unjudged.append(document)
@@ -267,17 +267,20 @@ def validate_object(
     """Findings about one object of a kind with a schema: of its schema, then of the other rules for its kind. `raw`:
     the scalar at a path as its author wrote it; `targets`: the target versions.
     """
-    name = schema.name_of(body["apiVersion"], body["kind"])
+    name = schema_validation.name_of(body["apiVersion"], body["kind"])
     too_new = targets.too_new_schema(name) if targets else None
-    if targets and too_new and not schema.is_valid(name, body, too_new.schema):
+    if targets and too_new and not schema_validation.is_valid(name, body, too_new.schema):
         yield from validate_api_versions(targets, too_new, body)
         too_new = None
-    if not too_new and not schema.is_valid(name, body):
-        for schema_finding in schema.findings(name, body):
+    if not too_new and not schema_validation.is_valid(name, body):
+        for schema_finding in schema_validation.findings(name, body):
             yield (
                 schema_finding.code,
                 schema_finding.path,
-                {**schema.message_words(schema_finding, raw(schema_finding.path)), "key": schema_finding.key},
+                {
+                    **schema_validation.message_words(schema_finding, raw(schema_finding.path)),
+                    "key": schema_finding.key,
+                },
             )
         return
     for rule in _rules(name):

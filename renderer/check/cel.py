@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from renderer import schema
+from renderer import schema_validation
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 
@@ -103,7 +103,7 @@ def cel_rules(name: str) -> Callable[[Body], Sequence[Finding]] | None:
     A rule that cannot be evaluated is broken. Transition rules, from an old object to a new one, are left out.
     """
     rules = name.replace("output/", "cel/", 1)
-    return _cached_validator(rules) if schema.has_schema(rules) else None
+    return _cached_validator(rules) if schema_validation.has_schema(rules) else None
 
 
 class _Node:
@@ -214,7 +214,7 @@ _Validate = Callable[[_Node, object, Path], Iterator[Finding]]
 
 def root(name: str) -> _Node:
     """The root node of the CEL rules of a kind."""
-    with open(schema.path_of(name), "rb") as file:
+    with open(schema_validation.path_of(name), "rb") as file:
         raw = json.loads(file.read())
     nodes: list[_Node] = []
     for node in raw["nodes"]:
@@ -226,7 +226,7 @@ def _cached_validator(name: str) -> Callable[[Body], tuple[Finding, ...]]:
     """A function from an object of the kind to its findings, cached by the visible part of the object."""
     top = root(name)
     accepted = [top.schema_of(visible) for visible in ACCEPTED.get(name, ())]
-    is_common = schema.validator(json.dumps({"anyOf": accepted})) if accepted else None
+    is_common = schema_validation.validator(json.dumps({"anyOf": accepted})) if accepted else None
     findings_by_object: dict[bytes, tuple[Finding, ...]] = {
         _key(visible): () for visible in ALSO_ACCEPTED.get(name, ())
     }

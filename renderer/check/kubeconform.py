@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from renderer import schema
+from renderer import schema_validation
 from renderer.check.finding import locate_finding
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, make_diagnostic
 from renderer.plan import Manifest
@@ -43,7 +43,15 @@ def kubeconform(
 
 def _run(program: str, folder: str) -> list[dict[str, object]]:
     """The resources that kubeconform reports. Raises RenderError when it cannot be run."""
-    command = [program, "-strict", "-output", "json", "-schema-location", f"{schema.FOLDER}/output/{_LAYOUT}", folder]
+    command = [
+        program,
+        "-strict",
+        "-output",
+        "json",
+        "-schema-location",
+        f"{schema_validation.FOLDER}/output/{_LAYOUT}",
+        folder,
+    ]
     try:
         run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
         resources = json.loads(run.stdout)["resources"]

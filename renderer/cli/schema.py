@@ -14,12 +14,13 @@ from renderer.cli.standard_streams import write
 @click.argument("kind", required=False)
 def schema_(kind: str | None) -> None:
     """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""
-    from renderer import schema
+    from renderer import schema_validation
     from renderer.diagnostics import suggestion
 
-    folder = os.path.join(schema.FOLDER, "input")
+    folder = os.path.join(schema_validation.FOLDER, "input")
     kinds = {
-        schema.read_schema(f"input/{name[:-5]}").get("title", name[:-5]): name for name in sorted(os.listdir(folder))
+        schema_validation.read_schema(f"input/{name[:-5]}").get("title", name[:-5]): name
+        for name in sorted(os.listdir(folder))
     }
     if kind is None:
         write("".join(f"{title}\n" for title in sorted(kinds)))

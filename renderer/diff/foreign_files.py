@@ -9,23 +9,23 @@ from msgspec.structs import replace
 
 from renderer.api import Scope
 from renderer.diagnostics import Diagnostic
-from renderer.output import manifest_files
+from renderer.output import foreign_files, manifest_files
 from renderer.source.commit import CommitTree
 
 
-def foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
+def report_foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
     """An error for each foreign file. `rendered`: the paths that the inputs render to. Raises RenderError."""
     file_system = scope.options.file_system
     if not isinstance(file_system, CommitTree):
         scope = replace(scope, options=replace(scope.options, compare=True))
-        return manifest_files.findings(scope, manifest_files.folder_state(scope, dict.fromkeys(rendered, "same")))
+        return foreign_files.findings(scope, manifest_files.folder_state(scope, dict.fromkeys(rendered, "same")))
     committed, expected, is_allowed = (
         file_system.below(scope.folder),
         {*rendered},
-        manifest_files.allowed_foreign(scope),
+        foreign_files.allowed_foreign(scope),
     )
     candidates = [
-        path for path in committed if manifest_files.is_synced(path) and path not in expected and not is_allowed(path)
+        path for path in committed if foreign_files.is_synced(path) and path not in expected and not is_allowed(path)
     ]
     charts = {os.path.dirname(path) for path in committed if os.path.basename(path) == "Chart.yaml"} - {""}
     regular = [
@@ -38,4 +38,4 @@ def foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnostic]:
         path for path, data in zip(regular, contents, strict=True) if manifest_files.source_of(data) is not None
     }
     foreign = [path for path in candidates if path not in rendered_paths]
-    return manifest_files.findings(scope, manifest_files.OutputFolderState([], [], foreign, []))
+    return foreign_files.findings(scope, manifest_files.OutputFolderState([], [], foreign, []))

@@ -70,14 +70,14 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
             import_module(module)
         from renderer import pipeline
         from renderer.diff.base_revision import BaseRevision
-        from renderer.diff.foreign_files import foreign_files
+        from renderer.diff.foreign_files import report_foreign_files
 
         base_tree.list_files()
         earlier = BaseRevision(base_tree, _with_existing_paths(before), name, base)
         later_result = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
     texts, problems = (later_result.texts, later_result.problems) if later_result else ([], [])
     if later_result and opened:
-        problems = [*problems, *foreign_files(opened[1][0], later_result.states)]
+        problems = [*problems, *report_foreign_files(opened[1][0], later_result.states)]
     failed = has_errors(problems, now.strict)
     if failed and any(problem.code != "E123" for problem in problems):
         return Sides([], [], problems, [], now.env)

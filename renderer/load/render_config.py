@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from renderer import component_versions, schema, yamlio
-from renderer.api import RenderConfig, minor
+from renderer import schema_validation, yamlio
+from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
 from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.load.environments import apply_environment, environment_names, unknown_environment
+from renderer.load.targets import target_problems, unsupported_targets
 from renderer.load.validation import KINDS, check, kind_of
 from renderer.source.paths import tree_root
 from renderer.source.tree import DISK, FileSystem
@@ -115,8 +116,8 @@ def render_config(
             for finding in findings
         )
     targets = {key: value for key, value in (config.get("targets") or {}).items() if value}
-    unknown = [e for key, value in targets.items() for e in _target_problems(config.origin("targets", key), key, value)]
-    problems += unknown or _unsupported_targets(config, targets)
+    unknown = [e for key, value in targets.items() for e in target_problems(config.origin("targets", key), key, value)]
+    problems += unknown or unsupported_targets(config, targets)
     return config, problems
 
 
@@ -126,36 +127,6 @@ def _is_inside(folder: str) -> bool:
     return folder.isprintable() and not folder.startswith("/") and not {"..", ".git"} & {name.lower() for name in parts}
 
 
-def _target_problems(origin: Origin, key: str, value: str) -> Iterator[Diagnostic]:
-    """An error for a target version outside the known range."""
-    component = component_versions.components()[key]
-    have = component_versions.version_numbers(value)
-    if key == "kubernetes" and minor(value) < 30:
-        yield make_diagnostic("E133", origin, value=value)
-    elif have < component_versions.version_numbers(component.oldest):
-        yield make_diagnostic("E701", origin, name=component.title, value=value, oldest=component.oldest)
-    elif have > component_versions.version_numbers(component.newest):
-        yield make_diagnostic("E702", origin, name=component.title, value=value, newest=component.newest)
-
-
-def _unsupported_targets(config: RenderConfig, targets: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """Warnings for targets of RenderConfig that do not work with the other targets, set or default."""
-    components = component_versions.components()
-    versions = component_versions.target_versions(targets).versions
-    for key, value in targets.items():
-        for other_key, needed in component_versions.unmet_dependencies(key, versions):
-            words = {
-                "name": components[key].title,
-                "value": value,
-                "other": components[other_key].title,
-                "target": other_key,
-            }
-            other_version = versions[other_key]
-            yield make_diagnostic(
-                "W703", config.origin("targets", key), **words, needed=needed, said=other_version, key=key
-            )
-
-
 def _flag(text: str) -> NamedSource:
     """`--set KEY=VALUE` as typed in a shell."""
     import shlex
@@ -163,17 +134,21 @@ def _flag(text: str) -> NamedSource:
     return NamedSource(f"--set {shlex.quote(text)}")
 
 
-def _config_findings(spec: Mapping[str, object]) -> list[schema.SchemaFinding]:
+def _config_findings(spec: Mapping[str, object]) -> list[schema_validation.SchemaFinding]:
     document = {
         "apiVersion": KINDS["RenderConfig"],
         "kind": "RenderConfig",
         "metadata": {"name": "config"},
         "spec": spec,
     }
-    return [] if schema.is_valid("input/renderconfig", document) else schema.findings("input/renderconfig", document)
+    return (
+        []
+        if schema_validation.is_valid("input/renderconfig", document)
+        else schema_validation.findings("input/renderconfig", document)
+    )
 
 
-def _override_findings(spec: Mapping[str, object], override: ConfigOverride) -> list[schema.SchemaFinding]:
+def _override_findings(spec: Mapping[str, object], override: ConfigOverride) -> list[schema_validation.SchemaFinding]:
     return [finding for finding in _config_findings(spec) if finding.path[1:] == override.path]
 
 

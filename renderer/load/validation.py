@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from renderer import schema
+from renderer import schema_validation
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
 from renderer.load.deprecated_names import DEPRECATED_FIELDS
 from renderer.yamlio import Document
@@ -82,9 +82,9 @@ def _is_inference_model(kind: object) -> bool:
 
 
 def _type_error(document: Document, field: str) -> Diagnostic:
-    finding = schema.type_finding((field,), document.value[field], "string")
+    finding = schema_validation.type_finding((field,), document.value[field], "string")
     return make_diagnostic(
-        finding.code, document.origin(field), **schema.message_words(finding, document.raw((field,)))
+        finding.code, document.origin(field), **schema_validation.message_words(finding, document.raw((field,)))
     )
 
 
@@ -105,10 +105,10 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
     for path in _OFF_FIELDS.get(kind, ()):
         _restore_word(document, value, path)
     name = f"input/{kind.lower()}"
-    if schema.is_valid(name, value) or (_drop_nulls(value) and schema.is_valid(name, value)):
+    if schema_validation.is_valid(name, value) or (_drop_nulls(value) and schema_validation.is_valid(name, value)):
         return []
     problems = []
-    for finding in schema.findings(name, value, DEPRECATED_FIELDS.get(kind, {})):
+    for finding in schema_validation.findings(name, value, DEPRECATED_FIELDS.get(kind, {})):
         origin = document.origin(*finding.path, key=finding.key)
         raw = document.raw(finding.path) if finding.code not in ("E301", "E302") else None
         is_template = (
@@ -121,7 +121,7 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             code = "E271"
         elif code == "E304" and raw == "lora" and finding.path[-1] == "role":
             code = "E215"
-        problems.append(make_diagnostic(code, origin, **schema.message_words(finding, raw)))
+        problems.append(make_diagnostic(code, origin, **schema_validation.message_words(finding, raw)))
     return problems
 
 

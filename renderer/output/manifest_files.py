@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -13,16 +13,13 @@ from renderer import yamlio
 from renderer.api import Scope
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.output.folder import OutputFolder
+from renderer.output.foreign_files import allowed_foreign, is_synced
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 from renderer.source.tree import CONFIG, MARK, InputFile, ReadableFile, glob
 
 _BEGIN, _END = MARK, ". Do not edit."
 # As text: few runs need it, and `re` caches the compiled pattern.
 _TEMPORARY = r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})(?:-[0-9a-f]{16})?$"
-_SUFFIXES = (".yaml", ".yml", ".json")
-# Other files that Argo CD and Flux take (in a recursive directory, and by kustomize).
-_SYNCED = (".jsonnet", ".libsonnet")
-_SYNCED_NAMES = ("Kustomization",)
 _LONGEST_LINE = 4096
 _CONTROL_CHARACTER = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # control characters for a terminal
 _SHARED = r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml"
@@ -190,27 +187,6 @@ def folder_state(scope: Scope, rendered: Mapping[str, str], skipped_folders: Seq
         elif not in_chart and (match := re.search(_TEMPORARY, path)) and not _is_running(int(match[1])):
             temporary.append(path)
     return OutputFolderState(sorted(stale), sorted(temporary), sorted(foreign), problems)
-
-
-def is_synced(path: str) -> bool:
-    """Whether Argo CD (a directory with `recurse`) or Flux would read a file of this name as manifests."""
-    return path.endswith((*_SUFFIXES, *_SYNCED)) or path.rpartition("/")[2] in _SYNCED_NAMES
-
-
-def allowed_foreign(scope: Scope) -> Callable[[str], bool]:
-    """A function that tells whether `output.foreign` allows a foreign file. Its patterns are relative to the folder of
-    all environments.
-    """
-    patterns = [glob(pattern) for pattern in scope.config.get("output", "foreign") or ()]
-    environment = f"{scope.options.env}/" if scope.options.env else ""
-    return lambda path: any(pattern.fullmatch(environment + path) for pattern in patterns)
-
-
-def findings(scope: Scope, leftovers: OutputFolderState) -> list[Diagnostic]:
-    """The problems of leftovers: an error for each foreign file, or a warning in a run that writes."""
-    code = "W129" if scope.options.write else "E129"
-    foreign = [make_diagnostic(code, Origin(InputFile(f"{scope.folder}/{path}", "", ""))) for path in leftovers.foreign]
-    return [*leftovers.problems, *foreign]
 
 
 def _is_running(process: int) -> bool:

@@ -24,10 +24,10 @@ from renderer.resolve.apps.workloads import plan_workloads
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import backend_runtime, versions
+from renderer.resolve.engine import backend_runtime, option_rules, versions
 from renderer.resolve.flavors import accelerates
-from renderer.resolve.gateway import pools, routing
-from renderer.resolve.gateway.routing import route_conflicts
+from renderer.resolve.gateway import pools, public_names, route_weights, routing
+from renderer.resolve.gateway.public_names import route_conflicts
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
@@ -63,7 +63,7 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
         routed_plans = pools.add_pool(context, app, settings, plans, diagnostics)
         targets = [pools.pool_target(leader_plan)]
     else:
-        routed_plans, targets = plans, routing.workload_targets(plans)
+        routed_plans, targets = plans, route_weights.workload_targets(plans)
     if context.traffic and _has_foreign_route(context, app, leader_plan.public_name):
         return routed_plans
     model = context.inputs.models[leader_plan.model]
@@ -74,7 +74,7 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
     route = routing.route(app, settings, request, diagnostics)
     shared = (
         *routing.shared_needs(settings, route),
-        routing.name_claim(app, settings, route.model, (), "" if route.packed_route else route.name),
+        public_names.name_claim(app, settings, route.model, (), "" if route.packed_route else route.name),
     )
     return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*leader_plan.shared, *shared))]
 
@@ -109,7 +109,7 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         triggers.validate_metric(item.spec.get("engine") or {}, origin.at("engine"), diagnostics)
         compiled, problems = compile_engine(context, item)
         if compiled:
-            backend_runtime.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)
+            option_rules.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
             problems = [*problems, *compile_engine(context, item, version=version)[1]]
         return diagnostics.problems + problems

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the rooms above, whose results are kept here
     from renderer.resolve import flavors, pod_defaults, weight_sources
     from renderer.resolve.engine import backend_runtime
     from renderer.resolve.gateway import pickers, settings
-    from renderer.resolve.pod import loader_presets
+    from renderer.resolve.pod import loaders
 
 _FORMAT = 2  # of marshal: the last one whose output does not depend on the identities of values
 
@@ -45,7 +45,7 @@ class RunContext(Struct, frozen=True, eq=False):
     ]  # by name, drain, version
     gateways: dict[str, settings.GatewaySettings]
     weights: dict[str, tuple[weight_sources.Weights | None, list[Diagnostic]]]
-    loaders: dict[str, loader_presets.Loader]
+    loaders: dict[str, loaders.Loader]
     pickers: dict[str, pickers.Picker]
     picker_configs: dict[tuple[str, str, bytes, bool], tuple[Body, Body]]  # a picker's files, by its words
     apps_by_public_name: dict[str, dict[str, list[App]]]  # by namespace

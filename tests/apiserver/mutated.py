@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
-from renderer import check, schema
+from renderer import check, schema_validation
 from renderer.diagnostics import Origin, dotted, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from tests.apiserver.judge import CHANGED, Judge, Manifest, manifests
@@ -104,7 +104,7 @@ def ours(body: Body) -> list[str]:
     if not isinstance(version, str) or not isinstance(kind, str):
         return ["E501"]
     group, _, number = version.rpartition("/")
-    if not schema.has_schema(f"output/{group or 'core'}/{kind.lower()}_{number}"):
+    if not schema_validation.has_schema(f"output/{group or 'core'}/{kind.lower()}_{number}"):
         return [f"no schema of {version} {kind}"]  # an error under --strict
     nowhere = Origin(NamedSource("manifest"))
     found = [(path, make_diagnostic(code, nowhere, **words)) for code, path, words in check.validate_object(body)]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from renderer import check, schema
+from renderer import check, schema_validation
 from renderer.build.provider import providers
 from renderer.check import cel
 from renderer.plan import ProviderPlan, TrafficPlan
@@ -104,7 +104,9 @@ def cases(name: str) -> Iterator[Case]:
 
 def rules(body: Any) -> Iterator[tuple[str, str]]:
     """Each rule of the object's kind: the place of its schema, and its message."""
-    raw = json.loads((Path(schema.FOLDER) / f"{schema_of(body).replace('output', 'cel', 1)}.json").read_text())
+    raw = json.loads(
+        (Path(schema_validation.FOLDER) / f"{schema_of(body).replace('output', 'cel', 1)}.json").read_text()
+    )
 
     def walk(number: int, at: str) -> Iterator[tuple[str, str]]:
         node = raw["nodes"][number]
@@ -158,12 +160,12 @@ def test_every_rule_is_proven_or_said_to_be_out_of_reach(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULELESS)
 def test_kinds_without_rules(name: str) -> None:
-    assert schema.has_schema(f"output/{name}")
-    assert not schema.has_schema(f"cel/{name}")
+    assert schema_validation.has_schema(f"output/{name}")
+    assert not schema_validation.has_schema(f"cel/{name}")
 
 
 def found(body: Any) -> list[tuple[str, Any, str]]:
-    assert schema.is_valid(schema_of(body), body)
+    assert schema_validation.is_valid(schema_of(body), body)
     return [(code, path, words.get("message") or words["what"]) for code, path, words in check.validate_object(body)]
 
 
@@ -252,10 +254,10 @@ def test_what_is_taken_without_asking_is_taken_when_asked(name: str) -> None:
 def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
     """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
     top = cel.root(name)
-    usual = [(seen, schema.validator(json.dumps(top.schema_of(seen)))) for seen in cel.ACCEPTED[name]]
+    usual = [(seen, schema_validation.validator(json.dumps(top.schema_of(seen)))) for seen in cel.ACCEPTED[name]]
     bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
     bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
-    bodies = [body for body in bodies if schema.is_valid(name.replace("cel", "output", 1), body)]
+    bodies = [body for body in bodies if schema_validation.is_valid(name.replace("cel", "output", 1), body)]
     verdicts = [like(body) for seen, like in usual for body in bodies]
     assert verdicts == [top.visible_part(body) == seen for seen, _ in usual for body in bodies]
     assert 10 < sum(verdicts) < len(verdicts) - 10

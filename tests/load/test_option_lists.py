@@ -19,8 +19,8 @@ from renderer import load
 from renderer.api import BackendRuntime, OptionFile, UnreadableList
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_preview import option_lines
-from renderer.resolve.engine import backend_runtime
-from renderer.resolve.engine.dialect import OptionList, known_versions, read_option_list, version_key
+from renderer.resolve.engine import image_version
+from renderer.resolve.engine.known_options import OptionList, known_versions, read_option_list, version_key
 from renderer.yamlio import parse
 from scripts import make_options
 from tests.paths import ROOT
@@ -301,7 +301,7 @@ def test_releases_are_ordered_as_they_came(versions: list[str]) -> None:
     ],
 )
 def test_the_version_that_a_tag_says(engine: str, tag: str, version: str) -> None:
-    assert backend_runtime.version_of_tag(shipped(engine).spec["engine"], tag) == version
+    assert image_version.version_of_tag(shipped(engine).spec["engine"], tag) == version
 
 
 @pytest.mark.parametrize(
@@ -317,12 +317,12 @@ def test_the_version_that_a_tag_says(engine: str, tag: str, version: str) -> Non
     ],
 )
 def test_the_version_by_an_expression_of_ones_own(expression: str, tag: str, version: str) -> None:
-    assert backend_runtime.version_of_tag({"options": {"version": expression}}, tag) == version
+    assert image_version.version_of_tag({"options": {"version": expression}}, tag) == version
 
 
 def test_a_name_of_a_release_said_as_it_is() -> None:
     said: EngineSpec = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
-    assert backend_runtime.version_of_tag(said, "mine") == "b11146"
+    assert image_version.version_of_tag(said, "mine") == "b11146"
 
 
 # --- what ships
@@ -333,9 +333,7 @@ def test_every_release_is_listed_in_its_order(engine: str) -> None:
     versions = known_versions(OptionListReader(), shipped(engine))
     assert versions == list(option_file(engine).versions)
     assert len(versions) == RELEASES[engine]
-    assert versions[-1] == backend_runtime.version_of_tag(
-        shipped(engine).spec["engine"], shipped(engine).spec["version"]
-    )
+    assert versions[-1] == image_version.version_of_tag(shipped(engine).spec["engine"], shipped(engine).spec["version"])
     if engine == "llamacpp":
         releases = shipped(engine).spec["engine"]["options"]["releases"].values()
         assert set(versions) >= {*(f"b{build}" for build in BUILDS), *releases}

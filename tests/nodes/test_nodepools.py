@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer import load, schema
+from renderer import load, schema_validation
 from renderer.nodes import instances, labels
+from renderer.nodes.limits import accelerators_needed
 from tests.inputs import blue_model, document
 from tests.paths import TESTS
 from tests.programs import tool
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
 CASES = sorted(path.name for path in (TESTS / "nodepools").iterdir())
-SCHEMAS = f"{schema.FOLDER}/output/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json"
+SCHEMAS = f"{schema_validation.FOLDER}/output/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json"
 KARPENTER = {
     "role": "nodes",
     "amiAlias": "al2023@v20260801",
@@ -282,7 +283,7 @@ def test_enough_for_whichever_instance_it_is() -> None:
         kinds = chance.sample([1, 2, 4, 8, 16], chance.randint(1, 4))
         pods = {asked: chance.randint(1, 9) for asked in chance.sample(range(1, max(kinds) + 1), min(2, max(kinds)))}
         flat = [asked for asked, number in pods.items() for _ in range(number)]
-        found = instances.accelerators_needed(pods, kinds)
+        found = accelerators_needed(pods, kinds)
         assert found is not None
         for kind in kinds:
             if kind >= max(flat):
@@ -292,10 +293,10 @@ def test_enough_for_whichever_instance_it_is() -> None:
 
 
 def test_many_pods_are_counted_at_once() -> None:
-    assert instances.accelerators_needed({1: 1_000_000, 3: 1_000_000}, [8]) == 8 * 500_000
-    assert instances.accelerators_needed({}, [8]) == 0
-    assert instances.accelerators_needed({16: 1}, [1, 8]) is None
-    assert instances.accelerators_needed({1: 1}, []) is None
+    assert accelerators_needed({1: 1_000_000, 3: 1_000_000}, [8]) == 8 * 500_000
+    assert accelerators_needed({}, [8]) == 0
+    assert accelerators_needed({16: 1}, [1, 8]) is None
+    assert accelerators_needed({1: 1}, []) is None
 
 
 @pytest.mark.parametrize(
@@ -344,7 +345,7 @@ def test_choices() -> None:
 
 def lists() -> Iterator[list[str]]:
     """The labels of its own that NodePool's CRD lets one require."""
-    raw = json.loads((Path(schema.FOLDER) / "cel" / "karpenter.sh" / "nodepool_v1.json").read_text())
+    raw = json.loads((Path(schema_validation.FOLDER) / "cel" / "karpenter.sh" / "nodepool_v1.json").read_text())
     for rule, _ in raw["rules"]:
         if rule.startswith("self in ["):
             yield json.loads(rule[rule.index("[") : rule.index("]") + 1])

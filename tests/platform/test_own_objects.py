@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 import yaml
 
-from renderer import schema, yamlio
+from renderer import schema_validation, yamlio
 from renderer.integrations.gitops import health
 from scripts import make_chart_files
 from tests.inputs import CONFIG, blue_model, document, playground
@@ -274,8 +274,8 @@ def test_node_pools(tmp_path: Path, golden: Golden) -> None:
     ]
     for name in ("l40s", "h100"):
         pool, nodes = only(found, "NodePool", name), only(found, "EC2NodeClass", name)
-        assert schema.findings("output/karpenter.sh/nodepool_v1", pool) == []
-        assert schema.findings("output/karpenter.k8s.aws/ec2nodeclass_v1", nodes) == []
+        assert schema_validation.findings("output/karpenter.sh/nodepool_v1", pool) == []
+        assert schema_validation.findings("output/karpenter.k8s.aws/ec2nodeclass_v1", nodes) == []
         reference = pool["spec"]["template"]["spec"]["nodeClassRef"]
         assert reference == {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": name}
         keys = [each["key"] for each in pool["spec"]["template"]["spec"]["requirements"]]
@@ -661,7 +661,9 @@ def test_names_that_yaml_reads_as_something_else(tmp_path: Path) -> None:
     }
     for key, body in found.items():
         group = key[0].rpartition("/")[0] or "core"
-        assert schema.findings(f"output/{group}/{key[1].lower()}_{key[0].rpartition('/')[2]}", body) == [], key
+        assert schema_validation.findings(f"output/{group}/{key[1].lower()}_{key[0].rpartition('/')[2]}", body) == [], (
+            key
+        )
 
 
 WRONG: list[tuple[Values, str]] = [

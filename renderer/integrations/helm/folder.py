@@ -12,7 +12,7 @@ from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.helm.actions import unescape
 from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
-from renderer.output import manifest_files
+from renderer.output import foreign_files, manifest_files
 from renderer.output.folder import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.result import Changes, RenderResult
@@ -42,7 +42,7 @@ def render(options: RenderOptions) -> RenderResult:
         *_left_out_errors(scope, result),
         *_check_other_files(scope, output, folder_state.stale, removed),
     ]
-    problems += [*check.find_blocking_files(scope, states), *manifest_files.findings(scope, folder_state)]
+    problems += [*check.find_blocking_files(scope, states), *foreign_files.findings(scope, folder_state)]
     changed = [text for text in chart_files if states[text.path] != "same"]
     writes = options.write and not has_errors(problems, options.strict)
     return replace(

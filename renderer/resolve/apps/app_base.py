@@ -19,15 +19,15 @@ from renderer.resolve import (
     monitoring,
     names,
     pod_defaults,
-    target_versions,
+    versioned_fields,
     weight_sources,
 )
 from renderer.resolve.apps import open_models
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import backend_runtime, compilation
 from renderer.resolve.gateway import settings
-from renderer.resolve.pod import loader_presets, pods
-from renderer.schema import spec_default
+from renderer.resolve.pod import loaders, pods
+from renderer.schema_validation import spec_default
 from renderer.yamlio import SharedMap
 
 
@@ -36,7 +36,7 @@ def run_context(inputs: Inputs) -> RunContext:
     diagnostics = Collector()
     pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
     catalog = flavors.flavor_catalog(inputs.config, diagnostics)
-    loader_presets.validate_settings(inputs.config, diagnostics)
+    loaders.validate_settings(inputs.config, diagnostics)
     settings.collect_gateways(inputs.config, diagnostics)
     apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
     return RunContext(
@@ -44,7 +44,7 @@ def run_context(inputs: Inputs) -> RunContext:
         pod_defaults=pod_default_settings,
         catalog=catalog,
         metrics_collected=monitoring.metrics_collected(inputs),
-        rollout=target_versions.rollout(inputs.config),
+        rollout=versioned_fields.rollout(inputs.config),
         hardening=inputs.config.get("hardening") or "default",
         flavor_policy=flavors.default_flavor_policy(inputs),
         scheduler=inputs.config.get("schedulerName") or "",
@@ -124,11 +124,11 @@ def _place_claim(
     return placement
 
 
-def find_loader(context: RunContext, name: str) -> loader_presets.Loader:
+def find_loader(context: RunContext, name: str) -> loaders.Loader:
     """The loader preset of that name; cached."""
     loader = context.loaders.get(name)
     if loader is None:
-        loader = context.loaders[name] = loader_presets.read_loader(context.inputs, name)
+        loader = context.loaders[name] = loaders.read_loader(context.inputs, name)
     return loader
 
 
@@ -208,7 +208,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         labels=pod_labels,
         annotations=annotations,
         weights=weights,
-        loaders=loaders,
+        model_loaders=loaders,
         skip_loaders=skip_loaders,
         placement=placement,
         scheduler=scheduler,

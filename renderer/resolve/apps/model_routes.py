@@ -13,8 +13,9 @@ from renderer.plan import Plan, ProviderPlan, RouteTarget, TokenLimit, TrafficPl
 from renderer.resolve import names
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pools, routing
-from renderer.resolve.gateway.routing import BackendShare, RouteRequest
+from renderer.resolve.gateway import pools, public_names, route_weights, routing
+from renderer.resolve.gateway.route_weights import BackendShare
+from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         app_plans = reachable_workloads(context, app, origin, diagnostics)
         plans += app_plans
         in_pool = routing.mode(app, settings) == "pool"
-        targets = [pools.pool_target(app_plans[0])] if in_pool else routing.workload_targets(app_plans)
+        targets = [pools.pool_target(app_plans[0])] if in_pool else route_weights.workload_targets(app_plans)
         shares.append(BackendShare(targets, weight, priority))
         if targets[0].pool:
             _validate_pool_backend(context, item, app_plans[0], origin, diagnostics)
@@ -95,7 +96,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
     request = RouteRequest(
         model=spec["modelName"],
         model_origin=item.origin("spec", "modelName"),
-        targets=tuple(routing.split_weights(shares)),
+        targets=tuple(route_weights.split_weights(shares)),
         entries=tuple(i for i, share in enumerate(shares) for _ in share.targets),
         open_model=model,
         owner="" if plans else providers[0].hostname,
@@ -111,7 +112,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         references=referenced_objects(item.namespace, route.targets, [provider.name for provider in providers]),
         shared=(
             *routing.shared_needs(settings, route),
-            routing.name_claim(item, settings, route.model, request.hostnames, route.name),
+            public_names.name_claim(item, settings, route.model, request.hostnames, route.name),
         ),
         providers=tuple(providers),
         route=route,
@@ -234,7 +235,9 @@ def _hostnames(item: TrafficInput, settings: GatewaySettings, diagnostics: Colle
     hostnames, served = item.spec.get("hostnames") or (), settings.hostnames
     for i, host in enumerate(hostnames):
         origin = item.origin("spec", "hostnames", i)
-        if nearer := [hostname for hostname in served if hostname not in hostnames and routing.covers(host, hostname)]:
+        if nearer := [
+            hostname for hostname in served if hostname not in hostnames and public_names.covers(host, hostname)
+        ]:
             diagnostics.add("E665", origin, host=host, nearer=nearer[0])
         # Below a wildcard, the other names of the Gateway would answer 404 on this host: the nearest host wins.
         if host not in served:
@@ -315,7 +318,7 @@ def _plan_provider(
     elif not aws and "region" in auth:
         words = {"type": auth["type"], "what": "has no region", "hint": "leave it out"}
         diagnostics.add("E653", origin.at("auth", "region", key=True), **words)
-    speaks: dict[str, object] = {"name": spec["schema"]}
+    speaks: dict[str, str] = {"name": spec["schema"]}
     speaks |= {key: spec[key] for key in ("prefix", "version") if key in spec}
     return ProviderPlan(
         name=name,

@@ -12,7 +12,7 @@ from renderer.plan import ModelPlan, SharedNeed
 from renderer.resolve import flavors
 from renderer.resolve.claims import Claim
 from renderer.resolve.flavors import Flavor
-from renderer.schema import spec_default
+from renderer.schema_validation import spec_default
 
 if TYPE_CHECKING:
     from renderer.input_types import SourceSpec

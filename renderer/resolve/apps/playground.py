@@ -15,13 +15,21 @@ from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.json_values import map_at, maps_at
 from renderer.plan import Body, Container, Plan, Pod, Port
 from renderer.resolve import flavors, monitoring, names, pod_defaults
-from renderer.resolve.apps import command_line, engine_run, provenance
+from renderer.resolve.apps import command_line, engine_run, field_origins
 from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import arg_validation, backend_runtime, compilation, dialect, lora, preparation
+from renderer.resolve.engine import (
+    arg_validation,
+    backend_runtime,
+    compilation,
+    dialect,
+    lora,
+    preparation,
+    startup_probe,
+)
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults, images
@@ -77,8 +85,8 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         worker=pod,
         port=_PORT,
         disruption_budget=(scaler.min_replicas if scaler else replicas or 0) >= 2,
-        origins=lambda: provenance.playground_origins(
-            provenance.PlannedPlayground(context, app, base, run, command, pod, planned_pod.patch_origins)
+        origins=lambda: field_origins.playground_origins(
+            field_origins.PlannedPlayground(context, app, base, run, command, pod, planned_pod.patch_origins)
         ),
         scaler=scaler,
         config=planned_pod.config,
@@ -159,7 +167,7 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         env=pods.add_credentials(pod_needs, command.env),
         ports=_PORTS,
         resources=run.resources.sides,
-        startup_probe=backend_runtime.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
+        startup_probe=startup_probe.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
         readiness_probe=shell.readiness,
         liveness_probe=shell.liveness,
         lifecycle=shell.lifecycle,

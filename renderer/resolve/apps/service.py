@@ -10,8 +10,8 @@ from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.json_values import maps_at, text_at
 from renderer.plan import Plan, Pod, Port
-from renderer.resolve import monitoring, names, target_versions
-from renderer.resolve.apps import provenance
+from renderer.resolve import monitoring, names, versioned_fields
+from renderer.resolve.apps import field_origins
 from renderer.resolve.apps.app_base import AppBase, resolve_base
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import routing
@@ -62,7 +62,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         # (docs/deviations.md#bugs-of-the-operator, 33).
         startup_policy="LeaderReady" if size == 1 else "LeaderCreated",
         restart_policy="None" if policy == "Default" else policy,
-        rollout=target_versions.rollout(
+        rollout=versioned_fields.rollout(
             context.inputs.config, rollout.get("maxUnavailable", 1), rollout.get("maxSurge", 0)
         ),
         leader=leader,
@@ -74,7 +74,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         disruption_budget=count >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
-        sub_groups=target_versions.sub_group_policy(context.inputs.config, groups),
+        sub_groups=versioned_fields.sub_group_policy(context.inputs.config, groups),
         origins=lambda: _origins(context, app, base),
     )
 
@@ -123,7 +123,7 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         tolerations = (template.get("spec") or {}).get("tolerations") or ()
         env, known = pods.runner_origins(base.pod_needs, template, flavor, at.at(key))
         known |= {
-            **dict(provenance.loader_origins(base, env)),
+            **dict(field_origins.loader_origins(base, env)),
             **dict(pods.origins(base.pod_needs, template, tolerations)),
         }
         in_pods |= {("explain", key, *path): origin for path, origin in known.items()}
@@ -138,6 +138,6 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         ("leader",): at.at("leaderTemplate"),
         ("worker",): at.at("workerTemplate"),
         ("explain", "restartPolicy"): at.at("restartPolicy"),
-        **provenance.claim_origins(app, base),
+        **field_origins.claim_origins(app, base),
         **in_pods,
     }

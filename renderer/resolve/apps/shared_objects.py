@@ -15,7 +15,7 @@ from renderer.plan import GatewayPlan, PackedRoute, SharedNeed, SharedPlan
 from renderer.resolve import monitoring
 from renderer.resolve.apps import open_models
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import routing, settings
+from renderer.resolve.gateway import packed_routes, routing, settings
 from renderer.resolve.gateway.settings import gateway_settings
 
 _MODEL, _MONITOR = open_models.KIND, monitoring.KIND
@@ -80,7 +80,7 @@ def _plan_packed_routes(context: RunContext, needs: Iterable[SharedNeed], diagno
             labels=routing.labels(name),
             gateway=gateway.gateway,
             hostnames=gateway.hostnames,
-            rules=tuple(routing.packed_rules(route_needs)),
+            rules=tuple(packed_routes.packed_rules(route_needs)),
             origins=partial(_packed_route_origins, gateway),
         )
         plans.append(SharedPlan(namespace, part=name.replace("llmaz", "routes"), packed_route=route))
@@ -93,15 +93,15 @@ def _packed_route_origins(gateway: settings.GatewaySettings) -> Mapping[Path, Or
 
 def _sufficient_buckets(gateway: settings.GatewaySettings, needs: list[SharedNeed]) -> int:
     """The smallest larger number of buckets that holds all models of a namespace."""
-    models = [rule.model for rule in routing.packed_rules(needs)]
-    buckets = {model: routing.packed_route(gateway, model) for model in models}
-    scores = {model: routing.score(bucket, model) for model, bucket in buckets.items()}
+    models = [rule.model for rule in packed_routes.packed_rules(needs)]
+    buckets = {model: packed_routes.packed_route(gateway, model) for model in models}
+    scores = {model: packed_routes.score(bucket, model) for model, bucket in buckets.items()}
     count = int(gateway.get("routeBuckets"))
     while max(Counter(buckets.values()).values()) > routing.MAX_PACKED_RULES:
-        bucket = routing.bucket(count)  # the next bucket gets the models for which its score is the highest
+        bucket = packed_routes.bucket(count)  # the next bucket gets the models for which its score is the highest
         count += 1
         for model, best in scores.items():
-            if (score := routing.score(bucket, model)) > best:
+            if (score := packed_routes.score(bucket, model)) > best:
                 buckets[model], scores[model] = bucket, score
     return count
 

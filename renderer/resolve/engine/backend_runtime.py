@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct
 
-from renderer import patterns
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, OptionFiles, UnreadableList
+from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Stop, suggestion
-from renderer.patterns import Expression, PatternError
 from renderer.plan import Body
 from renderer.resolve.engine import dialect
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, OptionList, ReservedOption
-from renderer.resolve.engine.option_validation import OptionFinding, OptionRules, validate_options
+from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
+from renderer.resolve.engine.image_version import version_of_tag
+from renderer.resolve.engine.known_options import OptionList
+from renderer.resolve.engine.option_validation import OptionFinding, OptionRules
 from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
-from renderer.template import Filler, Words, share_maps, split_template
+from renderer.template import Filler, Words, share_maps
 from renderer.wellknown import PORT
 
 if TYPE_CHECKING:
@@ -51,7 +49,6 @@ WORDS = frozenset(
         "Anonymous",
     ]
 )
-_MOST_FAILURES = 2**31 - 1
 
 
 def constant_words(drain: int) -> Words:
@@ -351,41 +348,6 @@ def _engine_variants(runtime: BackendRuntime) -> Sequence[VariantSpec]:
     return (runtime.spec.get("engine") or {}).get("variants") or []
 
 
-def compile_version_pattern(pattern: str, *, trusted: bool = False) -> Expression | re.Pattern[str]:
-    """The regular expression. `trusted`: one of ours, for which `re` suffices. Raises PatternError."""
-    return re.compile(pattern) if trusted else patterns.expression(pattern)
-
-
-def version_of_tag(spec: EngineSpec, tag: str, *, trusted: bool = False) -> str:
-    """The engine's version in an image tag, by the pattern `options.version` of a `spec.engine`; '' without one.
-
-    A pattern without a group is the version itself, for custom images; an invalid one gives none. A second group
-    matches the name of a release, whose version is in `options.releases`.
-    """
-    releases = (spec.get("options") or {}).get("releases") or {}
-    pattern = (spec.get("options") or {}).get("version")
-    if not pattern or not tag:
-        return ""
-    try:
-        expression = compile_version_pattern(pattern, trusted=trusted)
-    except PatternError:
-        return ""
-    if not expression.groups:
-        return str(releases.get(pattern, pattern))
-    match = expression.search(tag)
-    if match and (number := match.group(1)):
-        return _extend_version(number, tag[match.end(1) :])
-    return str(releases.get(match.group(2) or "", "")) if match and expression.groups > 1 else ""
-
-
-def _extend_version(version: str, rest: str) -> str:
-    """The version with a fourth number and the suffixes .post1, rc1, .dev1 that begin `rest`."""
-    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        return version
-    suffix = re.match(r"(\.\d+)?((\.?(post|dev)|rc)\d+)*(?![0-9A-Za-z])", rest)
-    return version + suffix[0] if suffix else version
-
-
 def name_in_engine(engine: Engine, served: str, words: Words) -> str:
     """The name of the model in the engine, by `servedName` (docs/design/presets.md#served-name)."""
     kind = str(engine.spec.get("servedName", "option"))
@@ -394,83 +356,3 @@ def name_in_engine(engine: Engine, served: str, words: Words) -> str:
     if kind == "model" or (kind == "directory" and words["Skip"] and words["Source"] == "hub"):
         return str(words["ModelName" if kind == "model" else "ModelPath"])
     return served
-
-
-def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: Collector) -> OptionRules | None:
-    """The rules for the options of this version, cached; None when its options are unknown."""
-    if version not in engine.option_rules:
-        if version not in engine.option_lists:
-            option_list = engine.option_lists[version] = find_option_list(
-                files, engine.runtime, version, diagnostics, engine.option_lists
-            )
-            if option_list:
-                engine.option_lists[option_list.version] = option_list
-        option_list, name = engine.option_lists[version], engine.runtime.name
-        if option_list is None:
-            rules = None
-        elif (engine.spec.get("options") or {}).get("uncertain"):
-            rules = OptionRules(engine.style, option_list, f"the uncertain list of {name} {option_list.version}", "W")
-        elif dialect.version_key(option_list.version) != dialect.version_key(version):
-            nearest = f"{name} {option_list.version} (the nearest known to {version})"
-            rules = OptionRules(engine.style, option_list, nearest, "W")
-        else:
-            rules = OptionRules(engine.style, option_list, f"{name} {version}")
-        engine.option_rules[version] = rules
-    return engine.option_rules[version]
-
-
-def find_option_list(
-    files: OptionFiles,
-    runtime: BackendRuntime,
-    version: str,
-    diagnostics: Collector,
-    known_lists: Mapping[str, OptionList | None] = {},
-) -> OptionList | None:
-    """The options of this version; None, maybe with an error, when they are unknown. `known_lists`: read before."""
-    path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
-    origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
-    try:
-        option_list = dialect.read_option_list(files, runtime, version, known_lists)
-        if path and option_list is None and not files.versions(runtime, path):
-            diagnostics.add("E423", origin, name=path)
-    except UnreadableList as error:
-        diagnostics.add("E425", origin, what=error)
-        return None
-    return option_list
-
-
-def validate_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collector) -> None:
-    """Reports arguments of a BackendRuntime that its own version of the engine refuses."""
-    engine_spec, runtime = engine.spec, engine.runtime
-    version = version_of_tag(engine_spec, runtime.spec["version"], trusted=runtime.ours)
-    rules = option_rules(files, engine, version, diagnostics) if version else None
-    if rules is None:
-        return
-    lines = [
-        *(
-            (config.get("args") or (), engine.origin.at("recommendedConfigs", i, "args"))
-            for i, config in enumerate(runtime.spec.get("recommendedConfigs") or ())
-        ),
-        *(
-            (entry.get("args") or (), engine.origin.at("engine", "derived", i, "args"))
-            for i, entry in enumerate(engine_spec.get("derived") or ())
-        ),
-    ]
-    for args, origin in lines:
-        filled = ["value".join(split_template(arg)[::2]) for arg in args]
-        for finding in validate_options(rules, filled, len(args)):
-            diagnostics.add(finding.code, origin.at(finding.index), **finding.words)
-
-
-def startup_probe(engine: Engine, probe: Body, weights_gib: float) -> Body:
-    """The startup probe with a failureThreshold that grows with the weights: ceil(max(seconds, perGiB × GiB) / period),
-    at most the largest int32.
-    """
-    budget = engine.spec.get("startup")
-    if not budget or not probe or not weights_gib:
-        return probe
-    period = probe.get("periodSeconds") or 10  # Kubernetes takes 0 for its default
-    if not isinstance(period, int) or period < 0:
-        return probe  # the schema reports it
-    seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
-    return {**probe, "failureThreshold": math.ceil(min(seconds / period, _MOST_FAILURES))}

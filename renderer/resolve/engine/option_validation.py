@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from renderer.diagnostics import suggestion
 from renderer.resolve.engine import dialect
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, Option, OptionList
+from renderer.resolve.engine.dialect import ArgLayer, Dialect
+from renderer.resolve.engine.known_options import Option, OptionList
 
 _LONG = 60
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes

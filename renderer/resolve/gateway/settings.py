@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import component_versions, jwt_providers, schema
+from renderer import component_versions, jwt_providers, schema_validation
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Body, GatewayPlan
-from renderer.resolve import target_versions
+from renderer.resolve import versioned_fields
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
 from renderer.wellknown import MAX_PACKED_ROUTE_RULES, MAX_RULES, MODEL_HEADER, TENANT_HEADER
@@ -230,11 +230,11 @@ def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bo
         "metadata": {"name": "x"},
         "spec": {"targetRefs": [target], "jwt": {"providers": list(providers)}},
     }
-    if not providers or schema.is_valid(_POLICY, body):
+    if not providers or schema_validation.is_valid(_POLICY, body):
         return True
-    for finding in schema.findings(_POLICY, body):
+    for finding in schema_validation.findings(_POLICY, body):
         origin = settings.at("auth", "jwt", *finding.path[3:])  # below `spec.jwt.providers`
-        diagnostics.add(finding.code, origin, **schema.message_words(finding, None))
+        diagnostics.add(finding.code, origin, **schema_validation.message_words(finding, None))
     return False
 
 
@@ -277,8 +277,10 @@ def _build_auth_policy(settings: GatewaySettings, across_namespaces: bool) -> Bo
             "sanitize": True,
         }
     if providers := settings.auth.get("jwt"):
-        node = schema.read_schema(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"]["providers"]
-        too_new = target_versions.too_new_fields(settings.config, _POLICY, "spec", "jwt", "providers")
+        node = schema_validation.read_schema(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"][
+            "providers"
+        ]
+        too_new = versioned_fields.too_new_fields(settings.config, _POLICY, "spec", "jwt", "providers")
         spec["jwt"] = {"providers": _with_schema_defaults(node, providers, too_new)}
     return spec
 
@@ -321,7 +323,7 @@ def plan_gateway(
         authentication=auth_policy(settings, across_namespaces=False),
         secret=(settings.auth.get("apiKeys") or {}).get("secretName", ""),
         granted_namespaces=tuple(granted for granted in granted_namespaces if granted != namespace),
-        grant_version=target_versions.reference_grant_version(settings.config),
+        grant_version=versioned_fields.reference_grant_version(settings.config),
         origins=lambda: {
             (): settings.at(),
             **{("spec", *path): origin for path, origin in auth_origins(settings)},

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from renderer import quantity, schema
+from renderer import quantity, schema_validation
 from renderer.diagnostics import Collector, Origin, Path
 
 # Keys whose empty maps have a meaning: select everything, make a volume.
@@ -78,7 +78,7 @@ _NOWHERE = _Nowhere()
 @lru_cache(maxsize=1)
 def _defaults() -> dict[str, Any]:
     """The defaults as a tree: `[]` for list items, `=` for the defaults of a map's keys."""
-    table = schema.read_schema("output/defaults")
+    table = schema_validation.read_schema("output/defaults")
     tree: dict[str, Any] = {}
     for path, value in table.items():
         steps = path.replace("[]", ".[]").split(".")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import schema
+from renderer import schema_validation
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path, suggestion
 from renderer.json_values import list_at, map_at, maps_at
@@ -22,7 +22,7 @@ from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.pod import pods
-from renderer.resolve.pod.loader_presets import VOLUME
+from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _with_fields(
 def _merge_keys() -> dict[str, Any]:
     """merging.json as a tree of fields; `=` has the merge keys of a list, beside the fields of its items."""
     tree: dict[str, Any] = {}
-    for path, keys in schema.read_schema("output/merging").items():
+    for path, keys in schema_validation.read_schema("output/merging").items():
         node = tree
         for step in path.replace("[]", "").split("."):
             node = node.setdefault(step, {})

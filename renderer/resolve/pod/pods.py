@@ -21,8 +21,8 @@ from renderer.resolve.flavors import FlavorOrigins, Placement
 from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import ValueLayer, merge_entries, merge_items
 from renderer.resolve.layers import origins as layer_origins
-from renderer.resolve.pod import loader_presets
-from renderer.resolve.pod.loader_presets import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
+from renderer.resolve.pod import loaders
+from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
 from renderer.resolve.pod.security import NO_ESCALATION, security_context
 from renderer.resolve.pod_defaults import PodDefaults
 from renderer.resolve.weight_sources import PULLED, Weights
@@ -65,14 +65,14 @@ def pod_needs(
     labels: Body,
     annotations: Body,
     weights: Sequence[Weights],
-    loaders: Sequence[Loader | None],
+    model_loaders: Sequence[Loader | None],
     skip_loaders: bool,
     placement: Placement,
     scheduler: str,
     hardening: str,
 ) -> PodNeeds:
-    """The needs that follow from the models' weights and flavors. `loaders`: one for each model, or None."""
-    loads = [(i, weights[i], loader) for i, loader in enumerate(() if skip_loaders else loaders) if loader]
+    """The needs that follow from the models' weights and flavors. `model_loaders`: one for each model, or None."""
+    loads = [(i, weights[i], loader) for i, loader in enumerate(() if skip_loaders else model_loaders) if loader]
     mounts: list[Body] = []
     volumes: list[Body] = []
     if loads or (not skip_loaders and any(model_weights.kind == PULLED for model_weights in weights)):
@@ -92,8 +92,8 @@ def pod_needs(
             image = images.image_reference(config, model_weights.image)
             volumes.append({"name": name, "image": {"reference": image, "pullPolicy": "IfNotPresent"}})
             mounts.append({"name": name, "mountPath": model_weights.host_path, "readOnly": True})
-    pairs = zip(weights, loaders, strict=True) if skip_loaders else ()
-    credentials = [loader_presets.credentials(loader, model_weights) for model_weights, loader in pairs if loader]
+    pairs = zip(weights, model_loaders, strict=True) if skip_loaders else ()
+    credentials = [loaders.credentials(loader, model_weights) for model_weights, loader in pairs if loader]
     return PodNeeds(
         app=app,
         defaults=defaults,
@@ -147,7 +147,7 @@ def playground_pod(
     defaults, placement, hardening = needs.defaults, needs.placement, needs.hardening
     labels, annotations = needs.labels, needs.annotations
     volumes, mounts = [*needs.volumes, *preparation.volumes], [*needs.mounts, *preparation.mounts]
-    loaders, loader_volumes = _loader_containers(needs, runner.env)
+    loader_containers, loader_volumes = _loader_containers(needs, runner.env)
     volumes += loader_volumes
     for credentials in needs.skip_credentials:
         volumes += credentials.volumes
@@ -173,7 +173,7 @@ def playground_pod(
         annotations={**annotations, **defaults.annotations} if defaults.annotations else annotations,
         scheduler_name=needs.scheduler,
         containers=(runner,),
-        init_containers=(*loaders, *[_preparation_container(step, runner) for step in preparation.steps]),
+        init_containers=(*loader_containers, *[_preparation_container(step, runner) for step in preparation.steps]),
         volumes=tuple(volumes),
         node_selector=placement.node_selector,
         affinity={"nodeAffinity": placement.node_affinity} if placement.node_affinity else {},
@@ -195,10 +195,8 @@ def _preparation_container(step: Container, runner: Container) -> Container:
 def _loader_containers(needs: PodNeeds, env: Sequence[Body]) -> tuple[tuple[Container, ...], list[Body]]:
     containers, volumes = [], []
     for position, model_weights, loader in needs.loads:
-        credentials = loader_presets.credentials(loader, model_weights)
-        containers.append(
-            loader_presets.loader_container(loader, position, model_weights, env, credentials, needs.hardening)
-        )
+        credentials = loaders.credentials(loader, model_weights)
+        containers.append(loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening))
         volumes += [volume for volume in credentials.volumes if volume not in volumes]
     return tuple(containers), volumes
 
@@ -271,7 +269,7 @@ def handwritten_pod(
             for container in containers
         ]
     runner = next((container for container in containers if container.name == RUNNER), None)
-    loaders, loader_volumes = _loader_containers(needs, runner.env if runner else ())
+    loader_containers, loader_volumes = _loader_containers(needs, runner.env if runner else ())
     mounts = [*needs.mounts, *(mount for credentials in needs.skip_credentials for mount in credentials.mounts)]
     containers = [
         _complete_runner(needs, container, mounts) if container.name == RUNNER else container
@@ -279,7 +277,7 @@ def handwritten_pod(
     ]
     init_containers = [
         *(_read_container(config, container) for container in own_fields["initContainers"] or ()),
-        *loaders,
+        *loader_containers,
     ]
     volumes = list(own_fields["volumes"] or ())
     names = {volume["name"] for volume in volumes}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 import yaml
 
-from renderer import schema
+from renderer import schema_validation
 from renderer.integrations.gitops import health, plugin
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
@@ -151,7 +151,10 @@ def test_health_is_printed(form: str, llmaz: Llmaz, golden: Golden) -> None:
         for part in reversed(each["field"].split(".")):
             body = {part: body}
         lws = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", **body}
-        found = [finding.path for finding in schema.findings("output/leaderworkerset.x-k8s.io/leaderworkerset_v1", lws)]
+        found = [
+            finding.path
+            for finding in schema_validation.findings("output/leaderworkerset.x-k8s.io/leaderworkerset_v1", lws)
+        ]
         assert (*each["field"].split("."), "spec", "containers", 0, "imag") in found
 
 
@@ -614,7 +617,7 @@ def test_the_patch_makes_a_pod(llmaz: Llmaz) -> None:
     """What it adds; the volumes that the repo-server has already are given."""
     [body] = documents(llmaz("argocd", "plugin", "patch", "--image", "i").out)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": body["spec"]["template"]["spec"]}
-    assert schema.findings("output/core/pod_v1", pod) == []
+    assert schema_validation.findings("output/core/pod_v1", pod) == []
     mounted = {each["name"] for each in pod["spec"]["containers"][0]["volumeMounts"]}
     assert mounted - {each["name"] for each in pod["spec"]["volumes"]} == {"var-files", "plugins"}
 

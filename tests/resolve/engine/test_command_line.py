@@ -10,13 +10,12 @@ from renderer.diagnostics import Collector, Origin, Path
 from renderer.resolve.engine.dialect import (
     ArgLayer,
     Dialect,
-    Option,
-    OptionList,
     ReservedOption,
     build_style,
     merge_args,
     validate_reserved_options,
 )
+from renderer.resolve.engine.known_options import Option, OptionList
 
 if TYPE_CHECKING:
     from renderer.input_types import OptionsSpec

@@ -14,7 +14,7 @@ from renderer.api import BackendRuntime, UnreadableList
 from renderer.diagnostics import Collector
 from renderer.load.option_lists import OptionListReader
 from renderer.patterns import PatternError
-from renderer.resolve.engine import backend_runtime, dialect
+from renderer.resolve.engine import image_version, known_options, startup_probe
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
 from renderer.yamlio import Document, parse
@@ -44,7 +44,7 @@ def runtime(folder: Path, listed: str) -> BackendRuntime:
 def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, said: str) -> None:
     (tmp_path / "own-1.txt").write_bytes(text)
     with pytest.raises(UnreadableList, match=said):
-        dialect.read_option_list(OptionListReader(), runtime(tmp_path, "own-1.txt"), "1")
+        known_options.read_option_list(OptionListReader(), runtime(tmp_path, "own-1.txt"), "1")
 
 
 def test_a_pipe_is_no_list(tmp_path: Path) -> None:
@@ -57,7 +57,9 @@ def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
     for version in ("9", "10", "0100"):
         (tmp_path / f"own-{version}.txt").write_text(f"--of-{version} 0\n")
     own = runtime(tmp_path, "own-9.txt")
-    found = {asked: dialect.read_option_list(OptionListReader(), own, asked) for asked in ("8", "09", "99", "9" * 5000)}
+    found = {
+        asked: known_options.read_option_list(OptionListReader(), own, asked) for asked in ("8", "09", "99", "9" * 5000)
+    }
     assert {asked[:3]: made and made.version for asked, made in found.items()} == {
         "8": None,
         "09": "9",
@@ -88,18 +90,18 @@ def prepared() -> Engine:
 )
 def test_the_time_that_a_start_may_take(period: Any, budget: dict[str, float], weights: float, failures: int) -> None:
     made = replace(prepared(), spec={"startup": budget})
-    probe = backend_runtime.startup_probe(made, {"periodSeconds": period, "failureThreshold": 5}, weights)
+    probe = startup_probe.startup_probe(made, {"periodSeconds": period, "failureThreshold": 5}, weights)
     assert probe["failureThreshold"] == failures
 
 
 def test_a_version_by_a_broken_expression_is_none() -> None:
-    assert backend_runtime.version_of_tag({"options": {"version": "v(["}}, "v1") == ""
+    assert image_version.version_of_tag({"options": {"version": "v(["}}, "v1") == ""
     for pattern in ("(" * 500 + ")" * 500 + "{", "(" * 20_000, "a" * 1_001, r"(a)\1", "(?=a)", "(a{1000}){1000}"):
         with pytest.raises(PatternError):
-            backend_runtime.compile_version_pattern(pattern)
+            image_version.compile_version_pattern(pattern)
 
 
 def test_a_version_is_found_in_linear_time() -> None:
     spec: EngineSpec = {"options": {"version": "^(a+)+$"}}
-    assert backend_runtime.version_of_tag(spec, "a" * 100_000 + "!") == ""
-    assert backend_runtime.version_of_tag(spec, "a" * 128) == "a" * 128
+    assert image_version.version_of_tag(spec, "a" * 100_000 + "!") == ""
+    assert image_version.version_of_tag(spec, "a" * 128) == "a" * 128

@@ -9,7 +9,7 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
 from renderer.diagnostics.rule import NamedSource
 from renderer.json_values import map_at
-from renderer.resolve.gateway import routing, settings
+from renderer.resolve.gateway import packed_routes, routing, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ def test_who_drains_how_long() -> None:
 def test_a_name_stays_in_its_bucket_when_others_come() -> None:
     here = of(routeLayout="packed", routeBuckets=8)
     names = [f"model-{i}" for i in range(400)]
-    first = {name: routing.packed_route(here, name) for name in names}
+    first = {name: packed_routes.packed_route(here, name) for name in names}
     assert set(first.values()) == {f"llmaz-{i}" for i in range(8)}
     assert max(Counter(first.values()).values()) < 80  # spread, not heaped
     wider = of(routeLayout="packed", routeBuckets=9)
-    moved = [name for name in names if routing.packed_route(wider, name) != first[name]]
-    assert {routing.packed_route(wider, name) for name in moved} == {"llmaz-8"}  # only into the new one
-    assert routing.packed_route(of(), "model-1") == ""
+    moved = [name for name in names if packed_routes.packed_route(wider, name) != first[name]]
+    assert {packed_routes.packed_route(wider, name) for name in moved} == {"llmaz-8"}  # only into the new one
+    assert packed_routes.packed_route(of(), "model-1") == ""
 
 
 def test_a_policy_names_the_secret_of_the_gateway() -> None:

@@ -9,18 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, resolve
+from renderer import resolve
 from renderer.diagnostics import Collector, Origin, Path, has_errors, quoted, suggestion
 from renderer.nodes.demand import FleetDemand, NodeDemand, PodGroup
-from renderer.nodes.instances import (
-    InstanceChoice,
-    Requirement,
-    accelerators_needed,
-    choose_instances,
-    is_countable,
-    meets_requirement,
-)
+from renderer.nodes.instances import InstanceChoice, Requirement, choose_instances, is_countable, meets_requirement
 from renderer.nodes.labels import ARCH, CAPACITY, current_name, is_requirement_label, is_restricted
+from renderer.nodes.limits import check_limits, configured_limits, pool_limits
 from renderer.nodes.settings import KarpenterSettings, settings
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
@@ -108,11 +102,9 @@ def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnost
         _check_instances(node_pool, candidates, resources, diagnostics)
     _check_reservations(node_pool, diagnostics)
     _check_disk(node_pool, users, diagnostics)
-    configured_limits = _configured_limits(karpenter, diagnostics)
-    _check_limits(node_pool, candidates, configured_limits, diagnostics)
-    return replace(
-        node_pool, limits={**_limits(node_pool, candidates, pods, resources, diagnostics), **configured_limits}
-    )
+    own_limits = configured_limits(karpenter, diagnostics)
+    check_limits(node_pool, candidates, own_limits, diagnostics)
+    return replace(node_pool, limits={**pool_limits(node_pool, candidates, pods, resources, diagnostics), **own_limits})
 
 
 def _check_labels(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
@@ -257,73 +249,6 @@ def _is_tolerated(taint: Mapping[str, str], pods: PodGroup) -> bool:
         )
         for toleration in pods.tolerations
     )
-
-
-def _configured_limits(karpenter: KarpenterSettings, diagnostics: Collector) -> Mapping[str, str]:
-    """The limits in RenderConfig, as canonical quantities."""
-    limits = {}
-    for name, value in (karpenter.get("limits") or {}).items():
-        try:
-            limits[name] = quantity.canonical(value)
-        except ValueError:
-            diagnostics.add("E305", karpenter.at("limits").at(name), value=value)
-    return limits
-
-
-def _check_limits(
-    pool: NodePool, candidates: InstanceChoice, configured_limits: Mapping[str, str], diagnostics: Collector
-) -> None:
-    """A warning for a limit in RenderConfig below the accelerators of one node; 0 is taken as intended."""
-    for name, value in configured_limits.items():
-        smallest = min(
-            [instance.holds for instance in candidates.instances if instance.resource == name and instance.holds],
-            default=0,
-        )
-        if candidates.sure and not candidates.open and 0 < quantity.nanos(value) < smallest * 10**9:
-            what = (
-                f"its limit is {value} of {name}, and the smallest instance that meets its requirements has {smallest}"
-            )
-            hint = "Karpenter makes no node that exceeds the limit: raise it, or mend the requirements"
-            diagnostics.add("W790", pool.settings.at("limits").at(name), name=pool.flavor, what=what, hint=hint)
-
-
-def _limits(
-    pool: NodePool,
-    candidates: InstanceChoice,
-    pods: Sequence[PodGroup],
-    resources: Sequence[str],
-    diagnostics: Collector,
-) -> Mapping[str, str]:
-    """The limit in accelerators of whole nodes, if all pods request the same resource and the instances are known; else
-    in nodes, one for each pod.
-    """
-    nodes = {"nodes": str(sum(pod.max_pods for pod in pods))}
-    if len(resources) != 1 or not all(pod.accelerators for pod in pods) or not is_countable(resources[0]):
-        return nodes
-    [resource] = resources
-    pods_by_count: dict[int, int] = {}
-    for pod in pods:
-        pods_by_count[pod.accelerators[resource]] = pods_by_count.get(pod.accelerators[resource], 0) + pod.max_pods
-    counts = [instance.holds for instance in candidates.instances if instance.resource == resource]
-    if candidates.open or not candidates.sure:
-        return nodes
-    if (enough := accelerators_needed(pods_by_count, counts)) is not None:
-        return {resource: str(enough)}
-    words = {"asked": max(pods_by_count), "resource": resource, "most": max(counts, default=0)}
-    if candidates.named and len(counts) == len(candidates.named) and not any(counts):
-        what = (
-            f"EC2 tells Karpenter of no whole {resource} in {quoted(candidates.named)}, so it makes none for these pods"
-        )
-        hint = "name another instance type; if your Karpenter knows better, nothing is wrong"
-        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint=hint)
-    elif candidates.named:
-        diagnostics.add("E798", pool.origin, name=pool.flavor, names=quoted(candidates.named), **words)
-    else:
-        what = "a pod asks for {asked} of {resource}, and no instance known here that meets its requirements has more "
-        what += "than {most}"
-        hint = "mend the requirements; if there is such an instance, nothing is wrong"
-        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what.format(**words), hint=hint)
-    return nodes
 
 
 def _check_selectors(fleet: FleetDemand, node_pools: Sequence[NodePool], diagnostics: Collector) -> None:

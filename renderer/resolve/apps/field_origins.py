@@ -30,7 +30,7 @@ from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, fla
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.layers import origins as origins_of
-from renderer.resolve.pod import loader_presets, pods
+from renderer.resolve.pod import loaders, pods
 
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 _TEMPLATE: Path = ("explain", "template")
@@ -220,8 +220,8 @@ def _node_label_origins(base: AppBase) -> _Origins:
 def loader_origins(base: AppBase, runner_env: Mapping[str, Origin]) -> _Origins:
     """Of the fields of each loader, by the model's position. `runner_env`: the origins of the runner's variables."""
     for position, weights, loader in base.pod_needs.loads:
-        access = loader_presets.credentials(loader, weights)
-        for path, origin in loader_presets.origins(loader, weights, runner_env, access):
+        access = loaders.credentials(loader, weights)
+        for path, origin in loaders.origins(loader, weights, runner_env, access):
             yield ("loader", position, *path), origin
 
 

@@ -1,0 +1,43 @@
+"""Files in the output folder that the renderer did not write, and that Argo CD or Flux would sync."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from renderer.api import Scope
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.source.tree import InputFile, glob
+
+if TYPE_CHECKING:
+    from renderer.output.manifest_files import OutputFolderState
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+# Other files that Argo CD and Flux take (in a recursive directory, and by kustomize).
+_SYNCED = (".jsonnet", ".libsonnet")
+
+
+_SYNCED_NAMES = ("Kustomization",)
+
+
+def is_synced(path: str) -> bool:
+    """Whether Argo CD (a directory with `recurse`) or Flux would read a file of this name as manifests."""
+    return path.endswith((*_SUFFIXES, *_SYNCED)) or path.rpartition("/")[2] in _SYNCED_NAMES
+
+
+def allowed_foreign(scope: Scope) -> Callable[[str], bool]:
+    """A function that tells whether `output.foreign` allows a foreign file. Its patterns are relative to the folder of
+    all environments.
+    """
+    patterns = [glob(pattern) for pattern in scope.config.get("output", "foreign") or ()]
+    environment = f"{scope.options.env}/" if scope.options.env else ""
+    return lambda path: any(pattern.fullmatch(environment + path) for pattern in patterns)
+
+
+def findings(scope: Scope, leftovers: OutputFolderState) -> list[Diagnostic]:
+    """The problems of leftovers: an error for each foreign file, or a warning in a run that writes."""
+    code = "W129" if scope.options.write else "E129"
+    foreign = [make_diagnostic(code, Origin(InputFile(f"{scope.folder}/{path}", "", ""))) for path in leftovers.foreign]
+    return [*leftovers.problems, *foreign]

@@ -1,0 +1,141 @@
+"""The options that a version of an engine is known to have, by its option list; and the order of versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
+
+if TYPE_CHECKING:
+    pass
+
+_FORM = "--name[,-n] ARITY [repeat] [{choices}] [since..until]"  # of a line of a list of options
+
+
+# The same without the range of versions.
+_LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?(?:\s+\{([^\s{}]+)\})?")
+
+
+class Option(Struct, frozen=True):
+    """One option of an engine: its first spelling, and how many values it takes: a number, `?`, `+` or `*`.
+
+    `repeats`: given again, it adds a value; `choices`: the values that it takes, where the list has them.
+    """
+
+    name: str
+    arity: str
+    repeats: bool
+    choices: tuple[str, ...] = ()
+
+
+class OptionList(Struct, frozen=True):
+    """The options of one version, by every spelling. `removed`: options that the server refuses, and their replacements
+    ('': none); `ended`, `later`: options of older and newer versions, and the version that removed or added them, as
+    `in 1.2` or `by 1.2`.
+    """
+
+    version: str
+    options: Mapping[str, Option]
+    removed: Mapping[str, str]
+    ended: Mapping[str, str] = {}
+    later: Mapping[str, str] = {}
+
+
+def read_option_list(
+    files: OptionFiles, runtime: BackendRuntime, version: str, known_lists: Mapping[str, OptionList | None] = {}
+) -> OptionList | None:
+    """The options of a version, else of the nearest older listed one; None without any. `known_lists`: by version,
+    those that were read before.
+
+    Raises UnreadableList.
+    """
+    options = (runtime.spec.get("engine") or {}).get("options") or {}
+    path = options.get("list")
+    if not path or not version:
+        return None
+    versions = files.versions(runtime, path)
+    nearest = version if version in versions else _nearest_version(versions, version)
+    if not nearest or nearest in known_lists:
+        return known_lists.get(nearest)
+    name = versions[nearest]
+    entries, ended, later = _parse_options(files.file(runtime, name) or OptionFile(()), name, nearest)
+    removed_path = options.get("removed") if name == path else None
+    removed_file = files.file(runtime, removed_path or name.removesuffix(".txt") + ".removed.txt") or OptionFile(())
+    removed = {word: instead for word, _, instead in (line.partition(" ") for line in removed_file.lines)}
+    removed = {word: instead for word, instead in removed.items() if word in ended or word not in later}
+    return OptionList(nearest, entries, {**removed, **(options.get("renamed") or {})}, ended, later)
+
+
+def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
+    """The versions of an engine whose options are listed, the oldest first. Raises UnreadableList."""
+    path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
+    return sorted(files.versions(runtime, path), key=version_key) if path else []
+
+
+def describe_versions(versions: Sequence[str]) -> str:
+    """A text for messages: the number of versions, the first and the last."""
+    return f"{len(versions)} versions, {versions[0]} to {versions[-1]}" if len(versions) > 1 else "".join(versions)
+
+
+def _nearest_version(versions: Iterable[str], version: str) -> str:
+    """The newest of the versions that is not newer than this one; '' when all are newer."""
+    wanted, known = version_key(version), {version_key(text): text for text in versions}
+    return known.get(max((key for key in known if key <= wanted), default=()), "")
+
+
+def _parse_options(
+    file: OptionFile, path: str, version: str
+) -> tuple[dict[str, Option], dict[str, str], dict[str, str]]:
+    """The options of a version by every spelling; those that ended before it, and those that came later, each with that
+    version. Raises UnreadableList.
+    """
+    options: dict[str, Option] = {}
+    ended: dict[str, int] = {}
+    later: dict[str, int] = {}
+    indexes = {known: i for i, known in enumerate(file.versions)}
+    position = indexes.get(version, 0)
+    for line in file.lines:
+        text, _, version_range = line.rpartition(" ") if indexes and ".." in line else (line, "", "")
+        if version_range and version_range[0] == "{":  # a value with dots
+            text, version_range = line, ""
+        if version_range:
+            since, _, until = version_range.partition("..")
+            try:
+                first, last = indexes[since] if since else 0, indexes[until] if until else len(indexes)
+            except KeyError as error:
+                raise UnreadableList(f"{path}: '{line[:60]}': {error} is none of its versions") from None
+            if not first <= position < last:
+                for name in text.partition(" ")[0].split(","):
+                    if position < first:
+                        later[name] = min(first, later.get(name, first))
+                    else:
+                        ended[name] = max(last, ended.get(name, 0))
+                continue
+        if (entry := _LINE.fullmatch(text.rstrip())) is None:
+            raise UnreadableList(f"{path}: '{line[:60]}' is no '{_FORM}'")
+        spellings, arity, repeats, choices = entry.groups()
+        names = spellings.split(",")
+        option = Option(names[0], arity, bool(repeats), tuple(choices.split(",")) if choices else ())
+        for name in names:
+            options[name] = option
+    releases = [f"{'by' if file.sampled else 'in'} {known}" for known in file.versions]
+    return options, {name: releases[i] for name, i in ended.items()}, {name: releases[i] for name, i in later.items()}
+
+
+# The order of suffixes: 1.2.dev3, 1.2rc1, 1.2, 1.2.post1, 1.2.1.
+_RANKS = {"dev": 0, "rc": 1, "end": 2, "post": 3, "": 4}
+
+
+def version_key(version: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key of versions: the numbers in them, of any length; trailing zeros make no difference."""
+    parts: list[tuple[int, int, str]] = []
+    for word, digits in [*re.findall(r"(dev|rc|post)?([0-9]+)", version), ("end", "")]:
+        while word and parts and parts[-1] == (_RANKS[""], 0, ""):
+            parts.pop()
+        number = digits.lstrip("0")
+        parts.append((_RANKS[word], len(number), number))
+    return tuple(parts)

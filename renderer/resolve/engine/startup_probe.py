@@ -1,0 +1,28 @@
+"""The startup probe: how long the engine may take to load its weights."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from renderer.plan import Body
+
+if TYPE_CHECKING:
+    pass
+from renderer.resolve.engine.backend_runtime import Engine
+
+_MOST_FAILURES = 2**31 - 1
+
+
+def startup_probe(engine: Engine, probe: Body, weights_gib: float) -> Body:
+    """The startup probe with a failureThreshold that grows with the weights: ceil(max(seconds, perGiB × GiB) / period),
+    at most the largest int32.
+    """
+    budget = engine.spec.get("startup")
+    if not budget or not probe or not weights_gib:
+        return probe
+    period = probe.get("periodSeconds") or 10  # Kubernetes takes 0 for its default
+    if not isinstance(period, int) or period < 0:
+        return probe  # the schema reports it
+    seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
+    return {**probe, "failureThreshold": math.ceil(min(seconds / period, _MOST_FAILURES))}
