@@ -1,6 +1,6 @@
 """Values out of JSON bodies, by path; whatever is missing or of another type reads as empty.
 
-`as_map` and `as_maps` take the value itself: several times as fast, for rules that run for each object.
+`as_map` and its like take the value itself: several times as fast, for rules that run for each object.
 """
 
 from __future__ import annotations
@@ -16,6 +16,16 @@ def as_map(value: object) -> Mapping[str, object]:
 def as_maps(value: object) -> Sequence[Mapping[str, object]]:
     """The value where it is a list, whose items a schema has proven to be maps; else an empty one."""
     return value if isinstance(value, list) else ()
+
+
+def as_text(value: object) -> str:
+    """The value where it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_number(value: object) -> float:
+    """The value where it is a number, else 0."""
+    return value if isinstance(value, (int, float)) else 0
 
 
 def value_at(value: object, *path: str | int) -> object:
@@ -66,4 +76,4 @@ def text_map_at(value: object, *path: str | int) -> dict[str, str]:
 def number_at(value: object, *path: str | int, default: float = 0) -> float:
     """The number at a path; the default if it is missing or no number."""
     number = value_at(value, *path)
-    return number if isinstance(number, int | float) else default
+    return number if isinstance(number, (int, float)) else default
