@@ -23,6 +23,11 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_texts(value: object) -> Sequence[str]:
+    """The value where it is a list, whose items a schema has proven to be strings; else an empty one."""
+    return value if isinstance(value, list) else ()
+
+
 def as_number(value: object) -> float:
     """The value where it is a number, else 0."""
     return value if isinstance(value, (int, float)) else 0
@@ -66,11 +71,6 @@ def text_at(value: object, *path: str | int, default: str = "") -> str:
 def texts_at(value: object, *path: str | int) -> list[str]:
     """The strings of the list at a path."""
     return [item for item in list_at(value, *path) if isinstance(item, str)]
-
-
-def text_map_at(value: object, *path: str | int) -> dict[str, str]:
-    """The strings of the map at a path, by key: labels, say."""
-    return {key: text for key, text in map_at(value, *path).items() if isinstance(text, str)}
 
 
 def number_at(value: object, *path: str | int, default: float = 0) -> float:
