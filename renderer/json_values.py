@@ -1,18 +1,46 @@
-"""Values out of JSON bodies, by path; whatever is missing or of another type reads as empty."""
+"""Values out of JSON bodies, by path; whatever is missing or of another type reads as empty.
+
+`as_map` and its like take the value itself: several times as fast, for rules that run for each object.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+
+def as_map(value: object) -> Mapping[str, object]:
+    """The value where it is a map, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_maps(value: object) -> Sequence[Mapping[str, object]]:
+    """The value where it is a list, whose items a schema has proven to be maps; else an empty one."""
+    return value if isinstance(value, list) else ()
+
+
+def as_text(value: object) -> str:
+    """The value where it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_texts(value: object) -> Sequence[str]:
+    """The value where it is a list, whose items a schema has proven to be strings; else an empty one."""
+    return value if isinstance(value, list) else ()
+
+
+def as_number(value: object) -> float:
+    """The value where it is a number, else 0."""
+    return value if isinstance(value, (int, float)) else 0
 
 
 def value_at(value: object, *path: str | int) -> object:
     """The value at a path of a body; None where it is missing or a part of the path has another type."""
     for part in path:
-        if isinstance(part, int):
-            value = value[part] if isinstance(value, list) and part < len(value) else None
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
         else:
-            value = value.get(part) if isinstance(value, dict) else None
-        if value is None:
             return None
     return value
 
@@ -34,7 +62,18 @@ def maps_at(value: object, *path: str | int) -> list[dict[str, object]]:
     return [item for item in list_at(value, *path) if isinstance(item, dict)]
 
 
-def text_at(value: object, *path: str | int) -> str:
-    """The string at a path; an empty one if it is missing or no string."""
+def text_at(value: object, *path: str | int, default: str = "") -> str:
+    """The string at a path; the default if it is missing or no string."""
     text = value_at(value, *path)
-    return text if isinstance(text, str) else ""
+    return text if isinstance(text, str) else default
+
+
+def texts_at(value: object, *path: str | int) -> list[str]:
+    """The strings of the list at a path."""
+    return [item for item in list_at(value, *path) if isinstance(item, str)]
+
+
+def number_at(value: object, *path: str | int, default: float = 0) -> float:
+    """The number at a path; the default if it is missing or no number."""
+    number = value_at(value, *path)
+    return number if isinstance(number, (int, float)) else default

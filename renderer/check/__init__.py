@@ -36,6 +36,7 @@ from renderer.check.kinds.objects import validate_service, validate_workload
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.check.relations import validate_relations
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, has_errors, make_diagnostic
+from renderer.json_values import text_at
 from renderer.output.folder import OutputFolder
 from renderer.plan import Manifest
 from renderer.source.tree import MARK, InputFile
@@ -216,12 +217,11 @@ def validate_documents(
         return problems, unknown
     first_documents: dict[tuple[str, str, str, str], Document] = {}
     for document, body in zip(valid, bodies, strict=True):
-        metadata = body["metadata"]
         identity = (
-            body["apiVersion"].rpartition("/")[0],
-            body["kind"],
-            metadata.get("namespace", ""),
-            metadata.get("name", ""),
+            text_at(body, "apiVersion").rpartition("/")[0],
+            text_at(body, "kind"),
+            text_at(body, "metadata", "namespace"),
+            text_at(body, "metadata", "name"),
         )
         if (first := first_documents.setdefault(identity, document)) is not document:
             file, line, _ = first.origin("metadata", "name").place

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,8 +10,8 @@ from msgspec.structs import replace
 from renderer.diagnostics import Diagnostic, Origin, Path, dotted, make_diagnostic
 from renderer.plan import Manifest
 
-Body = Mapping[str, Any]
-Finding = tuple[str, Path, dict[str, Any]]
+Body = Mapping[str, object]
+Finding = tuple[str, Path, Mapping[str, object]]
 """A code of diagnostics.WORDINGS, where in the object, and the wording's words."""
 
 
@@ -22,13 +21,13 @@ class IndexedFinding(Struct, frozen=True):
     index: int
     code: str
     path: Path
-    words: dict[str, Any]
+    words: Mapping[str, object]
 
 
 _TOO_NEW_CODES = ("E700", "W700")  # mostly about fields that no input sets
 
 
-def locate_finding(manifest: Manifest, code: str, path: Path, words: Mapping[str, Any]) -> Diagnostic:
+def locate_finding(manifest: Manifest, code: str, path: Path, words: Mapping[str, object]) -> Diagnostic:
     """The diagnostic at the origin of the field; its message names the field of the object where that is not also the
     field of the input.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -168,7 +168,7 @@ def argocd_parameters() -> None:
         write(json.dumps(plugin.parameters(rendered_tree((call.path,)).environments)) + "\n")
 
 
-def print_bodies(bodies: Iterable[dict[str, object]]) -> None:
+def print_bodies(bodies: Iterable[Mapping[str, object]]) -> None:
     """Prints objects as YAML."""
     from renderer import yamlio
 

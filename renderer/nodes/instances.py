@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from renderer import load
 from renderer.nodes.labels import ARCH, HARDWARE, TYPE
 
-Requirement = Mapping[str, Any]
+if TYPE_CHECKING:
+    from renderer.input_types import RequirementSpec
+
 _INSTANCE = "karpenter.k8s.aws/instance-"
 _FAMILY = re.compile(r"([a-z]+)([0-9]+)")
 
@@ -68,7 +70,7 @@ def _parse_table(families: Iterable[Mapping[str, Any]]) -> Iterable[Instance]:
             yield Instance(labels, row["resource"], count)
 
 
-def choose_instances(requirements: Sequence[Requirement]) -> InstanceChoice:
+def choose_instances(requirements: Sequence[RequirementSpec]) -> InstanceChoice:
     """The instances that meet all requirements."""
     hardware = [requirement for requirement in requirements if requirement["key"] in HARDWARE]
     matching = tuple(
@@ -108,7 +110,7 @@ _SIGNS: Mapping[str, Callable[[int, int], bool]] = {
 }
 
 
-def meets_requirement(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+def meets_requirement(requirement: RequirementSpec, labels: Mapping[str, str]) -> bool:
     """Whether an instance with these labels meets the requirement."""
     value, operator = labels.get(requirement["key"]), requirement["operator"]
     values = requirement.get("values") or ()

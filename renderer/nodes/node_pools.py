@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,10 +13,15 @@ from msgspec.structs import replace
 from renderer import resolve
 from renderer.diagnostics import Collector, Origin, Path, has_errors, quoted, suggestion
 from renderer.nodes.demand import FleetDemand, NodeDemand, PodGroup
-from renderer.nodes.instances import InstanceChoice, Requirement, choose_instances, is_countable, meets_requirement
+from renderer.nodes.instances import InstanceChoice,
+    accelerators_needed,
+    choose_instances, is_countable, meets_requirement
 from renderer.nodes.labels import ARCH, CAPACITY, current_name, is_requirement_label, is_restricted
 from renderer.nodes.limits import check_limits, configured_limits, pool_limits
 from renderer.nodes.settings import KarpenterSettings, settings
+
+if TYPE_CHECKING:
+    from renderer.input_types import RequirementSpec
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 _MAX_NAME = 63  # a node's label holds the name of its pool
@@ -30,13 +36,13 @@ class NodePool(Struct, frozen=True):
     flavor: str
     settings: KarpenterSettings
     origin: Origin
-    requirements: tuple[tuple[Origin, Requirement], ...]
+    requirements: tuple[tuple[Origin, RequirementSpec], ...]
     labels: Mapping[str, str]
     taints: tuple[Mapping[str, str], ...]
     limits: Mapping[str, str]
 
     @property
-    def required(self) -> tuple[Requirement, ...]:
+    def required(self) -> tuple[RequirementSpec, ...]:
         """The requirements without their origins."""
         return tuple(requirement for _, requirement in self.requirements)
 
@@ -129,11 +135,11 @@ def _flavor_origin(fleet: FleetDemand, demand: NodeDemand, flavor: str, label: s
 
 def _requirements(
     fleet: FleetDemand, demand: NodeDemand, karpenter: KarpenterSettings, node: Mapping[str, str]
-) -> Iterator[tuple[Origin, Requirement]]:
+) -> Iterator[tuple[Origin, RequirementSpec]]:
     """Requirements for capacity type and architecture, of the flavor, and of RenderConfig. For a key that several of
     them have, the last one wins.
     """
-    purchase: list[tuple[Origin, Requirement]] = [
+    purchase: list[tuple[Origin, RequirementSpec]] = [
         (karpenter.at("capacityTypes"), _one_of(CAPACITY, *karpenter.get("capacityTypes", ("on-demand",)))),
         (karpenter.at("architectures"), _one_of(ARCH, *karpenter.get("architectures", ("amd64",)))),
     ]
@@ -148,7 +154,7 @@ def _requirements(
         yield from (pair for pair in layer if pair[1]["key"] not in overridden)
 
 
-def _one_of(key: str, *values: str) -> Requirement:
+def _one_of(key: str, *values: str) -> RequirementSpec:
     return {"key": key, "operator": "In", "values": list(values)}
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Origin
 from renderer.nodes.labels import current_name
+
+if TYPE_CHECKING:
+    from renderer.input_types import RequirementSpec
 
 _IDENTITY_KEYS = ("role", "instanceProfile")  # either one replaces the other
 REQUIRED_KEYS = {
@@ -43,10 +46,12 @@ class KarpenterSettings(Struct, frozen=True):
             if len([key for key in keys if key in self.values]) != 1:
                 yield words
 
-    def requirements(self) -> Iterator[tuple[Origin, Mapping[str, Any]]]:
+    def requirements(self) -> Iterator[tuple[Origin, RequirementSpec]]:
         """Requirements of all flavors, then the flavor's own, each with its origin; for one key the flavor's wins."""
-        general = self.config.get("karpenter", "requirements") or ()
-        specific = self.config.get("karpenter", "perFlavor", self.flavor, "requirements") or ()
+        general: Sequence[RequirementSpec] = self.config.get("karpenter", "requirements") or ()
+        specific: Sequence[RequirementSpec] = (
+            self.config.get("karpenter", "perFlavor", self.flavor, "requirements") or ()
+        )
         specific_keys = {current_name(requirement["key"]) for requirement in specific}
         for path, items in (("requirements",), general), (("perFlavor", self.flavor, "requirements"), specific):
             for i, requirement in enumerate(items):

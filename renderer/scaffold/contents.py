@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from renderer import __version__, load, template, yamlio
 from renderer.integrations.gitops import EnvironmentSource, health
-from renderer.integrations.gitops.applications import SyncOptions, applications
+from renderer.integrations.gitops.applications import Application, SyncOptions, applications
 from renderer.integrations.gitops.flux import kustomizations
+from renderer.json_values import list_at, map_at, text_at, value_at
 from renderer.scaffold.options import ACTION, IN_CLUSTER, ScaffoldOptions
 from renderer.yamlio import Document
 
-Body = dict[str, Any]
+Body = dict[str, object]
 
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "files")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -110,7 +110,7 @@ def _input(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     if options.demo:
         gateway["replicas"] = 1
     ignored = ["bootstrap/**", "platform/**", *([".gitlab-ci.yml"] if options.ci == "gitlab" else [])]
-    config = {
+    config: Body = {
         "apiVersion": "renderer.llmaz.io/v1alpha1",
         "kind": "RenderConfig",
         "metadata": {"name": "config"},
@@ -173,7 +173,7 @@ def _platform(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
             "destination": _destination(options),
         }
     if options.engine == "flux":
-        source = _flux_objects(options)[0]["metadata"]["name"]
+        source = text_at(_flux_objects(options)[0], "metadata", "name")
         values["flux"] = {
             "namespace": options.tools,
             "self": {"name": source, "chart": f"./{options.inside('platform/llmaz')}"},
@@ -208,13 +208,13 @@ def _argocd(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     chart = _root_application(options, "llmaz-platform", "platform/llmaz", {"helm": helm})
     if options.destination in (IN_CLUSTER, "in-cluster"):  # else the chart makes nothing but Applications
         # Its own objects go to the Gateway's namespace. That belongs to llmaz-shared: two owners would fight for it.
-        chart["spec"]["destination"]["namespace"] = GATEWAY
-        chart["spec"]["syncPolicy"]["syncOptions"].insert(0, "CreateNamespace=true")
+        chart["spec"]["destination"] = {"server": IN_CLUSTER, "namespace": GATEWAY}
+        list_at(chart, "spec", "syncPolicy", "syncOptions").insert(0, "CreateNamespace=true")
     chart["metadata"]["annotations"] |= {"argocd.argoproj.io/manifest-generate-paths": ".;../values.yaml", _WAVE: "0"}
     root = _root_application(options, "llmaz-bootstrap", "bootstrap/apps", {})
-    settings = health.config_map(options.tools)
     with open(os.path.join(CHART, "files", "application.lua"), encoding="utf-8") as file:
-        settings["data"]["resource.customizations.health.argoproj.io_Application"] = file.read()
+        data = {**health.data(), "resource.customizations.health.argoproj.io_Application": file.read()}
+    settings = {**health.config_map(options.tools), "data": data}
     yield (
         "bootstrap/argocd-cm.yaml",
         _write_yaml([settings], "A patch of Argo CD's settings, to be applied once: when our objects are healthy."),
@@ -227,7 +227,7 @@ def _argocd(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     )
 
 
-def _root_application(options: ScaffoldOptions, name: str, path: str, how: Body) -> Body:
+def _root_application(options: ScaffoldOptions, name: str, path: str, how: Body) -> Application:
     """An Application of Argo CD whose source holds other Applications. `how`: further fields of its source."""
     application, _ = applications(
         [_rendered_source(options, options.branch)], SyncOptions(options.project, options.tools)
@@ -241,7 +241,7 @@ def _root_application(options: ScaffoldOptions, name: str, path: str, how: Body)
 
 def _flux(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     source, models = _flux_objects(options)
-    reference = models["spec"]["sourceRef"]
+    reference = value_at(models, "spec", "sourceRef")
     platform = {"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "name": "llmaz-platform"}
     root = {
         "apiVersion": models["apiVersion"],
@@ -258,10 +258,10 @@ def _flux(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
             "healthChecks": [{**platform, "namespace": options.tools}],
         },
     }
-    models["spec"] = {"dependsOn": [{"name": "llmaz-bootstrap"}], **models["spec"]}
+    models["spec"] = {"dependsOn": [{"name": "llmaz-bootstrap"}], **map_at(models, "spec")}
     chart = options.inside("platform/llmaz")
     again = {"name": "RetryOnFailure", "retryInterval": "2m"}  # nothing is uninstalled
-    release = {
+    release: Body = {
         "apiVersion": platform["apiVersion"],
         "kind": platform["kind"],
         "metadata": {"name": "llmaz-platform", "namespace": options.tools},
@@ -350,9 +350,10 @@ def _readme(options: ScaffoldOptions) -> str:
     if options.engine != "none":
         words["Rows"] = f"| `bootstrap/` | what {_TOOLS[options.engine]} is told, once | `llmaz init` |\n"
     if options.engine == "flux" and options.secret:
+        url = text_at(_flux_objects(options)[0], "spec", "url")
         words["Key"] = (
             f"Make the Secret with the key that opens the repository: `flux create secret git {options.secret} "
-            f"--namespace {options.tools} --url {_flux_objects(options)[0]['spec']['url']}`, and let the repository "
+            f"--namespace {options.tools} --url {url}`, and let the repository "
             "accept that key. "
         )
     if file := _workflow_file(options):
@@ -369,7 +370,7 @@ def _fill_template(text: str, words: dict[str, str]) -> str:
     return text if filler is None else str(filler(words))
 
 
-def _write_yaml(bodies: Iterable[Body], *head: str) -> str:
+def _write_yaml(bodies: Iterable[Mapping[str, object]], *head: str) -> str:
     """A YAML file of these objects, with `head` as comment lines at the top."""
     comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
     return comment + "---\n".join(map(yamlio.dump, bodies))

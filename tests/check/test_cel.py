@@ -134,7 +134,7 @@ def test_a_rule_takes_and_refuses(case: Case) -> None:
     place = tuple(0 if step == "[]" else step for step in steps(case.at))
     found = list(check.validate_object(case.refused))
     assert {code for code, _, _ in found} - {"E571"} == {"E570"}, found
-    assert any(path == place and words.get("message", "").startswith(case.says) for _, path, words in found), found
+    assert any(path == place and str(words.get("message", "")).startswith(case.says) for _, path, words in found), found
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -166,7 +166,9 @@ def test_kinds_without_rules(name: str) -> None:
 
 def found(body: Any) -> list[tuple[str, Any, str]]:
     assert schema_validation.is_valid(schema_of(body), body)
-    return [(code, path, words.get("message") or words["what"]) for code, path, words in check.validate_object(body)]
+    return [
+        (code, path, str(words.get("message") or words["what"])) for code, path, words in check.validate_object(body)
+    ]
 
 
 @pytest.mark.parametrize(("last", "taken"), [(64, True), (65, False)])

@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -318,11 +318,11 @@ def test_many_pods_are_counted_at_once() -> None:
     ],
 )
 def test_requirements_mean_what_karpenter_says(operator: str, values: list[str], met: bool) -> None:
-    requirement = {"key": "karpenter.k8s.aws/instance-gpu-count", "operator": operator, "values": values}
+    requirement: Any = {"key": "karpenter.k8s.aws/instance-gpu-count", "operator": operator, "values": values}
     assert instances.meets_requirement(requirement, {"karpenter.k8s.aws/instance-gpu-count": "8"}) is met
 
 
-def needed(key: str, *values: str, operator: str = "In") -> Mapping[str, Any]:
+def needed(key: str, *values: str, operator: str = "In") -> Any:
     return {"key": key, "operator": operator, "values": list(values)}
 
 

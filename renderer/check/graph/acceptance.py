@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from renderer import jwt_providers
 from renderer.check.cel import cost_error
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.view import ObjectView, Place, kind_in
+from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_maps, as_text, list_at, map_at, maps_at, text_at
 
 # Both as text: few runs need them, and re keeps what it has compiled.
 _ADDRESS = r"\d+(\.\d+){3}"
@@ -20,23 +21,23 @@ _UNANSWERED = "every request to it is answered with 500"
 
 def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about a Backend: Envoy Gateway must accept its hosts, and know how to verify their certificates."""
-    for i, endpoint in enumerate(body["spec"].get("endpoints") or ()):
+    spec = as_map(body.get("spec"))
+    for i, endpoint in enumerate(as_maps(spec.get("endpoints"))):
         path: Path = ("spec", "endpoints", i)
-        if fqdn := endpoint.get("fqdn"):
-            host = fqdn["hostname"]
+        if fqdn := as_map(endpoint.get("fqdn")):
+            host = as_text(fqdn.get("hostname"))
             if "." not in host:
                 hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.external.domain}"
                 yield _refused_backend(name, f"the host '{host}' has one part", hint, (*path, "fqdn", "hostname"))
             elif host[-1].isdigit() and re.fullmatch(_ADDRESS, host):
                 hint = f"write ip: {{address: {host}, port: {fqdn['port']}}}"
                 yield _refused_backend(name, f"the host '{host}' is an address", hint, (*path, "fqdn", "hostname"))
-        elif (ip := endpoint.get("ip")) and re.match(_LOOPBACK, ip["address"]):
-            reason = f"the address {ip['address']} is the proxy's own machine"
+        elif re.match(_LOOPBACK, address := text_at(endpoint, "ip", "address")):
+            reason = f"the address {address} is the proxy's own machine"
             yield _refused_backend(name, reason, "name the host of a Service", (*path, "ip", "address"))
-    tls = body["spec"].get("tls")
     if (
-        tls is not None
-        and not _validates_certificates(tls)
+        spec.get("tls") is not None
+        and not _validates_certificates(as_map(spec.get("tls")))
         and (namespace, name) not in view.once("trusted", _backends_with_tls_policy)
     ):
         reason = "its tls does not say which certificates are good"
@@ -59,25 +60,26 @@ def _validates_certificates(tls: Body) -> bool:
 def _backends_with_tls_policy(view: ObjectView) -> set[Place]:
     """The Backends for which a BackendTLSPolicy says which certificates are trusted."""
     return {
-        (namespace, target["name"])
+        (namespace, text_at(target, "name"))
         for namespace, _, body in view.all("BackendTLSPolicy")
-        for target in body["spec"]["targetRefs"]
+        for target in maps_at(body, "spec", "targetRefs")
         if kind_in(target["group"], target["kind"]) == "Backend"
     }
 
 
 def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the listeners of a Gateway: certificates where they need some, and one protocol for each port."""
-    protocols_by_port: dict[int, tuple[str, str]] = {}
-    for i, listener in enumerate(body["spec"].get("listeners") or ()):
-        protocol, port, path = listener["protocol"], listener["port"], ("spec", "listeners", i)
-        words = {"what": f"listener '{listener['name']}'", "effect": "nobody is served there"}
+    protocols_by_port: dict[object, tuple[str, str]] = {}
+    for i, listener in enumerate(maps_at(body, "spec", "listeners")):
+        protocol, port, path = text_at(listener, "protocol"), listener["port"], ("spec", "listeners", i)
+        listener_name = text_at(listener, "name")
+        words = {"what": f"listener '{listener_name}'", "effect": "nobody is served there"}
         if protocol in _ENCRYPTED and "tls" not in listener:
             reason, hint = f"{protocol} needs tls", "write tls: {certificateRefs: [{name: …}]}"
             yield "E611", path, {**words, "why": reason, "hint": hint}
         kind = "HTTPS" if protocol in _ENCRYPTED else protocol
         other_kind, first_name = (
-            protocols_by_port.setdefault(port, (kind, listener["name"])) if protocol != "UDP" else (kind, "")
+            protocols_by_port.setdefault(port, (kind, listener_name)) if protocol != "UDP" else (kind, "")
         )
         if other_kind != kind:
             reason = f"port {port} speaks {other_kind} for '{first_name}' and {protocol} here"
@@ -87,7 +89,7 @@ def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) 
 def validate_jwt_providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the JWT providers of a SecurityPolicy that Envoy Gateway refuses."""
     base_path: Path = ("spec", "jwt", "providers")
-    for path, reason, hint in jwt_providers.provider_faults((body["spec"].get("jwt") or {}).get("providers") or ()):
+    for path, reason, hint in jwt_providers.provider_faults(maps_at(body, "spec", "jwt", "providers")):
         yield _refused_security_policy(name, reason, hint, (*base_path, *path))
 
 
@@ -98,9 +100,9 @@ def _refused_security_policy(name: str, reason: str, hint: str, path: Path) -> F
 
 def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where two clients have the same API key."""
-    for i, reference in enumerate((body["spec"].get("apiKeyAuth") or {}).get("credentialRefs") or ()):
-        secret = view.find("Secret", reference.get("namespace") or namespace, reference["name"])
-        if secret and (pair := _equal_pair(secret.get("stringData") or {}) or _equal_pair(secret.get("data") or {})):
+    for i, reference in enumerate(maps_at(body, "spec", "apiKeyAuth", "credentialRefs")):
+        secret = view.find("Secret", *named_place(reference, namespace))
+        if pair := _equal_pair(map_at(secret, "stringData")) or _equal_pair(map_at(secret, "data")):
             reason = f"'{pair[0]}' and '{pair[1]}' have one key in the Secret '{reference['name']}'"
             yield _refused_security_policy(
                 name, reason, "give each a key", ("spec", "apiKeyAuth", "credentialRefs", i, "name")
@@ -118,27 +120,28 @@ def _equal_pair(data: Mapping[str, object]) -> tuple[str, str] | None:
 
 def validate_route_spec(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """An AIGatewayRoute must name a Gateway, and costs that can be evaluated."""
-    if not body["spec"].get("parentRefs"):
+    spec = as_map(body.get("spec"))
+    if not spec.get("parentRefs"):
         yield "E612", ("spec",), {}
-    yield from _validate_costs(body["spec"], "llmRequestCosts")
+    yield from _validate_costs(spec, "llmRequestCosts")
 
 
 def validate_gateway_config(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the costs of a GatewayConfig, which must be such as can be evaluated."""
-    yield from _validate_costs(body.get("spec") or {}, "globalLLMRequestCosts")
+    yield from _validate_costs(map_at(body, "spec"), "globalLLMRequestCosts")
 
 
 def _validate_costs(spec: Body, field: str) -> Iterator[Finding]:
-    for i, cost in enumerate(spec.get(field) or ()):
+    for i, cost in enumerate(as_maps(spec.get(field))):
         if cost["type"] != "CEL":
             continue
         if "cel" not in cost:
             yield "E614", ("spec", field, i), {"why": "nothing is said"}
-        elif reason := cost_error(cost["cel"]):
+        elif reason := cost_error(as_text(cost.get("cel"))):
             yield "E614", ("spec", field, i, "cel"), {"why": reason}
 
 
 def validate_target_refs(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A BackendSecurityPolicy must name its backends."""
-    if not body["spec"].get("targetRefs"):
+    if not list_at(body, "spec", "targetRefs"):
         yield "E613", ("spec",), {}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.references import validate_grant
-from renderer.check.graph.view import ObjectView, Place
+from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_maps, as_number, as_text, as_texts, map_at, maps_at, number_at, text_at
 
 LEADERS = "leaderworkerset.sigs.k8s.io/name"
 _SERVED = "renderer.llmaz.io/served-model-name"
@@ -26,37 +26,38 @@ class WorkloadPods(Struct, frozen=True):
     number and name.
     """
 
-    labels: Mapping[str, str]
-    ports: frozenset[int | str]
+    labels: Mapping[str, object]
+    ports: frozenset[float | str]
 
 
 def validate_ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the Backend of an AIServiceBackend does not exist."""
-    reference = body["spec"]["backendRef"]
+    reference = as_map(as_map(body.get("spec")).get("backendRef"))
     if reference.get("kind") == "Backend":
-        backend_namespace = reference.get("namespace") or namespace
-        if view.find("Backend", backend_namespace, reference["name"]) is None:
-            yield view.missing("Backend", backend_namespace, reference["name"], ("spec", "backendRef", "name"))
+        place = named_place(reference, namespace)
+        if view.find("Backend", *place) is None:
+            yield view.missing("Backend", *place, ("spec", "backendRef", "name"))
 
 
 def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the endpoints of a Backend: a Service of the cluster exists and has the port, and its pods listen
     on it.
     """
-    spec = body["spec"]
-    endpoints = spec.get("endpoints")
+    spec = as_map(body.get("spec"))
+    endpoints = as_maps(spec.get("endpoints"))
     if not endpoints:
         if spec.get("type") != "DynamicResolver":
             yield "E593", ("spec",), {"name": name}
         return
     for i, endpoint in enumerate(endpoints):
-        if fqdn := endpoint.get("fqdn"):
+        if fqdn := as_map(endpoint.get("fqdn")):
             path: Path = ("spec", "endpoints", i, "fqdn")
-            place = _service_place(view, fqdn["hostname"])
+            host = as_text(fqdn.get("hostname"))
+            place = _service_place(view, host)
             if place is None:
-                if _resembles_service(view, fqdn["hostname"]):
-                    key = ("Host", "", fqdn["hostname"])
-                    words = {"host": fqdn["hostname"], "domain": view.external.domain}
+                if _resembles_service(view, host):
+                    key = ("Host", "", host)
+                    words = {"host": host, "domain": view.external.domain}
                     yield from view.note_once("N587", key, (*path, "hostname"), **words)
                 continue
             service = view.find("Service", *place)
@@ -91,23 +92,21 @@ def _resembles_service(view: ObjectView, host: str) -> bool:
 
 def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
     """The LeaderWorkerSet behind a Backend, and the served name of its model; None where one of them is not known."""
-    endpoints = body["spec"].get("endpoints") or []
-    fqdn = endpoints[0].get("fqdn") if len(endpoints) == 1 else None
-    place = _service_place(view, fqdn["hostname"]) if fqdn else None
+    endpoints = as_maps(as_map(body.get("spec")).get("endpoints"))
+    host = as_text(as_map(endpoints[0].get("fqdn")).get("hostname")) if len(endpoints) == 1 else ""
+    place = _service_place(view, host) if host else None
     if place is None:
         return None
     service = view.find("Service", *place)
     # LWS makes a Service of its own name.
-    workload: str | None = place[1]
-    if service is not None:
-        workload = (service["spec"].get("selector") or {}).get(LEADERS) if service else None
+    workload = place[1] if service is None else text_at(service, "spec", "selector", LEADERS)
     return served_by(view, place[0], workload) if workload else None
 
 
 def served_by(view: ObjectView, namespace: str, workload: str) -> tuple[Body, str] | None:
     """The LeaderWorkerSet of this name, and the served name of its model; None where one of them is not known."""
     body = view.find("LeaderWorkerSet", namespace, workload)
-    name = (body["metadata"].get("annotations") or {}).get(_SERVED) if body else None
+    name = text_at(body, "metadata", "annotations", _SERVED)
     return (body, name) if body and name else None
 
 
@@ -123,46 +122,43 @@ def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, obje
         return None
     if model.startswith(f"{name}:") and model.removeprefix(f"{name}:") in words:  # an adapter, as some engines call it
         return None
-    return {"sent": model, "workload": workload["metadata"]["name"], "name": name}
+    return {"sent": model, "workload": text_at(workload, "metadata", "name"), "name": name}
 
 
 def command_words(workload: Body) -> set[str]:
     """All words of the command lines in a LeaderWorkerSet's leader, whole and split."""
-    template = workload["spec"]["leaderWorkerTemplate"]
-    leader = template.get("leaderTemplate") or template["workerTemplate"]
+    template = map_at(workload, "spec", "leaderWorkerTemplate")
+    leader = as_map(template.get("leaderTemplate")) or as_map(template.get("workerTemplate"))
     command = [
         word
-        for container in leader["spec"]["containers"]
-        for word in (*(container.get("command") or ()), *(container.get("args") or ()))
+        for container in maps_at(leader, "spec", "containers")
+        for word in (*as_texts(container.get("command")), *as_texts(container.get("args")))
     ]
     return {*command, *(part for word in command for part in _WORD_SEPARATORS.split(word))}
 
 
 def validate_service_port(
-    view: ObjectView, service: Body, namespace: str, port: int, path: Path, *, by_name: bool = True
+    view: ObjectView, service: Body, namespace: str, port: object, path: Path, *, by_name: bool = True
 ) -> Iterator[Finding]:
     """Findings where a Service does not forward this port to pods that listen.
 
     `by_name`: the Service is resolved as a host name, so that a headless one resolves to the pods, on any port.
     """
-    spec, name = service["spec"], service["metadata"]["name"]
+    spec, name = as_map(service.get("spec")), text_at(service, "metadata", "name")
     if spec.get("type") == "ExternalName":
         return
     headless = by_name and spec.get("clusterIP") == "None"
     target = None  # the pods' port, a number or a name, that the Service leads this one to
-    for service_port in spec.get("ports") or ():
+    service_ports = as_maps(spec.get("ports"))
+    for service_port in service_ports:
         if service_port["port"] == port and service_port.get("protocol", "TCP") == "TCP":
             target = service_port.get("targetPort", port)
             break
-    selector = spec.get("selector")
+    selector = as_map(spec.get("selector"))
     pods = view_pods(view, namespace, selector) if selector else ()
     listening_ports = declared_ports(pods)
     if target is None and not (headless and port in listening_ports):
-        ports = [
-            service_port["port"]
-            for service_port in spec.get("ports") or ()
-            if service_port.get("protocol", "TCP") == "TCP"
-        ]
+        ports = [service_port["port"] for service_port in service_ports if service_port.get("protocol", "TCP") == "TCP"]
         yield "E591", path, {"name": name, "port": port, "ports": ", ".join(map(str, ports)) or "none"}
         return
     if selector and not pods:
@@ -175,19 +171,19 @@ def validate_service_port(
         yield "E592", path, {"what": f"Service '{name}'", "port": pod_port, "ports": format_ports(listening_ports)}
 
 
-def declared_ports(pods: Sequence[WorkloadPods]) -> frozenset[int | str]:
+def declared_ports(pods: Sequence[WorkloadPods]) -> frozenset[float | str]:
     """The ports, by number and name, that any of the pods listens on; empty where none is declared."""
     return pods[0].ports if len(pods) == 1 else frozenset(port for pod in pods for port in pod.ports)
 
 
-def format_ports(ports: frozenset[int | str]) -> str:
+def format_ports(ports: frozenset[float | str]) -> str:
     """The ports as text, numbers first."""
     return ", ".join(str(port) for port in sorted(ports, key=lambda port: (isinstance(port, str), port)))
 
 
-def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, str]) -> list[WorkloadPods]:
+def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> list[WorkloadPods]:
     """The pods of the set that a selector matches, one for each template."""
-    if workload := selector.get(LEADERS):
+    if workload := as_text(selector.get(LEADERS)):
         body = view.find("LeaderWorkerSet", namespace, workload)
         return _matching_pods(selector, _group_pods(workload, body)) if body else []
     key, value = next(iter(selector.items()))
@@ -196,41 +192,42 @@ def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, str]) -> 
     return pods if others is None else pods + view_pods(others, namespace, selector)
 
 
-def _matching_pods(selector: Mapping[str, str], pods: Iterable[WorkloadPods]) -> list[WorkloadPods]:
+def _matching_pods(selector: Mapping[str, object], pods: Iterable[WorkloadPods]) -> list[WorkloadPods]:
     required = selector.items()
     return [pod for pod in pods if required <= pod.labels.items()]
 
 
 def _group_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
     """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
-    template = body["spec"]["leaderWorkerTemplate"]
-    leader = template.get("leaderTemplate") or template["workerTemplate"]
-    yield _pods(leader, {LEADERS: name, _INDEX: "0"})
-    if template.get("size", 1) > 1:
-        yield _pods(template["workerTemplate"], {LEADERS: name, _INDEX: "1"})
+    template = map_at(body, "spec", "leaderWorkerTemplate")
+    worker = as_map(template.get("workerTemplate"))
+    yield _pods(as_map(template.get("leaderTemplate")) or worker, {LEADERS: name, _INDEX: "0"})
+    if number_at(template, "size", default=1) > 1:
+        yield _pods(worker, {LEADERS: name, _INDEX: "1"})
 
 
 def _pods(template: Body, labels: Mapping[str, str] = {}) -> WorkloadPods:
-    spec = template["spec"]
-    ports: set[int | str] = set()
-    for container in (*spec["containers"], *(spec.get("initContainers") or ())):
-        for port in container.get("ports") or ():
-            ports.add(port["containerPort"])
+    spec = as_map(template.get("spec"))
+    ports: set[float | str] = set()
+    for container in (*as_maps(spec.get("containers")), *as_maps(spec.get("initContainers"))):
+        for port in as_maps(container.get("ports")):
+            ports.add(as_number(port.get("containerPort")))
             if "name" in port:
-                ports.add(port["name"])
-    return WorkloadPods({**((template.get("metadata") or {}).get("labels") or {}), **labels}, frozenset(ports))
+                ports.add(as_text(port.get("name")))
+    return WorkloadPods({**map_at(template, "metadata", "labels"), **labels}, frozenset(ports))
 
 
-def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, str], list[WorkloadPods]]:
+def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[WorkloadPods]]:
     """All pods of the set by namespace, key and value of each label."""
-    pods_by_label: dict[tuple[str, str, str], list[WorkloadPods]] = {}
+    pods_by_label: dict[tuple[str, str, object], list[WorkloadPods]] = {}
     for (kind, namespace, name), body in view.objects.items():
         if not body:
             continue
         if kind == "LeaderWorkerSet":
             templates = list(_group_pods(name, body))
         elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
-            templates = [_pods(body["spec"]["template"])] if "template" in body["spec"] else []
+            spec = as_map(body.get("spec"))
+            templates = [_pods(as_map(spec.get("template")))] if "template" in spec else []
         elif kind == "Pod":
             templates = [_pods(body)]
         else:
@@ -245,7 +242,7 @@ def resolve_backend(view: ObjectView, route: str, reference: Body, path: Path) -
     """The Backend of the AIServiceBackend that a rule of a route (of namespace `route`) names, and the findings on the
     way.
     """
-    name, backend_namespace = reference["name"], reference.get("namespace") or route
+    backend_namespace, name = named_place(reference, route)
     service_backend = view.find("AIServiceBackend", backend_namespace, name)
     if service_backend is None:
         return None, [view.missing("AIServiceBackend", backend_namespace, name, (*path, "name"))]
@@ -256,22 +253,19 @@ def resolve_backend(view: ObjectView, route: str, reference: Body, path: Path) -
         )
     if not service_backend:
         return None, findings
-    next_ = service_backend["spec"]["backendRef"]
-    backend_namespace = next_.get("namespace") or backend_namespace
-    if backend_namespace != route:
+    place = named_place(map_at(service_backend, "spec", "backendRef"), backend_namespace)
+    if place[0] != route:
         # The HTTPRoute that is made of the route names the Backend itself.
-        findings += validate_grant(
-            view, "HTTPRoute", route, ("Backend", backend_namespace, next_["name"]), (*path, "namespace")
-        )
-    return view.find("Backend", backend_namespace, next_["name"]), findings
+        findings += validate_grant(view, "HTTPRoute", route, ("Backend", *place), (*path, "namespace"))
+    return view.find("Backend", *place), findings
 
 
 def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Finding]:
     """Findings about backends of one rule that Envoy Gateway would split, so that the AI gateway's
     filter misses them.
     """
-    specs = [backend_["spec"] for backend_ in backends]
-    by_name = [any("fqdn" in endpoint for endpoint in spec.get("endpoints") or ()) for spec in specs]
+    specs = [as_map(backend.get("spec")) for backend in backends]
+    by_name = [any("fqdn" in endpoint for endpoint in as_maps(spec.get("endpoints"))) for spec in specs]
     if any(by_name) and not all(by_name):
         yield (
             "E594",
@@ -281,7 +275,7 @@ def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Findi
                 "hint": "give all Backends of the rule fqdn, or all of them ip",
             },
         )
-    tls = [spec.get("tls") or {} for spec in specs]
+    tls = [as_map(spec.get("tls")) for spec in specs]
     automatic = [bool(settings.get("autoSNIFromEndpointHostname")) for settings in tls]
     if any(automatic) and not all(automatic):
         yield (
@@ -301,10 +295,10 @@ def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Findi
         )
 
 
-def _version(spec: Body, tls: Mapping[str, Any]) -> int:
+def _version(spec: Body, tls: Body) -> int:
     """1 or 2 where a Backend forces that version of HTTP, else 0."""
-    protocols = {protocol.rpartition("/")[2] for protocol in spec.get("appProtocols") or ()}
-    offered = tls.get("alpnProtocols") or ()
-    if "h2c" in protocols or list(offered) == ["h2"]:
+    protocols = {protocol.rpartition("/")[2] for protocol in as_texts(spec.get("appProtocols"))}
+    offered = as_texts(tls.get("alpnProtocols"))
+    if "h2c" in protocols or offered == ["h2"]:
         return 2
     return 1 if protocols & {"ws", "wss"} or (offered and "h2" not in offered) else 0

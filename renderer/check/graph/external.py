@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from renderer import component_versions
 from renderer.api import RenderConfig
 from renderer.check.graph.view import ExternalObjects, Place
 from renderer.wellknown import MAX_PACKED_ROUTE_RULES
+
+if TYPE_CHECKING:
+    from renderer.input_types import RenderConfigGatewaySpec
 
 _NAME, _NAMESPACE, _DOMAIN = "llmaz-gateway", "llmaz-system", "cluster.local"
 
@@ -17,11 +20,13 @@ def declared_objects(config: RenderConfig, external: Sequence[str] = ()) -> Exte
     """What a set may refer to: the patterns of RenderConfig's `external` and those given, the Gateways that
     RenderConfig names (the default one where it names none), and its target versions.
     """
-    default_gateway: Mapping[str, Any] = config.get("gateway", default={}) or {}
-    per_namespace: Mapping[str, Mapping[str, Any]] = default_gateway.get("perNamespace") or {}
+    default_gateway: RenderConfigGatewaySpec = config.spec.get("gateway") or {}
+    gateways = [default_gateway]
+    for overrides in (default_gateway.get("perNamespace") or {}).values():
+        gateways.append({**default_gateway, **overrides})
     targets: Mapping[str, str | None] = config.get("targets") or {}
     limits: dict[Place, int] = {}
-    for gateway in (default_gateway, *({**default_gateway, **overrides} for overrides in per_namespace.values())):
+    for gateway in gateways:
         max_rules = gateway.get("maxModels") or (
             MAX_PACKED_ROUTE_RULES if gateway.get("routeLayout") == "packed" else 0
         )

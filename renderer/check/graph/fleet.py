@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.graph.gateways import hostnames_overlap, listener_admission
-from renderer.check.graph.view import ExternalObjects, ObjectView, Place
+from renderer.check.graph.view import ExternalObjects, ObjectView, Place, named_place
 from renderer.diagnostics import Path
-from renderer.wellknown import (
+from renderer.json_values import as_maps, as_text, as_texts, map_at
+from renderer.plan import (
     MANY_ROUTES,
     MANY_WITH_KEYS,
     MAX_PACKED_ROUTE_RULES,
@@ -53,21 +54,22 @@ def route_matches(view: ObjectView) -> list[RouteMatch]:
     for index, (kind, namespace, name) in enumerate(view.keys):
         if kind != "AIGatewayRoute":
             continue
-        spec = view.objects[kind, namespace, name]["spec"]
-        hostnames = tuple(spec.get("hostnames") or ())
-        for p, parent in enumerate(spec.get("parentRefs") or ()):
-            gateway, section = (parent.get("namespace") or namespace, parent["name"]), parent.get("sectionName") or ""
+        spec = map_at(view.objects[kind, namespace, name], "spec")
+        hostnames = tuple(as_texts(spec.get("hostnames")))
+        for p, parent in enumerate(as_maps(spec.get("parentRefs"))):
+            gateway, section = named_place(parent, namespace), as_text(parent.get("sectionName"))
             hosts = _effective_hosts(view, hostnames, gateway, parent, namespace)
-            for r, rule in enumerate(spec["rules"]):
-                for m, match in enumerate(rule.get("matches") or ({},)):
+            for r, rule in enumerate(as_maps(spec.get("rules"))):
+                for m, match in enumerate(as_maps(rule.get("matches")) or [{}]):
                     model, also = "", ""
                     path: Path = ("spec", "rules", r, "matches", m)
-                    headers = match.get("headers") or ()
+                    headers = as_maps(match.get("headers"))
                     for h, header in enumerate(headers):
-                        if header["name"].lower() == MODEL_HEADER and header.get("type", "Exact") == "Exact":
-                            model, path = header["value"], (*path, "headers", h, "value")
+                        header_name = as_text(header.get("name")).lower()
+                        if header_name == MODEL_HEADER and header.get("type", "Exact") == "Exact":
+                            model, path = as_text(header.get("value")), (*path, "headers", h, "value")
                         elif len(headers) > 1:
-                            also += f"{header['name'].lower()}={header['value']};"
+                            also += f"{header_name}={header['value']};"
                     route = f"{namespace}/{name}" if namespace else name
                     matches.append(
                         RouteMatch(

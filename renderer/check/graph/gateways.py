@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.references import validate_grant, validate_secret
-from renderer.check.graph.view import EXISTS, ListenerAdmission, ObjectView, Place, kind_in, selects
+from renderer.check.graph.view import ListenerAdmission, ObjectView, Place, kind_in, named_place, selects
 from renderer.diagnostics import Path
+from renderer.json_values import as_maps, as_texts, map_at, maps_at, text_at
 
 _NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has
 CONFIG = "aigateway.envoyproxy.io/gateway-config"
@@ -17,16 +18,16 @@ def validate_parents(view: ObjectView, spec: Body, namespace: str) -> Iterator[F
     """Findings about the parents of a route: each exists, and one of its listeners admits the route by namespace and
     hostname.
     """
-    for i, reference in enumerate(spec.get("parentRefs") or ()):
+    for i, reference in enumerate(as_maps(spec.get("parentRefs"))):
         kind = kind_in(reference.get("group", "gateway.networking.k8s.io"), reference.get("kind", "Gateway"))
-        parent_namespace, name = reference.get("namespace") or namespace, reference["name"]
+        place = named_place(reference, namespace)
         path: Path = ("spec", "parentRefs", i)
-        gateway = view.find(kind, parent_namespace, name)
+        gateway = view.find(kind, *place)
         if gateway is None:
-            yield view.missing(kind, parent_namespace, name, (*path, "name"))
+            yield view.missing(kind, *place, (*path, "name"))
         elif gateway and kind == "Gateway":
             yield from _validate_parent(
-                view, gateway, (parent_namespace, name), reference, namespace, spec.get("hostnames") or (), path
+                view, gateway, place, reference, namespace, as_texts(spec.get("hostnames")), path
             )
 
 
@@ -66,9 +67,9 @@ def listener_admission(
 
 
 def _compute_admission(
-    view: ObjectView, gateway: Body, place: Place, namespace: str, section: str | None, port: int | None
+    view: ObjectView, gateway: Body, place: Place, namespace: str, section: object, port: object
 ) -> ListenerAdmission:
-    listeners = gateway["spec"].get("listeners") or ()
+    listeners = maps_at(gateway, "spec", "listeners")
     matching = [listener for listener in listeners if section is None or listener["name"] == section]
     candidates = [listener for listener in matching if port is None or listener["port"] == port]
     if not candidates:
@@ -77,7 +78,7 @@ def _compute_admission(
         field = "sectionName" if section is not None and not matching else "port"
         return ListenerAdmission((), ("E581", field, {"gateway": place[1], "what": complaint, "known": known}))
     verdicts = [(_admits(view, listener, place[0], namespace), listener) for listener in candidates]
-    hosts = tuple(listener.get("hostname", "") for verdict, listener in verdicts if verdict is not False)
+    hosts = tuple(text_at(listener, "hostname") for verdict, listener in verdicts if verdict is not False)
     if not hosts:
         words = {
             "gateway": f"{place[0]}/{place[1]}",
@@ -92,19 +93,18 @@ def _compute_admission(
 
 def _admits(view: ObjectView, listener: Body, gateway_namespace: str, namespace: str) -> bool | None:
     """Whether a listener admits HTTPRoutes of a namespace; None where that depends on labels that are not known."""
-    allowed = listener.get("allowedRoutes") or {}
-    kinds = allowed.get("kinds")
+    kinds = maps_at(listener, "allowedRoutes", "kinds")
     if listener["protocol"] not in ("HTTP", "HTTPS") or (kinds and "HTTPRoute" not in [kind["kind"] for kind in kinds]):
         return False
-    namespaces = allowed.get("namespaces") or {}
+    namespaces = map_at(listener, "allowedRoutes", "namespaces")
     origin = namespaces.get("from", "Same")
     if origin == "All" or not namespace or not gateway_namespace:
         return True
     if origin != "Selector":
         return origin == "Same" and namespace == gateway_namespace
-    selector = namespaces.get("selector") or {}
+    selector = map_at(namespaces, "selector")
     namespace_body = view.find("Namespace", "", namespace)
-    labels = (namespace_body["metadata"].get("labels") or {}) if namespace_body else {}
+    labels = map_at(namespace_body, "metadata", "labels")
     if namespace_body or _selector_keys(selector) <= {_NAMESPACE}:
         return selects(selector, {**labels, _NAMESPACE: namespace})
     return None
@@ -113,8 +113,8 @@ def _admits(view: ObjectView, listener: Body, gateway_namespace: str, namespace:
 def _selector_keys(selector: Body) -> set[str]:
     """The label keys that a selector looks at."""
     return {
-        *(selector.get("matchLabels") or {}),
-        *(expression["key"] for expression in selector.get("matchExpressions") or ()),
+        *map_at(selector, "matchLabels"),
+        *(text_at(expression, "key") for expression in maps_at(selector, "matchExpressions")),
     }
 
 
@@ -122,13 +122,13 @@ def _admission_hint(listener: Body, namespace: str) -> str:
     """What to change so that the listener admits routes of the namespace."""
     if listener["protocol"] not in ("HTTP", "HTTPS"):
         return f"the listener speaks {listener['protocol']}: name one for HTTP or HTTPS"
-    allowed = listener.get("allowedRoutes") or {}
-    if allowed.get("kinds") and "HTTPRoute" not in [kind["kind"] for kind in allowed["kinds"]]:
+    kinds = maps_at(listener, "allowedRoutes", "kinds")
+    if kinds and "HTTPRoute" not in [kind["kind"] for kind in kinds]:
         return "allowedRoutes.kinds has to hold HTTPRoute"
-    namespaces = allowed.get("namespaces") or {}
+    namespaces = map_at(listener, "allowedRoutes", "namespaces")
     origin = namespaces.get("from", "Same")
     if origin == "Selector":
-        match_labels = (namespaces.get("selector") or {}).get("matchLabels") or {}
+        match_labels = map_at(namespaces, "selector", "matchLabels")
         missing = [f"{key}: {value}" for key, value in match_labels.items() if key != _NAMESPACE]
         if missing:
             return f"label the Namespace '{namespace}' with {', '.join(missing)}"
@@ -150,49 +150,44 @@ def hostnames_overlap(hostname: str, other_hostname: str) -> bool:
 
 def validate_gateway(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the class, the parameters and the certificates' Secrets of a Gateway, which must exist."""
-    spec = body["spec"]
-    class_name = spec["gatewayClassName"]
+    spec = map_at(body, "spec")
+    class_name = text_at(spec, "gatewayClassName")
     if view.find("GatewayClass", "", class_name) is None:
         yield view.missing("GatewayClass", "", class_name, ("spec", "gatewayClassName"))
-    if parameters := (spec.get("infrastructure") or {}).get("parametersRef"):
+    if parameters := map_at(spec, "infrastructure", "parametersRef"):
         path: Path = ("spec", "infrastructure", "parametersRef", "name")
-        kind = kind_in(parameters["group"], parameters["kind"])
-        if view.find(kind, namespace, parameters["name"]) is None:
-            yield view.missing(kind, namespace, parameters["name"], path)
-    annotations = body["metadata"].get("annotations") or {}
-    config = annotations.get(CONFIG)
+        kind, parameters_name = kind_in(parameters["group"], parameters["kind"]), text_at(parameters, "name")
+        if view.find(kind, namespace, parameters_name) is None:
+            yield view.missing(kind, namespace, parameters_name, path)
+    annotations = map_at(body, "metadata", "annotations")
+    config = text_at(annotations, CONFIG)
     if config and view.find("GatewayConfig", namespace, config) is None:
         key = ("GatewayConfig", namespace, config)
         field_path: Path = ("metadata", "annotations", CONFIG)
         yield from view.note_once("N580", key, field_path, kind=key[0], name=config, namespace=namespace)
-    for i, listener in enumerate(spec.get("listeners") or ()):
-        for j, reference in enumerate((listener.get("tls") or {}).get("certificateRefs") or ()):
+    for i, listener in enumerate(maps_at(spec, "listeners")):
+        for j, reference in enumerate(maps_at(listener, "tls", "certificateRefs")):
             if reference.get("kind", "Secret") != "Secret":
                 continue
             field_path = ("spec", "listeners", i, "tls", "certificateRefs", j)
-            secret_namespace, secret_name = reference.get("namespace") or namespace, reference["name"]
+            secret = named_place(reference, namespace)
             # cert-manager makes the Secret of a Gateway that asks for it.
             if not any(annotation.startswith("cert-manager.io/") for annotation in annotations):
-                yield from validate_secret(
-                    view, (secret_namespace, secret_name), (*field_path, "name"), ("tls.crt", "tls.key")
-                )
-            yield from validate_grant(
-                view, "Gateway", namespace, ("Secret", secret_namespace, secret_name), (*field_path, "namespace")
-            )
+                yield from validate_secret(view, secret, (*field_path, "name"), ("tls.crt", "tls.key"))
+            yield from validate_grant(view, "Gateway", namespace, ("Secret", *secret), (*field_path, "namespace"))
 
 
 def validate_gateway_class(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the parameters of a GatewayClass do not exist."""
-    if parameters := body["spec"].get("parametersRef"):
-        kind = kind_in(parameters["group"], parameters["kind"])
-        parameters_namespace = parameters.get("namespace") or ""
-        if view.find(kind, parameters_namespace, parameters["name"]) is None:
-            yield view.missing(kind, parameters_namespace, parameters["name"], ("spec", "parametersRef", "name"))
+    if parameters := map_at(body, "spec", "parametersRef"):
+        kind, place = kind_in(parameters["group"], parameters["kind"]), named_place(parameters, "")
+        if view.find(kind, *place) is None:
+            yield view.missing(kind, *place, ("spec", "parametersRef", "name"))
 
 
 def validate_envoy_proxy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where an EnvoyProxy merges the backends of a Gateway of models."""
-    if "mergeBackends" in body["spec"] and (namespace, name) in view.once("proxies", _proxies):
+    if "mergeBackends" in map_at(body, "spec") and (namespace, name) in view.once("proxies", _proxies):
         words = {"what": "mergeBackends on a Gateway of models", "hint": "leave mergeBackends out"}
         yield "E594", ("spec", "mergeBackends"), words
 
@@ -201,14 +196,12 @@ def _proxies(view: ObjectView) -> set[Place]:
     """The EnvoyProxies of all Gateways that AIGatewayRoutes name."""
     proxies: set[Place] = set()
     for place in model_gateways(view):
-        gateway = view.find("Gateway", *place) or EXISTS
-        if gateway:
-            parameters = (gateway["spec"].get("infrastructure") or {}).get("parametersRef")
-            if parameters:
-                proxies.add((place[0], parameters["name"]))
-            gateway_class = view.find("GatewayClass", "", gateway["spec"]["gatewayClassName"]) or EXISTS
-            if gateway_class and (parameters := gateway_class["spec"].get("parametersRef")):
-                proxies.add((parameters.get("namespace") or "", parameters["name"]))
+        if gateway := view.find("Gateway", *place):
+            if parameters := map_at(gateway, "spec", "infrastructure", "parametersRef"):
+                proxies.add((place[0], text_at(parameters, "name")))
+            gateway_class = view.find("GatewayClass", "", text_at(gateway, "spec", "gatewayClassName"))
+            if parameters := map_at(gateway_class, "spec", "parametersRef"):
+                proxies.add(named_place(parameters, ""))
     return proxies
 
 
@@ -217,8 +210,8 @@ def model_gateways(view: ObjectView) -> set[Place]:
     return view.once(
         "model gateways",
         lambda view: {
-            (parent.get("namespace") or namespace, parent["name"])
+            named_place(parent, namespace)
             for namespace, _, body in view.all("AIGatewayRoute")
-            for parent in body["spec"].get("parentRefs") or ()
+            for parent in maps_at(body, "spec", "parentRefs")
         },
     )

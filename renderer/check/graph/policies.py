@@ -9,8 +9,9 @@ from msgspec import Struct
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.gateways import CONFIG, model_gateways
 from renderer.check.graph.references import secret_bytes, validate_grant, validate_secret
-from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, selects
+from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, named_place, selects
 from renderer.diagnostics import Path
+from renderer.json_values import map_at, maps_at, text_at
 
 _GATEWAY_GROUP = "gateway.networking.k8s.io"
 _EARLY_FILTERS = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")
@@ -35,15 +36,17 @@ class PolicyTarget(Struct, frozen=True):
 
 def targets(view: ObjectView, body: Body, namespace: str) -> Iterator[PolicyTarget]:
     """All targets of a policy; its selectors are resolved among the objects of the set."""
-    spec = body["spec"]
-    reference = spec.get("targetRef")
-    references: list[tuple[Path, Body]] = [(("spec", "targetRef"), reference)] if reference else []
-    references += [(("spec", "targetRefs", i), reference) for i, reference in enumerate(spec.get("targetRefs") or ())]
+    spec = map_at(body, "spec")
+    references: list[tuple[Path, Body]] = []
+    if reference := map_at(spec, "targetRef"):
+        references.append((("spec", "targetRef"), reference))
+    references += [(("spec", "targetRefs", i), reference) for i, reference in enumerate(maps_at(spec, "targetRefs"))]
     for path, reference in references:
         kind = kind_in(reference.get("group", _GATEWAY_GROUP), reference["kind"])
         target_namespace = "" if kind == "GatewayClass" else namespace
-        yield PolicyTarget(kind, target_namespace, reference["name"], reference.get("sectionName") or "", path)
-    for i, selector in enumerate(spec.get("targetSelectors") or ()):
+        name, section = text_at(reference, "name"), text_at(reference, "sectionName")
+        yield PolicyTarget(kind, target_namespace, name, section, path)
+    for i, selector in enumerate(maps_at(spec, "targetSelectors")):
         kind = kind_in(selector.get("group", _GATEWAY_GROUP), selector["kind"])
         for target_namespace, name in _selected_objects(view, kind, selector, namespace):
             yield PolicyTarget(kind, target_namespace, name, "", ("spec", "targetSelectors", i))
@@ -53,8 +56,8 @@ def _selected_objects(view: ObjectView, kind: str, selector: Body, namespace: st
     """Namespace and name of the objects that a targetSelector matches; an AIGatewayRoute passes its labels on to its
     HTTPRoute.
     """
-    scope = (selector.get("namespaces") or {}).get("from", "Same")
-    labels = selector.get("matchLabels") or {}
+    scope = text_at(selector, "namespaces", "from", default="Same")
+    labels = map_at(selector, "matchLabels")
     pairs = view.once("labels", _objects_by_label)
     if labels:
         key, value = next(iter(labels.items()))
@@ -66,9 +69,9 @@ def _selected_objects(view: ObjectView, kind: str, selector: Body, namespace: st
             yield object_namespace, name
 
 
-def _objects_by_label(view: ObjectView) -> dict[tuple[str, str, str], list[tuple[str, str, Mapping[str, str]]]]:
+def _objects_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[tuple[str, str, Mapping[str, object]]]]:
     """Gateways and routes by kind, key and value of each label; all of a kind under the label ''."""
-    objects: dict[tuple[str, str, str], list[tuple[str, str, Mapping[str, str]]]] = {}
+    objects: dict[tuple[str, str, object], list[tuple[str, str, Mapping[str, object]]]] = {}
     for kind, route_kind in (
         ("Gateway", "Gateway"),
         ("HTTPRoute", "HTTPRoute"),
@@ -76,7 +79,7 @@ def _objects_by_label(view: ObjectView) -> dict[tuple[str, str, str], list[tuple
         ("GRPCRoute", "GRPCRoute"),
     ):
         for namespace, name, body in view.all(kind):
-            labels = body["metadata"].get("labels") or {}
+            labels = map_at(body, "metadata", "labels")
             for key, value in (*labels.items(), ("", "")):
                 objects.setdefault((route_kind, key, value), []).append((namespace, name, labels))
     return objects
@@ -84,7 +87,7 @@ def _objects_by_label(view: ObjectView) -> dict[tuple[str, str, str], list[tuple
 
 def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the targets of a policy of any kind: they exist, and no other policy of the kind has them."""
-    kind = body["kind"]
+    kind = text_at(body, "kind")
     claims: dict[tuple[str, ...], str] = view.once("claims", lambda _: {})
     paths = set()
     for target in targets(view, body, namespace):
@@ -98,7 +101,7 @@ def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) ->
             yield view.missing(target.kind, target.namespace, target.name, path, hint)
             continue
         if target.section and target.kind == "Gateway" and object_:
-            listeners = [listener["name"] for listener in object_["spec"].get("listeners") or ()]
+            listeners = [text_at(listener, "name") for listener in maps_at(object_, "spec", "listeners")]
             if target.section not in listeners:
                 words = {"what": f"called '{target.section}'", "known": ", ".join(listeners), "gateway": target.name}
                 yield "E581", (*target.path, "sectionName"), words
@@ -110,10 +113,10 @@ def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) ->
             section = f" ({target.section})" if target.section else ""
             aim = f"{target.kind.partition('.')[0]} '{target.name}'{section}"
             yield code, path, {"kind": kind, "target": aim, "other": owner.rpartition("/")[2]}
-    for i, selector in enumerate(body["spec"].get("targetSelectors") or ()):
-        path = ("spec", "targetSelectors", i)
-        if path not in paths and not view.external.declared(selector["kind"], namespace, "*"):
-            yield "E608", path, {"kind": selector["kind"]}
+    for i, selector in enumerate(maps_at(body, "spec", "targetSelectors")):
+        path, selected_kind = ("spec", "targetSelectors", i), text_at(selector, "kind")
+        if path not in paths and not view.external.declared(selected_kind, namespace, "*"):
+            yield "E608", path, {"kind": selected_kind}
 
 
 def _rule_names(route: Body) -> list[str]:
@@ -122,7 +125,7 @@ def _rule_names(route: Body) -> list[str]:
     """
     if route["kind"] == "AIGatewayRoute":
         return ["route-not-found"]
-    return [rule["name"] for rule in route["spec"].get("rules") or () if "name" in rule]
+    return [text_at(rule, "name") for rule in maps_at(route, "spec", "rules") if "name" in rule]
 
 
 def _section_words(kind: str, name: str, target: PolicyTarget) -> dict[str, object]:
@@ -164,8 +167,8 @@ def _model_routes(view: ObjectView, body: Body, namespace: str) -> Iterator[tupl
 
 def _parent_gateways(route: Body, namespace: str) -> Iterator[tuple[Place, str]]:
     """Place and section of each Gateway that is a parent of a route."""
-    for parent in route["spec"].get("parentRefs") or ():
-        yield (parent.get("namespace") or namespace, parent["name"]), parent.get("sectionName") or ""
+    for parent in maps_at(route, "spec", "parentRefs"):
+        yield named_place(parent, namespace), text_at(parent, "sectionName")
 
 
 def _policies_by_gateway(view: ObjectView, kind: str) -> dict[Place, list[tuple[str, Body]]]:
@@ -186,7 +189,7 @@ def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name:
     """Warnings about a route's policy without mergeType: it replaces that of the Gateway, and what it does not repeat
     is lost.
     """
-    spec, kind = body["spec"], body["kind"]
+    spec, kind = map_at(body, "spec"), text_at(body, "kind")
     if "mergeType" in spec:
         return
     reported = set()
@@ -194,9 +197,8 @@ def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name:
         for place, section in _parent_gateways(route, target.namespace):
             for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
                 if not listener or not section or listener == section:
-                    lost = [
-                        key for key in gateway_policy["spec"] if not _repeats(spec, gateway_policy["spec"], key, kind)
-                    ]
+                    gateway_spec = map_at(gateway_policy, "spec")
+                    lost = [key for key in gateway_spec if not _repeats(spec, gateway_spec, key, kind)]
                     words = (kind, place[1], ", ".join(lost))
                     if lost and words not in reported:
                         reported.add(words)
@@ -207,7 +209,7 @@ def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, na
     """Findings about a policy of one listener: it replaces that of the Gateway there, and what it does not repeat is
     lost.
     """
-    spec, kind = body["spec"], body["kind"]
+    spec, kind = map_at(body, "spec"), text_at(body, "kind")
     if "mergeType" in spec:
         return
     for target in targets(view, body, namespace):
@@ -218,12 +220,11 @@ def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, na
         for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
             if listener:
                 continue
+            gateway_spec = map_at(gateway_policy, "spec")
             # Another method may be intended; no authentication at all is likely a mistake.
-            if (methods := _authentication(gateway_policy["spec"])) and not _authentication(spec):
+            if (methods := _authentication(gateway_spec)) and not _authentication(spec):
                 yield "E609", target.path, {**words, "asked": ", ".join(methods)}
-            if lost := [
-                key for key in _missing_keys(spec, gateway_policy["spec"]) if key not in (*_TARGET_KEYS, *methods)
-            ]:
+            if lost := [key for key in _missing_keys(spec, gateway_spec) if key not in (*_TARGET_KEYS, *methods)]:
                 yield "W584", target.path, {**words, "lost": ", ".join(lost)}
 
 
@@ -237,8 +238,8 @@ def _missing_keys(policy: Body, other_policy: Body) -> Iterator[str]:
     for key, value in other_policy.items():
         if key not in policy:
             yield key
-        elif isinstance(value, dict) and isinstance(policy[key], dict):
-            yield from (f"{key}.{nested_key}" for nested_key in _missing_keys(policy[key], value))
+        elif isinstance(value, dict) and isinstance(own_value := policy[key], dict):
+            yield from (f"{key}.{nested_key}" for nested_key in _missing_keys(own_value, value))
 
 
 def _repeats(spec: Body, other_spec: Body, key: str, kind: str) -> bool:
@@ -265,13 +266,11 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
     """Findings about the Secrets of a SecurityPolicy; and on a model's route, its authentication equals
     the Gateway's.
     """
-    spec = body["spec"]
+    spec = map_at(body, "spec")
     for path, reference in _secret_references(spec):
-        secret_namespace, secret_name = reference.get("namespace") or namespace, reference["name"]
-        yield from validate_secret(view, (secret_namespace, secret_name), (*path, "name"))
-        yield from validate_grant(
-            view, "SecurityPolicy", namespace, ("Secret", secret_namespace, secret_name), (*path, "namespace")
-        )
+        secret = named_place(reference, namespace)
+        yield from validate_secret(view, secret, (*path, "name"))
+        yield from validate_grant(view, "SecurityPolicy", namespace, ("Secret", *secret), (*path, "namespace"))
     early = {key: spec[key] for key in _EARLY_FILTERS if key in spec}
     if "mergeType" in spec:
         return
@@ -286,10 +285,11 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
                 yield from view.note_once("N583", key, target.path, gateway="/".join(place))
                 continue
             policies = _policies_by_gateway(view, "SecurityPolicy").get(place, [])
-            gateway_policies = [policy for listener, policy in policies if not listener] or [{"spec": {}}]
+            gateway_policies = [policy for listener, policy in policies if not listener] or [EXISTS]
             listener_policies = [policy for listener, policy in policies if listener and section in ("", listener)]
             for policy in listener_policies or gateway_policies:
-                gateway_methods = {key: policy["spec"][key] for key in _EARLY_FILTERS if key in policy["spec"]}
+                gateway_spec = map_at(policy, "spec")
+                gateway_methods = {key: gateway_spec[key] for key in _EARLY_FILTERS if key in gateway_spec}
                 if not early:
                     if _authentication(gateway_methods):
                         yield "E602", target.path, {"route": target.name}
@@ -302,10 +302,10 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
 
 def _secret_references(spec: Body) -> Iterator[tuple[Path, Body]]:
     """The references to Secrets in a SecurityPolicy, with their paths."""
-    for i, reference in enumerate((spec.get("apiKeyAuth") or {}).get("credentialRefs") or ()):
-        yield ("spec", "apiKeyAuth", "credentialRefs", i), reference
+    for i, credential in enumerate(maps_at(spec, "apiKeyAuth", "credentialRefs")):
+        yield ("spec", "apiKeyAuth", "credentialRefs", i), credential
     for field, key in (("basicAuth", "users"), ("oidc", "clientSecret"), ("oidc", "clientIDRef")):
-        if reference := (spec.get(field) or {}).get(key):
+        if reference := map_at(spec, field, key):
             yield ("spec", field, key), reference
 
 
@@ -313,8 +313,8 @@ def validate_traffic_policy(view: ObjectView, body: Body, namespace: str, name: 
     """Findings about the costs that a BackendTrafficPolicy counts by, which must be set; and it must not split a
     model's backends.
     """
-    spec = body["spec"]
-    if "zoneAware" in (spec.get("loadBalancer") or {}) and _targets_models(view, body, namespace):
+    spec = map_at(body, "spec")
+    if "zoneAware" in map_at(spec, "loadBalancer") and _targets_models(view, body, namespace):
         words = {"what": "zoneAware on a model's route", "hint": "leave zoneAware out"}
         yield "E594", ("spec", "loadBalancer", "zoneAware"), words
     counted_costs = list(_counted_costs(spec))
@@ -349,12 +349,12 @@ def _targets_models(view: ObjectView, body: Body, namespace: str) -> bool:
 def _counted_costs(spec: Body) -> Iterator[tuple[Path, str]]:
     """The metadata keys of the AI gateway that rate limits count by, with their paths."""
     for scope in ("global", "local"):
-        for r, rule in enumerate(((spec.get("rateLimit") or {}).get(scope) or {}).get("rules") or ()):
-            for when, cost in (rule.get("cost") or {}).items():
-                metadata = cost.get("metadata") or {}
+        for r, rule in enumerate(maps_at(spec, "rateLimit", scope, "rules")):
+            for when, cost in map_at(rule, "cost").items():
+                metadata = map_at(cost, "metadata")
                 if metadata.get("namespace") == _COST_NAMESPACE:
                     path: Path = ("spec", "rateLimit", scope, "rules", r, "cost", when, "metadata", "key")
-                    yield path, metadata["key"]
+                    yield path, text_at(metadata, "key")
 
 
 def _available_costs(view: ObjectView, target: PolicyTarget) -> tuple[set[str], bool]:
@@ -373,17 +373,18 @@ def _available_costs(view: ObjectView, target: PolicyTarget) -> tuple[set[str], 
         if not route:
             return set(), route is None
         routes_on_gateway, gateways = [route], {place for place, _ in _parent_gateways(route, target.namespace)}
-    keys = {cost["metadataKey"] for body in routes_on_gateway for cost in body["spec"].get("llmRequestCosts") or ()}
+    keys = {
+        text_at(cost, "metadataKey") for body in routes_on_gateway for cost in maps_at(body, "spec", "llmRequestCosts")
+    }
     complete = True
     for place in gateways:
         gateway = view.find("Gateway", *place)
         if not gateway:
             complete = complete and gateway is None
-        elif config := (gateway["metadata"].get("annotations") or {}).get(CONFIG):
-            body = view.find("GatewayConfig", place[0], config) or EXISTS
-            complete = complete and bool(body)
-            costs = body["spec"].get("globalLLMRequestCosts") if body else ()
-            keys |= {cost["metadataKey"] for cost in costs or ()}
+        elif config := text_at(gateway, "metadata", "annotations", CONFIG):
+            config_body = view.find("GatewayConfig", place[0], config)
+            complete = complete and bool(config_body)
+            keys |= {text_at(cost, "metadataKey") for cost in maps_at(config_body, "spec", "globalLLMRequestCosts")}
     return keys, complete
 
 
@@ -391,11 +392,12 @@ def validate_backend_security_policy(view: ObjectView, body: Body, namespace: st
     """Findings about the Secret of a BackendSecurityPolicy, which must be in its namespace and have the key: without it
     the AI gateway leaves the backend out in silence.
     """
-    for path, reference, key in _credential_references(body["spec"]):
+    for path, reference, key in _credential_references(map_at(body, "spec")):
         if (secret_namespace := reference.get("namespace")) and secret_namespace != namespace:
             yield "E605", (*path, "namespace"), {"namespace": namespace}
         else:
-            yield from validate_secret(view, (namespace, reference["name"]), (*path, "name"), (key,) if key else ())
+            place = namespace, text_at(reference, "name")
+            yield from validate_secret(view, place, (*path, "name"), (key,) if key else ())
 
 
 def _credential_references(spec: Body) -> Iterator[tuple[Path, Body, str]]:
@@ -403,15 +405,15 @@ def _credential_references(spec: Body) -> Iterator[tuple[Path, Body, str]]:
     any.
     """
     for field, key in _SECRET_KEYS.items():
-        if reference := (spec.get(field) or {}).get("secretRef"):
+        if reference := map_at(spec, field, "secretRef"):
             yield ("spec", field, "secretRef"), reference, key
     for field, inner, key in (
         ("awsCredentials", "credentialsFile", "credentials"),
         ("gcpCredentials", "credentialsFile", ""),
     ):
-        if reference := ((spec.get(field) or {}).get(inner) or {}).get("secretRef"):
+        if reference := map_at(spec, field, inner, "secretRef"):
             yield ("spec", field, inner, "secretRef"), reference, key
-    if reference := (spec.get("azureCredentials") or {}).get("clientSecretRef"):
+    if reference := map_at(spec, "azureCredentials", "clientSecretRef"):
         yield ("spec", "azureCredentials", "clientSecretRef"), reference, ""
 
 
@@ -420,10 +422,9 @@ def api_keys(view: ObjectView) -> dict[Place, int | None]:
     key_bytes: dict[Place, int | None] = {}
     for place, policies in _policies_by_gateway(view, "SecurityPolicy").items():
         for _, body in policies:
-            for path, reference in _secret_references(body["spec"]):
+            for path, reference in _secret_references(map_at(body, "spec")):
                 if "apiKeyAuth" in path:
-                    secret_namespace = reference.get("namespace") or place[0]
-                    secret_body = view.find("Secret", secret_namespace, reference["name"])
+                    secret_body = view.find("Secret", *named_place(reference, place[0]))
                     byte_count = key_bytes.get(place, 0)
                     key_bytes[place] = (
                         byte_count + secret_bytes(secret_body) if secret_body and byte_count is not None else None

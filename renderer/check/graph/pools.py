@@ -14,8 +14,9 @@ from renderer.check.graph.backends import (
     view_pods,
 )
 from renderer.check.graph.gateways import CONFIG
-from renderer.check.graph.view import ObjectView, Place, kind_in
+from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
+from renderer.json_values import map_at, maps_at, text_at, value_at
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
 _LOAD = "or load an adapter of this name by the engine's options"
@@ -26,19 +27,19 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
     """Findings about an InferencePool: its picker's Service exists and has the port, and its pods listen on the target
     ports.
     """
-    spec = body["spec"]
-    picker = spec.get("endpointPickerRef")
+    spec = map_at(body, "spec")
+    picker = map_at(spec, "endpointPickerRef")
     if not picker:
         yield "E598", ("spec",), {"name": name}
     elif picker.get("kind", "Service") == "Service" and not picker.get("group"):
         yield from _validate_picker(view, picker, namespace)
-    selector = spec["selector"]["matchLabels"]
+    selector = map_at(spec, "selector", "matchLabels")
     pods = view_pods(view, namespace, selector) if selector else []
     if not pods:
         yield "N582", ("spec", "selector", "matchLabels"), {"name": name}
         return
     listening_ports = declared_ports(pods)
-    for i, port in enumerate(spec["targetPorts"]):
+    for i, port in enumerate(maps_at(spec, "targetPorts")):
         if listening_ports and port["number"] not in listening_ports:
             words = {"what": f"InferencePool '{name}'", "port": port["number"], "ports": format_ports(listening_ports)}
             yield "E592", ("spec", "targetPorts", i, "number"), words
@@ -46,15 +47,15 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
 
 def _validate_picker(view: ObjectView, picker: Body, namespace: str) -> Iterator[Finding]:
     path: Path = ("spec", "endpointPickerRef")
-    name = picker["name"]
+    name = text_at(picker, "name")
     if picker.get("failureMode") == "FailOpen":
         yield "W580", (*path, "failureMode"), {}
     service = view.find("Service", namespace, name)
     if service is None:
         yield view.missing("Service", namespace, name, (*path, "name"))
     elif service and "port" in picker:
-        number = picker["port"]["number"]
-        ports = [port["port"] for port in service["spec"].get("ports") or ()]
+        number = value_at(picker, "port", "number")
+        ports = [port["port"] for port in maps_at(service, "spec", "ports")]
         if number not in ports:
             known = ", ".join(map(str, ports)) or "none"
             yield "E591", (*path, "port", "number"), {"name": name, "port": number, "ports": known}
@@ -62,7 +63,7 @@ def _validate_picker(view: ObjectView, picker: Body, namespace: str) -> Iterator
 
 def validate_pool_reference(view: ObjectView, reference: Body, namespace: str, path: Path) -> Iterator[Finding]:
     """Findings about a route's reference to a pool, which is looked up in the route's own namespace."""
-    name = reference["name"]
+    name = text_at(reference, "name")
     if (route_namespace := reference.get("namespace")) and route_namespace != namespace:
         yield "E596", (*path, "namespace"), {"name": name, "namespace": namespace}
     elif view.find("InferencePool", namespace, name) is None and view.find(OLD, namespace, name) is None:
@@ -79,24 +80,23 @@ def validate_pool_model(view: ObjectView, namespace: str, name: str, model: str,
 
 def validate_rewrite(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about an InferenceModelRewrite: the pool's engine must know the names that it writes."""
-    spec = body["spec"]
-    for r, rule in enumerate(spec.get("rules") or ()):
-        for t, target in enumerate(rule.get("targets") or ()):
+    spec = map_at(body, "spec")
+    pool = text_at(spec, "poolRef", "name")
+    for r, rule in enumerate(maps_at(spec, "rules")):
+        for t, target in enumerate(maps_at(rule, "targets")):
             path: Path = ("spec", "rules", r, "targets", t, "modelRewrite")
-            yield from _validate_served_name(
-                view, namespace, spec["poolRef"]["name"], target["modelRewrite"], path, _LOAD
-            )
+            yield from _validate_served_name(view, namespace, pool, text_at(target, "modelRewrite"), path, _LOAD)
     yield from _validate_rewritten_streams(view, spec, namespace)
 
 
 def _validate_rewritten_streams(view: ObjectView, spec: Body, namespace: str) -> Iterator[Finding]:
     """A warning where tokens are counted: the AI gateway rewrites streamed requests after the picker has."""
     counting = view.once("counting", _counting_gateways)
-    gateways = view.once("gateways of pools", _gateways_by_pool).get((namespace, spec["poolRef"]["name"]), ())
+    gateways = view.once("gateways of pools", _gateways_by_pool).get((namespace, text_at(spec, "poolRef", "name")), ())
     place = next((gateway for gateway in gateways if gateway in counting), None)
-    for r, rule in enumerate(spec.get("rules") or () if place else ()):
-        matched_models = {(match.get("model") or {}).get("value") for match in rule.get("matches") or [{}]}
-        for t, target in enumerate(rule.get("targets") or ()):
+    for r, rule in enumerate(maps_at(spec, "rules") if place else ()):
+        matched_models = {value_at(match, "model", "value") for match in maps_at(rule, "matches") or [{}]}
+        for t, target in enumerate(maps_at(rule, "targets")):
             if place and matched_models != {target["modelRewrite"]}:
                 path: Path = ("spec", "rules", r, "targets", t, "modelRewrite")
                 yield "W585", path, {"what": counting[place], "gateway": "/".join(place)}
@@ -107,12 +107,12 @@ def _counting_gateways(view: ObjectView) -> dict[Place, str]:
     """The Gateways on which tokens are counted, each with the object that configures it."""
     reasons: dict[Place, str] = {}
     for namespace, name, body in view.all("AIGatewayRoute"):
-        for parent in (body["spec"].get("parentRefs") or ()) if body["spec"].get("llmRequestCosts") else ():
-            reasons.setdefault((parent.get("namespace") or namespace, parent["name"]), f"AIGatewayRoute '{name}'")
+        for parent in maps_at(body, "spec", "parentRefs") if maps_at(body, "spec", "llmRequestCosts") else ():
+            reasons.setdefault(named_place(parent, namespace), f"AIGatewayRoute '{name}'")
     for namespace, name, body in view.all("Gateway"):
-        config = (body["metadata"].get("annotations") or {}).get(CONFIG)
+        config = text_at(body, "metadata", "annotations", CONFIG)
         config_body = view.find("GatewayConfig", namespace, config) if config else None
-        if config_body and (config_body.get("spec") or {}).get("globalLLMRequestCosts"):
+        if maps_at(config_body, "spec", "globalLLMRequestCosts"):
             reasons.setdefault((namespace, name), f"GatewayConfig '{config}'")
     return reasons
 
@@ -122,37 +122,34 @@ def _gateways_by_pool(view: ObjectView) -> dict[Place, list[Place]]:
     gateways: dict[Place, list[Place]] = {}
     for namespace, _, body in view.all("AIGatewayRoute"):
         names = {
-            ref["name"]
-            for rule in body["spec"]["rules"]
-            for ref in rule.get("backendRefs") or ()
+            text_at(ref, "name")
+            for rule in maps_at(body, "spec", "rules")
+            for ref in maps_at(rule, "backendRefs")
             if ref.get("kind") == "InferencePool"
         }
         for name in names:
-            for parent in body["spec"].get("parentRefs") or ():
-                gateways.setdefault((namespace, name), []).append(
-                    (parent.get("namespace") or namespace, parent["name"])
-                )
+            for parent in maps_at(body, "spec", "parentRefs"):
+                gateways.setdefault((namespace, name), []).append(named_place(parent, namespace))
     return gateways
 
 
 def _validate_served_name(
     view: ObjectView, namespace: str, name: str, model: str, path: Path, hint: str
 ) -> Iterator[Finding]:
-    pool_body = view.find("InferencePool", namespace, name)
-    workload = pool_body["spec"]["selector"]["matchLabels"].get(LEADERS) if pool_body else None
+    workload = text_at(view.find("InferencePool", namespace, name), "spec", "selector", "matchLabels", LEADERS)
     served = served_by(view, namespace, workload) if workload else None
     if served and (words := unknown_model_words(*served, model)):
         yield "E610", path, {**words, "hint": f"ask for '{served[1]}', {hint}"}
 
 
-def _rewritten_names(view: ObjectView) -> dict[tuple[str, str], set[str | None]]:
+def _rewritten_names(view: ObjectView) -> dict[Place, set[object]]:
     """By namespace and name of a pool, the names that requests lose; None among them for any name."""
-    names_by_pool: dict[tuple[str, str], set[str | None]] = {}
+    names_by_pool: dict[Place, set[object]] = {}
     for group in STEERING:
         for namespace, _, body in view.all(kind_in(group, "InferenceModelRewrite")):
-            names = names_by_pool.setdefault((namespace, body["spec"]["poolRef"]["name"]), set())
-            for rule in body["spec"].get("rules") or ():
-                names |= {(match.get("model") or {}).get("value") for match in rule.get("matches") or [{}]}
+            names = names_by_pool.setdefault((namespace, text_at(body, "spec", "poolRef", "name")), set())
+            for rule in maps_at(body, "spec", "rules"):
+                names |= {value_at(match, "model", "value") for match in maps_at(rule, "matches") or [{}]}
     return names_by_pool
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of
 from renderer.diagnostics import Path
+from renderer.json_values import as_text, map_at, maps_at, text_at
 
 _CORE = '""'  # the API group of Secrets and Services
 
@@ -49,12 +50,13 @@ def _grants(view: ObjectView) -> dict[tuple[str, str, str], list[tuple[str, str]
     grants: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for (kind, namespace, _), body in view.objects.items():
         if kind == "ReferenceGrant" and body:
-            spec = body["spec"]
-            to = [(kind_in(target["group"], target["kind"]), target.get("name") or "") for target in spec["to"]]
-            for source in spec["from"]:
-                grants.setdefault(
-                    (namespace, kind_in(source["group"], source["kind"]), source["namespace"]), []
-                ).extend(to)
+            to = [
+                (kind_in(target["group"], target["kind"]), text_at(target, "name"))
+                for target in maps_at(body, "spec", "to")
+            ]
+            for source in maps_at(body, "spec", "from"):
+                source_kind = kind_in(source["group"], source["kind"])
+                grants.setdefault((namespace, source_kind, text_at(source, "namespace")), []).extend(to)
     return grants
 
 
@@ -67,7 +69,7 @@ def validate_secret(view: ObjectView, place: Place, path: Path, keys: Sequence[s
             "N580", ("Secret", namespace, name), path, kind="Secret", name=name, namespace=namespace
         )
     elif body:
-        data = {**(body.get("data") or {}), **(body.get("stringData") or {})}
+        data = {**map_at(body, "data"), **map_at(body, "stringData")}
         for key in keys:
             if key not in data:
                 present = ", ".join(sorted(data)) or "nothing"
@@ -78,20 +80,20 @@ def secret_bytes(body: Body) -> int:
     """Bytes of the names and values in a Secret, plus 8 for each entry."""
     import base64  # rarely needed
 
-    string_data: Mapping[str, str] = body.get("stringData") or {}
-    data: Mapping[str, str] = body.get("data") or {}
-    values = {key: len(base64.b64decode(value + "==")) for key, value in data.items()}
-    values |= {key: len(value.encode()) for key, value in string_data.items()}
+    data, string_data = map_at(body, "data"), map_at(body, "stringData")
+    values = {key: len(base64.b64decode(as_text(value) + "==")) for key, value in data.items()}
+    values |= {key: len(as_text(value).encode()) for key, value in string_data.items()}
     return sum(len(key.encode()) + size + 8 for key, size in values.items())
 
 
 def validate_autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the target of a HorizontalPodAutoscaler or ScaledObject does not exist."""
-    target = body["spec"].get("scaleTargetRef")
+    target = map_at(body, "spec", "scaleTargetRef")
     if target:
         kind = kind_of(target.get("apiVersion", "apps/v1"), target.get("kind", "Deployment"))
-        if view.find(kind, namespace, target["name"]) is None:
-            yield view.missing(kind, namespace, target["name"], ("spec", "scaleTargetRef", "name"))
+        target_name = as_text(target.get("name"))
+        if view.find(kind, namespace, target_name) is None:
+            yield view.missing(kind, namespace, target_name, ("spec", "scaleTargetRef", "name"))
 
 
 def validate_pool_companion(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:

@@ -15,25 +15,26 @@ from renderer.check.graph.backends import (
 )
 from renderer.check.graph.gateways import validate_parents
 from renderer.check.graph.references import validate_grant
-from renderer.check.graph.view import ObjectView, kind_in
+from renderer.check.graph.view import ObjectView, kind_in, named_place
 from renderer.diagnostics import Path
-from renderer.wellknown import MODEL_HEADER
+from renderer.json_values import as_map, as_maps, as_text, maps_at, text_at
+from renderer.plan import MODEL_HEADER
 
 _MAX_NAME = 222  # ai-eg-route-not-found-response-<name> has at most 253 characters
 
 
 def validate_ai_gateway_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the parents of an AIGatewayRoute, and about the matches and backends of each rule."""
-    spec = body["spec"]
+    spec = as_map(body.get("spec"))
     if len(name) > _MAX_NAME:
         yield "E589", ("metadata", "name"), {"length": len(name), "most": _MAX_NAME}
     yield from validate_parents(view, spec, namespace)
-    for r, rule in enumerate(spec["rules"]):
+    for r, rule in enumerate(as_maps(spec.get("rules"))):
         path: Path = ("spec", "rules", r)
-        matches = rule.get("matches")
+        matches = as_maps(rule.get("matches"))
         if not matches or [match for match in matches if not match.get("headers")]:
             yield "E588", (*path, "matches") if matches else path, {}
-        references = rule.get("backendRefs")
+        references = as_maps(rule.get("backendRefs"))
         if not references:
             yield "E587", path, {}
             continue
@@ -44,10 +45,9 @@ def validate_ai_gateway_route(view: ObjectView, body: Body, namespace: str, name
             reference_path: Path = (*path, "backendRefs", b)
             if reference.get("kind") == "InferencePool":
                 yield from pools.validate_pool_reference(view, reference, namespace, reference_path)
+                pool = as_text(reference.get("name"))
                 for header_path, model in _matched_models(rule):
-                    yield from pools.validate_pool_model(
-                        view, namespace, reference["name"], model, (*path, *header_path)
-                    )
+                    yield from pools.validate_pool_model(view, namespace, pool, model, (*path, *header_path))
                 continue
             backend, findings = resolve_backend(view, namespace, reference, reference_path)
             yield from findings
@@ -63,7 +63,7 @@ def _validate_model_name(view: ObjectView, rule: Body, index: int, backend: Body
     served = backend_workload(view, backend)
     if served is None:
         return
-    override = rule["backendRefs"][index].get("modelNameOverride")
+    override = text_at(rule, "backendRefs", index, "modelNameOverride")
     for reference_path, model in (
         [(("backendRefs", index, "modelNameOverride"), override)] if override else _matched_models(rule)
     ):
@@ -74,31 +74,31 @@ def _validate_model_name(view: ObjectView, rule: Body, index: int, backend: Body
 def _matched_models(rule: Body) -> list[tuple[Path, str]]:
     """The public names that a rule matches, with their paths in the rule."""
     return [
-        (("matches", m, "headers", h, "value"), header["value"])
-        for m, match in enumerate(rule.get("matches") or ())
-        for h, header in enumerate(match.get("headers") or ())
-        if header["name"].lower() == MODEL_HEADER and header.get("type", "Exact") == "Exact"
+        (("matches", m, "headers", h, "value"), as_text(header.get("value")))
+        for m, match in enumerate(as_maps(rule.get("matches")))
+        for h, header in enumerate(as_maps(match.get("headers")))
+        if as_text(header.get("name")).lower() == MODEL_HEADER and header.get("type", "Exact") == "Exact"
     ]
 
 
 def validate_http_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the parents and backends of an HTTPRoute, and one where it has the name of an AIGatewayRoute's."""
-    spec = body["spec"]
+    spec = as_map(body.get("spec"))
     if view.find("AIGatewayRoute", namespace, name) is not None:
-        owners = body["metadata"].get("ownerReferences") or ()
+        owners = maps_at(body, "metadata", "ownerReferences")
         if not any(owner.get("kind") == "AIGatewayRoute" and owner.get("name") == name for owner in owners):
             yield "E590", ("metadata", "name"), {"name": name}
             return
-        for r, rule in enumerate(spec.get("rules") or ()):
-            for b, reference in enumerate(rule.get("backendRefs") or ()):
+        for r, rule in enumerate(as_maps(spec.get("rules"))):
+            for b, reference in enumerate(as_maps(rule.get("backendRefs"))):
                 if reference.get("filters"):
                     words = {"what": "filters of a backendRef", "hint": "move them to the rule"}
                     yield "E594", ("spec", "rules", r, "backendRefs", b, "filters"), words
     yield from validate_parents(view, spec, namespace)
-    for r, rule in enumerate(spec.get("rules") or ()):
-        for b, reference in enumerate(rule.get("backendRefs") or ()):
+    for r, rule in enumerate(as_maps(spec.get("rules"))):
+        for b, reference in enumerate(as_maps(rule.get("backendRefs"))):
             kind = kind_in(reference.get("group", ""), reference.get("kind", "Service"))
-            backend_namespace, backend_name = reference.get("namespace") or namespace, reference["name"]
+            backend_namespace, backend_name = named_place(reference, namespace)
             reference_path: Path = ("spec", "rules", r, "backendRefs", b)
             object_ = view.find(kind, backend_namespace, backend_name)
             if object_ is None:

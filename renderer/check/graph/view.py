@@ -12,6 +12,7 @@ from renderer import patterns
 from renderer.check.finding import Body, Finding
 from renderer.component_versions import TargetVersions
 from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_maps, as_text, list_at
 from renderer.suggestions import closest
 
 Key: TypeAlias = tuple[str, str, str]
@@ -117,10 +118,15 @@ class ObjectView:
         self.keys: list[Key] = []
         self.objects: dict[Key, Body] = {}
         self._cache: dict[object, Any] = {}
-        self.admissions: dict[tuple[Place, str, str | None, int | None], ListenerAdmission] = {}
+        self.admissions: dict[tuple[Place, str, object, object], ListenerAdmission] = {}
         for body in bodies:
-            metadata = body["metadata"]
-            key = kind_of(body["apiVersion"], body["kind"]), metadata.get("namespace", ""), metadata.get("name", "")
+            metadata = as_map(body.get("metadata"))
+            namespace, name = metadata.get("namespace"), metadata.get("name")
+            key = (
+                kind_of(body["apiVersion"], body["kind"]),
+                namespace if isinstance(namespace, str) else "",  # faster than as_text, for every object
+                name if isinstance(name, str) else "",
+            )
             self.keys.append(key)
             self.objects.setdefault(key, body)
         for key in external.present:
@@ -224,15 +230,20 @@ def _namespaces(view: ObjectView) -> set[str]:
     return {name if kind == "Namespace" else namespace for kind, namespace, name in view.objects}
 
 
-def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+def named_place(reference: Body, namespace: str) -> Place:
+    """Namespace and name of the object that a reference names; `namespace`: where it names none."""
+    return as_text(reference.get("namespace")) or namespace, as_text(reference.get("name"))
+
+
+def selects(selector: Body, labels: Mapping[str, object]) -> bool:
     """Whether a selector (matchLabels, matchExpressions) matches these labels."""
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+    if any(labels.get(key) != value for key, value in as_map(selector.get("matchLabels")).items()):
         return False
-    return all(_holds(expression, labels) for expression in selector.get("matchExpressions") or ())
+    return all(_holds(expression, labels) for expression in as_maps(selector.get("matchExpressions")))
 
 
-def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    key, operator = expression["key"], expression["operator"]
+def _holds(expression: Body, labels: Mapping[str, object]) -> bool:
+    key, operator = as_text(expression.get("key")), expression["operator"]
     if operator in ("In", "NotIn"):
-        return bool(operator == "In") is (labels.get(key) in (expression.get("values") or ()))
+        return bool(operator == "In") is (labels.get(key) in list_at(expression, "values"))
     return bool(operator == "Exists") is (key in labels)

@@ -7,28 +7,30 @@ from collections.abc import Iterator
 from renderer import quantity
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_maps, as_number, as_text, map_at
 
 
 def validate_hpa(body: Body) -> Iterator[Finding]:
     """Findings by the API server's rules for an HPA beside its schema
     (docs/design/kubernetes.md#horizontalpodautoscaler).
     """
-    spec = body["spec"]
-    minimum, maximum = spec.get("minReplicas", 1), spec["maxReplicas"]
+    spec = as_map(body["spec"])
+    minimum, maximum = as_number(spec.get("minReplicas", 1)), as_number(spec["maxReplicas"])
     if minimum > maximum:
         yield "E530", ("spec", "minReplicas"), {"what": f"minReplicas {minimum} is above maxReplicas {maximum}"}
-    target_ref = spec["scaleTargetRef"]
-    group, slash, _ = target_ref.get("apiVersion", "").partition("/")
+    target_ref = as_map(spec.get("scaleTargetRef"))
+    group, slash, _ = as_text(target_ref.get("apiVersion")).partition("/")
     if (
         not (group and slash) and target_ref["kind"] != "ReplicationController"
     ):  # the only one that scales without a group
         yield "E572", ("spec", "scaleTargetRef", "apiVersion"), {"kind": target_ref["kind"]}
-    for i, metric in enumerate(spec.get("metrics") or ()):
-        source = metric["type"][:1].lower() + metric["type"][1:]
-        target, allowed = metric[source]["target"], _TARGETS[source]
+    for i, metric in enumerate(as_maps(spec.get("metrics"))):
+        kind = as_text(metric["type"])
+        source = kind[:1].lower() + kind[1:]
+        target, allowed = map_at(metric, source, "target"), _TARGETS[source]
         path: Path = ("spec", "metrics", i, source, "target")
         if target["type"] not in allowed:
-            what = f"the target of a {metric['type']} metric has type {' or '.join(allowed)}"
+            what = f"the target of a {kind} metric has type {' or '.join(allowed)}"
             yield "E531", (*path, "type"), {"what": what}
             continue
         for key in ("value", "averageValue"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import quoted, suggestion
+from renderer.json_values import as_text, map_at, maps_at, texts_at
 
 _KNOWN_VALUES = {
     "karpenter.sh/capacity-type": ("on-demand", "spot", "reserved"),
@@ -21,10 +22,10 @@ def validate_node_pool(body: Body) -> Iterator[Finding]:
     duplicate taints.
     """
     base_path = ("spec", "template", "spec")
-    spec = body["spec"]["template"]["spec"]
-    for i, requirement in enumerate(spec.get("requirements") or ()):
-        known_values = _KNOWN_VALUES.get(requirement["key"], ()) if requirement["operator"] == "In" else ()
-        for j, value in enumerate(requirement.get("values") or ()):
+    spec = map_at(body, "spec", "template", "spec")
+    for i, requirement in enumerate(maps_at(spec, "requirements")):
+        known_values = _KNOWN_VALUES.get(as_text(requirement["key"]), ()) if requirement["operator"] == "In" else ()
+        for j, value in enumerate(texts_at(requirement, "values")):
             path = (*base_path, "requirements", i, "values", j)
             if not re.fullmatch(_LABEL_VALUE, value):
                 yield "E306", path, {"value": value, "means": _LABEL_VALUE_RULE}
@@ -36,7 +37,7 @@ def validate_node_pool(body: Body) -> Iterator[Finding]:
                 )
     taints = set()
     for key in ("taints", "startupTaints"):
-        for i, taint in enumerate(spec.get(key) or ()):
+        for i, taint in enumerate(maps_at(spec, key)):
             if (taint["key"], taint["effect"]) in taints:
                 yield "E571", (*base_path, key, i), {"what": f"the taint '{taint['key']}' with {taint['effect']}"}
             taints.add((taint["key"], taint["effect"]))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
 from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_number, as_text, value_at
 
 _MAX_INT32 = 2**31 - 1
 
@@ -16,13 +17,13 @@ def validate_lws(body: Body) -> Iterator[Finding]:
 
     docs/design/kubernetes.md#leaderworkerset
     """
-    metadata, spec = body["metadata"], body["spec"]
-    template = spec["leaderWorkerTemplate"]
-    size, replicas = template.get("size", 1), spec.get("replicas", 1)
+    metadata, spec = as_map(body["metadata"]), as_map(body["spec"])
+    template = as_map(spec["leaderWorkerTemplate"])
+    size, replicas = as_number(template.get("size", 1)), as_number(spec.get("replicas", 1))
     if replicas * size > _MAX_INT32:
         yield "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
     update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
-    rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    rollout = as_map(as_map(spec.get("rolloutStrategy")).get("rollingUpdateConfiguration"))
     unavailable = _scaled_value(rollout.get("maxUnavailable", 1), replicas, up=False)
     surge = _scaled_value(rollout.get("maxSurge", 0), replicas, up=True)
     for key, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
@@ -33,24 +34,23 @@ def validate_lws(body: Body) -> Iterator[Finding]:
     yield from _validate_subgroups(metadata, template, size)
     if template.get("restartPolicy") == "Default":
         yield "E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {}
-    yield from _validate_identity(metadata["name"], spec, size)
+    yield from _validate_identity(as_text(metadata["name"]), spec, size)
 
 
 _MAX_HASHED_NAME = {True: 54, False: 43}
 """Longest names of a LeaderWorkerSet whose groups have random keys, by whether a group is one pod."""
 
 
-def _validate_identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
+def _validate_identity(name: str, spec: Body, size: float) -> Iterator[Finding]:
     """What LeaderWorkerSet 0.11 refuses of its newer fields (docs: concepts/leaderworkerset, group-identity and
     failure-handling).
     """
-    template = spec["leaderWorkerTemplate"]
-    partition = ((spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}).get("partition")
+    template = as_map(spec["leaderWorkerTemplate"])
     pairs: list[tuple[Path, str]] = []
     if spec.get("groupIdentity") == "Hash":
         if template.get("volumeClaimTemplates"):
             pairs.append((("spec", "groupIdentity"), "groupIdentity Hash with volumeClaimTemplates"))
-        if partition:
+        if partition := value_at(spec, "rolloutStrategy", "rollingUpdateConfiguration", "partition"):
             pairs.append((("spec", "groupIdentity"), f"groupIdentity Hash with the partition {partition}"))
         if len(name) > (longest := _MAX_HASHED_NAME[size == 1]):
             what = f"a name of {len(name)} characters with groupIdentity Hash"
@@ -68,15 +68,15 @@ def _validate_identity(name: str, spec: Body, size: int) -> Iterator[Finding]:
         yield "E703", path, {"what": what, "hint": "change one of the two"}
 
 
-def _validate_subgroups(metadata: Body, template: Body, size: int) -> Iterator[Finding]:
+def _validate_subgroups(metadata: Body, template: Body, size: float) -> Iterator[Finding]:
     path: Path = ("spec", "leaderWorkerTemplate", "subGroupPolicy")
-    policy = template.get("subGroupPolicy")
     key = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
-    if policy is None:
-        if key in (metadata.get("annotations") or {}):
+    if "subGroupPolicy" not in template:
+        if key in as_map(metadata.get("annotations")):
             yield "E516", ("metadata", "annotations", key), {}
         return
-    part = policy["subGroupSize"]
+    policy = as_map(template.get("subGroupPolicy"))
+    part = as_number(policy["subGroupSize"])
     if part > size:
         yield "E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is above the size {size}"}
     elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
@@ -93,11 +93,11 @@ def _validate_subgroups(metadata: Body, template: Body, size: int) -> Iterator[F
         )
 
 
-def _scaled_value(value: float | str, replicas: int, *, up: bool) -> int | None:
+def _scaled_value(value: object, replicas: float, *, up: bool) -> float | None:
     """A number of groups, or a percentage of the replicas, rounded up or down; None above 100 %."""
-    if not isinstance(value, str):
+    if isinstance(value, (int, float)):
         return int(value)  # 1.0 is a whole number too
-    percent = int(value.removesuffix("%"))
+    percent = int(str(value).removesuffix("%"))
     if percent > 100:
         return None
     return -(-percent * replicas // 100) if up else percent * replicas // 100
@@ -105,8 +105,8 @@ def _scaled_value(value: float | str, replicas: int, *, up: bool) -> int | None:
 
 def validate_lws_pods(body: Body) -> Iterator[Finding]:
     """Findings about the pod templates: a CRD validates only their schema."""
-    template = body["spec"]["leaderWorkerTemplate"]
+    template = as_map(as_map(body["spec"])["leaderWorkerTemplate"])
     for part in ("leaderTemplate", "workerTemplate"):
         if part in template:
-            for code, path, words in validate_pod(template[part]["spec"]):
+            for code, path, words in validate_pod(as_map(as_map(template[part])["spec"])):
                 yield code, ("spec", "leaderWorkerTemplate", part, "spec", *path), words

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
+from renderer.json_values import as_map, as_maps, map_at
 
 
 def validate_service(body: Body) -> Iterator[Finding]:
     """Findings about a Service: ports need unique names and numbers, and an empty clusterIP would drift."""
-    spec = body["spec"]
-    ports = spec.get("ports") or ()
+    spec = as_map(body["spec"])
+    ports = as_maps(spec.get("ports"))
     for i, port in enumerate(ports[1:], 1):
         if any(
             (port.get("name") == other.get("name") and port.get("name"))
@@ -25,10 +26,10 @@ def validate_service(body: Body) -> Iterator[Finding]:
 
 def validate_workload(body: Body) -> Iterator[Finding]:
     """Findings about a workload: its selector must match its own pods, and its pod template must be consistent."""
-    spec = body["spec"]
-    labels = (spec["template"].get("metadata") or {}).get("labels") or {}
-    match_labels = (spec.get("selector") or {}).get("matchLabels") or {}
+    spec = as_map(body["spec"])
+    labels = map_at(spec, "template", "metadata", "labels")
+    match_labels = map_at(spec, "selector", "matchLabels")
     if any(labels.get(key) != value for key, value in match_labels.items()):
         yield "E542", ("spec", "selector", "matchLabels"), {}
-    for code, path, words in validate_pod(spec["template"]["spec"]):
+    for code, path, words in validate_pod(map_at(spec, "template", "spec")):
         yield code, ("spec", "template", "spec", *path), words

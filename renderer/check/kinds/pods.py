@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from renderer import quantity
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_maps, as_number, as_text
 from renderer.yamlio import SharedMap
 
 _NAME: Callable[[Body], object] = itemgetter("name")
@@ -42,20 +43,24 @@ def validate_pod(spec: Body) -> Iterator[Finding]:
     """Findings about a pod: unique names, volumes for mounts, ports for probes, requests within limits, hooks within
     the grace period.
     """
-    volumes = _unique(spec.get("volumes") or (), _NAME)
+    all_volumes = as_maps(spec.get("volumes"))
+    volumes = _unique(all_volumes, _NAME)
     if isinstance(volumes, int):
-        yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": spec["volumes"][volumes]["name"]}
+        yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": all_volumes[volumes]["name"]}
         return
     constraints: list[tuple[str, str]] = []
-    for i, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
-        key = constraint["topologyKey"], constraint["whenUnsatisfiable"]
+    for i, constraint in enumerate(as_maps(spec.get("topologySpreadConstraints"))):
+        key = as_text(constraint["topologyKey"]), as_text(constraint["whenUnsatisfiable"])
         if key in constraints:
-            words = {"what": "topology spread constraint", "name": ", ".join(key)}
-            yield "E520", ("topologySpreadConstraints", i), words
+            yield (
+                "E520",
+                ("topologySpreadConstraints", i),
+                {"what": "topology spread constraint", "name": ", ".join(key)},
+            )
         constraints.append(key)
-    names: set[str] = set()
+    names: set[object] = set()
     for group in ("initContainers", "containers"):
-        for i, container in enumerate(spec.get(group) or ()):
+        for i, container in enumerate(as_maps(spec.get(group))):
             path: Path = (group, i)
             if container["name"] in names:
                 yield "E520", (*path, "name"), {"what": "container", "name": container["name"]}
@@ -63,12 +68,12 @@ def validate_pod(spec: Body) -> Iterator[Finding]:
             for code, below, words in _container(container, volumes):
                 yield code, (*path, *below), words
             if "lifecycle" in container:
-                yield from _validate_sleep(spec, container["lifecycle"], path)
+                yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
 
 
 def _validate_sleep(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:
     """A finding for each hook that sleeps longer than the pod's grace period, which counts for postStart too."""
-    grace = spec.get("terminationGracePeriodSeconds", 30)
+    grace = as_number(spec.get("terminationGracePeriodSeconds", 30))
     for hook, seconds in _sleep_hooks(lifecycle):
         if seconds > grace:
             grace_path: Path = ("terminationGracePeriodSeconds",)
@@ -79,18 +84,20 @@ def _validate_sleep(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding
 @_cache_shared
 def _sleep_hooks(lifecycle: Body) -> list[tuple[str, float]]:
     """The hooks that sleep, and their seconds."""
-    handlers = [(hook, lifecycle.get(hook) or {}) for hook in ("postStart", "preStop")]
-    return [(hook, sleep.get("seconds", 0)) for hook, handler in handlers if (sleep := handler.get("sleep"))]
+    handlers = [(hook, as_map(lifecycle.get(hook))) for hook in ("postStart", "preStop")]
+    return [
+        (hook, as_number(as_map(handler["sleep"]).get("seconds"))) for hook, handler in handlers if handler.get("sleep")
+    ]
 
 
-def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
+def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
     ports: set[object] = set()
-    for i, port in enumerate(container.get("ports") or ()):
+    for i, port in enumerate(as_maps(container.get("ports"))):
         if "name" in port:
             if port["name"] in ports:
                 yield "E520", ("ports", i, "name"), {"what": "port", "name": port["name"]}
             ports.add(port["name"])
-    env = container.get("env") or ()
+    env = as_maps(container.get("env"))
     if isinstance(duplicate := _unique(env, _NAME), int):
         yield "E520", ("env", duplicate, "name"), {"what": "environment variable", "name": env[duplicate]["name"]}
     for i, entry in enumerate(env):
@@ -98,10 +105,10 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
             continue
         if entry.get("value"):
             yield "E524", ("env", i), {"name": entry["name"]}
-        field = (entry["valueFrom"] or {}).get("fieldRef")
+        field = as_map(as_map(entry["valueFrom"]).get("fieldRef"))
         if field and field.get("apiVersion", "") not in ("", "v1"):
             yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
-    mounts = container.get("volumeMounts") or ()
+    mounts = as_maps(container.get("volumeMounts"))
     if isinstance(duplicate := _unique(mounts, _PATH), int):
         yield (
             "E520",
@@ -113,17 +120,17 @@ def _container(container: Body, volumes: set[str]) -> Iterator[Finding]:
             if mount["name"] not in volumes:
                 yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
     for key in ("startupProbe", "readinessProbe", "livenessProbe"):
-        for action, name in _named_probe_ports(probe) if (probe := container.get(key)) else ():
+        for action, name in _named_probe_ports(probe) if isinstance(probe := container.get(key), dict) else ():
             if name not in ports:
                 yield "E522", (key, action, "port"), {"name": name}
-    if sides := container.get("resources"):
+    if isinstance(sides := container.get("resources"), dict):
         yield from _resource_findings(sides)
 
 
 @_cache_shared
 def _named_probe_ports(probe: Body) -> list[tuple[str, str]]:
     """The actions of a probe and the names of their ports."""
-    actions = [(action, probe.get(action) or {}) for action in ("httpGet", "tcpSocket")]
+    actions = [(action, as_map(probe.get(action))) for action in ("httpGet", "tcpSocket")]
     return [(action, port) for action, settings in actions if isinstance(port := settings.get("port"), str)]
 
 
@@ -142,8 +149,8 @@ def _resources(sides: Body) -> Iterator[Finding]:
     """Findings about requests above limits, extended resources that are no whole numbers or differ on both sides, and
     tiny numbers of bytes. Raises ValueError for what is no quantity.
     """
-    limits = sides.get("limits") or {}
-    for name, request in (sides.get("requests") or {}).items():
+    limits = as_map(sides.get("limits"))
+    for name, request in as_map(sides.get("requests")).items():
         limit = limits.get(name, request)
         if request != limit and quantity.nanos(request) > quantity.nanos(limit):
             yield "E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit}
@@ -162,7 +169,7 @@ def _resources(sides: Body) -> Iterator[Finding]:
 def _unreadable(sides: Body) -> Iterator[Finding]:
     """Findings for quantities that the schema accepts and Kubernetes does not."""
     for side in ("limits", "requests"):
-        for name, value in (sides.get(side) or {}).items():
+        for name, value in as_map(sides.get(side)).items():
             try:
                 quantity.nanos(value)
             except ValueError:
@@ -194,7 +201,7 @@ def _tiny_words(name: str, value: object) -> dict[str, object]:
     return {"name": name, "value": value, "hint": hint}
 
 
-def _unique(items: Sequence[Body], key: Callable[[Body], Any]) -> set[str] | int:
+def _unique(items: Sequence[Body], key: Callable[[Body], object]) -> set[object] | int:
     """All values of the key, or the index of the first item that repeats one."""
     values_set = set(map(key, items))
     if len(values_set) == len(items):

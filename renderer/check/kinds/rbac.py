@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
+from renderer.json_values import as_text, maps_at
 
 # As text: few runs need it, and re keeps what it has compiled.
 _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
@@ -14,7 +15,7 @@ _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[
 
 def validate_role(body: Body) -> Iterator[Finding]:
     """Findings about the rules of a Role: each must name resources and their API groups."""
-    for i, rule in enumerate(body.get("rules") or ()):
+    for i, rule in enumerate(maps_at(body, "rules")):
         path: Path = ("rules", i)
         if rule.get("nonResourceURLs"):
             yield "E543", (*path, "nonResourceURLs"), {"what": "a Role gives no rights on URLs; a ClusterRole does"}
@@ -26,9 +27,9 @@ def validate_role(body: Body) -> Iterator[Finding]:
 
 def validate_role_binding(body: Body) -> Iterator[Finding]:
     """Findings about the subjects of a RoleBinding: names that a ServiceAccount can have, and no API group."""
-    for i, subject in enumerate(body.get("subjects") or ()):
+    for i, subject in enumerate(maps_at(body, "subjects")):
         if subject["kind"] == "ServiceAccount":
-            if not re.fullmatch(_SUBDOMAIN, subject["name"]):
+            if not re.fullmatch(_SUBDOMAIN, as_text(subject["name"])):
                 what = f"no ServiceAccount can be called '{subject['name']}'"
                 yield "E543", ("subjects", i, "name"), {"what": what}
             if subject.get("apiGroup"):

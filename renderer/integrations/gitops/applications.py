@@ -7,8 +7,8 @@ edit from 2 to 4 of a fixed model has to act.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.gitops.environments import EnvironmentSource, check_distinct
 
-Body = dict[str, Any]
+Body = dict[str, object]
 
 _API = "argoproj.io/v1alpha1"
 _PATHS = "argocd.argoproj.io/manifest-generate-paths"
@@ -25,6 +25,23 @@ _PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _SHARED = ("_cluster.yaml", "_extra")
 # Files of a namespace that belong to no single app.
 _NAMESPACE_SHARED = ("*/_shared.yaml", "*/_routes-*.yaml")
+
+
+class Metadata(TypedDict):
+    """The metadata of an Application."""
+
+    name: str
+    namespace: str
+    annotations: dict[str, str]
+
+
+class Application(TypedDict):
+    """An Application of Argo CD."""
+
+    apiVersion: str
+    kind: str
+    metadata: Metadata
+    spec: Body
 
 
 class SyncOptions(Struct, frozen=True):
@@ -36,7 +53,7 @@ class SyncOptions(Struct, frozen=True):
     handed: tuple[tuple[str, str], ...] = ()
 
 
-def applications(places: Sequence[EnvironmentSource], options: SyncOptions) -> list[Body]:
+def applications(places: Sequence[EnvironmentSource], options: SyncOptions) -> list[Application]:
     """Two Applications for each environment: of objects with a namespace, and of those without. Raises RenderError."""
     _check_distinct(places)
     manifests = []
@@ -48,7 +65,7 @@ def applications(places: Sequence[EnvironmentSource], options: SyncOptions) -> l
     return manifests
 
 
-def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) -> list[Body]:
+def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) -> list[Mapping[str, object]]:
     """An ApplicationSet for each environment, and an Application for its objects without a namespace.
 
     The set generates one Application for each namespace, or for each app with output.layout `app`. Their names contain
@@ -59,7 +76,7 @@ def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) 
         words = {"value": "an ApplicationSet", "what": "lists the folders of a git repository, and this is an artifact"}
         hint = "use llmaz argocd application"
         raise RenderError([make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words, hint=hint)])
-    manifests = []
+    manifests: list[Mapping[str, object]] = []
     for place in places:
         by_app = place.layout == "app"
         below = "" if place.folder == "." else f"{place.folder}/"
@@ -80,7 +97,7 @@ def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) 
                     "goTemplateOptions": ["missingkey=error"],
                     "generators": [{"git": git}],
                     "template": {
-                        "metadata": {key: template["metadata"][key] for key in ("name", "annotations")},
+                        "metadata": {"name": name, "annotations": template["metadata"]["annotations"]},
                         "spec": template["spec"],
                     },
                 },
@@ -105,7 +122,7 @@ def _globs(paths: Iterable[str]) -> str:
     return "{" + ",".join(f"{path}/*" if path == "_extra" else path for path in paths) + "}"
 
 
-def _shared(place: EnvironmentSource, options: SyncOptions, paths: tuple[str, ...]) -> Body:
+def _shared(place: EnvironmentSource, options: SyncOptions, paths: tuple[str, ...]) -> Application:
     source = _source(place, place.folder, {"recurse": True, "include": _globs(paths)})
     return _application(f"{place.name}-shared", ";".join(paths), place, replace(options, handed=()), source)
 
@@ -121,7 +138,7 @@ def _source(place: EnvironmentSource, path: str, directory: Body) -> Body:
 
 def _application(
     name: str, watched: str, place: EnvironmentSource, options: SyncOptions, source: Body, namespace: str = ""
-) -> Body:
+) -> Application:
     """An Application. `watched`: paths below the source's path; Argo CD ignores commits that change none of them."""
     if cluster := place.flags.get("--destination-name"):
         destination = {"name": cluster}

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.gitops.environments import EnvironmentSource
 
-Body = dict[str, Any]
+Body = dict[str, object]
 
 # The name of a tag; a branch with such a name has to be written as refs/heads/NAME.
 _VERSION = re.compile(r"v?\d+\.\d+\.\d+[-+.\w]*", re.ASCII)
@@ -40,7 +39,7 @@ _REFUSED = "has(status.conditions) && " + _condition(
 _ACCEPTED = "has(status.conditions) && " + _condition("c.type == 'Accepted' && c.status == 'True'")
 
 
-def _checks() -> list[Body]:
+def _checks() -> list[dict[str, str]]:
     aigateway = [
         {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": kind, "failed": _REFUSED, "current": _ACCEPTED}
         for kind in ("AIGatewayRoute", "AIServiceBackend", "BackendSecurityPolicy")
@@ -70,7 +69,7 @@ def kustomizations(name: str, places: Sequence[EnvironmentSource], namespace: st
     """
     one_source = len({(place.repository, place.flags["--revision"]) for place in places}) == 1
     sources: dict[str, Body] = {}
-    manifests = []
+    manifests: list[Body] = []
     for place in places:
         source_name = name if one_source else place.name
         source = sources.setdefault(source_name, _source(source_name, place, namespace, secret))
@@ -84,7 +83,7 @@ def kustomizations(name: str, places: Sequence[EnvironmentSource], namespace: st
                     "retryInterval": "2m",
                     # Flux waits so long for a model that finds no node, and delays the next commit as long
                     "timeout": "10m",
-                    "sourceRef": {"kind": source["kind"], "name": source["metadata"]["name"]},
+                    "sourceRef": {"kind": source["kind"], "name": source_name},
                     "path": f"./{place.folder}".removesuffix("."),
                     "prune": True,
                     "wait": True,

@@ -7,7 +7,6 @@ Without a health check, Argo CD counts an object as healthy as soon as it exists
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from renderer import yamlio
 
@@ -45,7 +44,7 @@ def data() -> dict[str, str]:
     return settings
 
 
-def config_map(namespace: str) -> dict[str, Any]:
+def config_map(namespace: str) -> dict[str, object]:
     """The ConfigMap `argocd-cm` with only these keys, as a patch."""
     labels = {"app.kubernetes.io/name": "argocd-cm", "app.kubernetes.io/part-of": "argocd"}
     metadata = {"name": "argocd-cm", "namespace": namespace, "labels": labels}

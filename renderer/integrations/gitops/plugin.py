@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from msgspec import Struct
 
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 
-Body = dict[str, Any]
+Body = dict[str, object]
 
 NAME = "llmaz"
 _PARAMETERS, _FOLDER, _VARIABLE = "ARGOCD_APP_PARAMETERS", "ARGOCD_APP_SOURCE_PATH", "ARGOCD_ENV_LLMAZ_ENVIRONMENT"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.integrations.helm.actions import Actions
+from renderer.json_values import as_map, as_maps, as_text
 
 _LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
-Body = dict[str, Any]
+Body = dict[str, object]
 
 
 class ChartObject(Struct, frozen=True):
@@ -44,11 +45,17 @@ def default_values(bodies: Sequence[Body]) -> dict[str, int]:
     """The default values of an app: replicas, or the bounds of its autoscaler; {} for an app without workloads."""
     for body in bodies:
         if body["kind"] == "HorizontalPodAutoscaler":
-            return {key: body["spec"][key] for key in ("minReplicas", "maxReplicas")}
+            return _counts(body, ("minReplicas", "maxReplicas"))
     for body in bodies:
-        if body["kind"] == "LeaderWorkerSet" and "replicas" in body["spec"]:
-            return {"replicas": body["spec"]["replicas"]}
+        if body["kind"] == "LeaderWorkerSet" and (counts := _counts(body, ("replicas",))):
+            return counts
     return {}
+
+
+def _counts(body: Body, fields: Iterable[str]) -> dict[str, int]:
+    """Those of the fields that the object's spec has."""
+    spec = as_map(body["spec"])
+    return {field: count for field in fields if isinstance(count := spec.get(field), int)}
 
 
 def mark_replicas(
@@ -91,7 +98,7 @@ def mark_replicas(
 
 def _with_spec(body: Body, fields: Mapping[str, object]) -> Body:
     """A copy of the object with other values of fields of its spec; the order of fields stays."""
-    return {**body, "spec": {**body["spec"], **fields}}
+    return {**body, "spec": {**as_map(body["spec"]), **fields}}
 
 
 def mark_shared_route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) -> Body:
@@ -107,10 +114,10 @@ def _route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) ->
     `apps`: by workload, the template expression of its app's values, and its replicas.
     """
     rules = []
-    for rule in body["spec"]["rules"]:
-        backends = rule["backendRefs"]
+    for rule in as_maps(as_map(body["spec"])["rules"]):
+        backends = as_maps(rule["backendRefs"])
         owners = {
-            None if "kind" in backend else apps.get(backend["name"]) for backend in backends
+            None if "kind" in backend else apps.get(as_text(backend["name"])) for backend in backends
         }  # a pool is not a workload
         owner = owners.pop() if len(owners) == 1 else None
         if owner and len(backends) > 1 and all(backend["weight"] == (owner[1] or 1) for backend in backends):

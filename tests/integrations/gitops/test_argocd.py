@@ -601,7 +601,7 @@ def test_plugin_is_printed(part: str, llmaz: Llmaz, golden: Golden) -> None:
 
 
 def test_the_commands_of_the_plugin_are_ours(llmaz: Llmaz) -> None:
-    spec = plugin.config()["spec"]
+    spec: Any = plugin.config()["spec"]
     assert "discover" not in spec  # else Argo CD asks it of named plugins too
     for each in (spec["generate"], spec["parameters"]["dynamic"]):
         assert each["command"][0] == "llmaz"
@@ -634,7 +634,8 @@ def test_the_page_shows_a_source_that_argo_cd_takes() -> None:
         "spec": {"project": "llm", "source": source, "destination": {"name": "eu"}},
     }
     assert faults(body) == []
-    assert source["plugin"]["name"] == plugin.config()["metadata"]["name"]
+    config: Any = plugin.config()
+    assert source["plugin"]["name"] == config["metadata"]["name"]
     told = source["plugin"]["parameters"]
     assert [each["name"] for each in told] == [each["name"] for each in plugin.parameters(())]
     call = plugin.parse_call({"ARGOCD_APP_PARAMETERS": json.dumps(told)}, "/repository")
