@@ -11,13 +11,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Struct
 
 from renderer.diagnostics import Path
 
-Node: TypeAlias = Mapping[str, Any]
 _FILE = os.path.join(os.path.dirname(__file__), "since.json")
 GATE = "?"
 """Stands for a component where a feature gate of Kubernetes is off by default in all versions."""
@@ -42,7 +41,7 @@ class TooNewSchema(Struct, frozen=True):
     """The too new parts of a kind: a JSON Schema that rejects them, and the facts it was made of."""
 
     schema: str
-    node: Node
+    node: Mapping[str, Any]
 
 
 class TooNew(Struct, frozen=True):
@@ -82,7 +81,7 @@ class TargetVersions:
     def __init__(self, versions: Mapping[str, str]) -> None:
         self.versions = versions
         self._numbers = {key: version_numbers(version) for key, version in versions.items()}
-        self._nodes: dict[int, Node] = {}
+        self._nodes: dict[int, Mapping[str, Any]] = {}
         self._late: dict[str, TooNewSchema | None] = {}
 
     def too_new_schema(self, name: str) -> TooNewSchema | None:
@@ -93,13 +92,13 @@ class TargetVersions:
             self._late[name] = TooNewSchema(json.dumps(_refusing_schema(node)), node) if node else None
         return self._late[name]
 
-    def _node(self, number: int) -> Node:
+    def _node(self, number: int) -> Mapping[str, Any]:
         """The node of the facts, reduced to too new parts."""
         if number not in self._nodes:
             node: dict[str, object] = {}
             for key, value in _facts()["nodes"][number].items():
                 if key == "!":
-                    subset: Node = self._unmet_needs(value)
+                    subset: Mapping[str, Any] = self._unmet_needs(value)
                 elif key in ("=", "~"):
                     subset = {word: unmet for word, needs in value.items() if (unmet := self._unmet_needs(needs))}
                 else:
@@ -141,7 +140,7 @@ def target_versions(targets: Mapping[str, str | None]) -> TargetVersions:
     )
 
 
-def _refusing_schema(node: Node) -> object:
+def _refusing_schema(node: Mapping[str, Any]) -> object:
     """A JSON Schema that rejects the parts in a node."""
     if "!" in node:
         return False
@@ -160,7 +159,7 @@ def _refusing_schema(node: Node) -> object:
     return schema
 
 
-def too_new(node: Node, value: object, path: Path = (), *, nested: bool = False) -> Iterator[TooNew]:
+def too_new(node: Mapping[str, Any], value: object, path: Path = (), *, nested: bool = False) -> Iterator[TooNew]:
     """The too new parts of a value, by the node of a TooNewSchema. `nested`: also those below a too new part."""
     if "!" in node:
         yield TooNew(path, str(path[-1]) if path else "", "", node["!"])

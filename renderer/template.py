@@ -20,7 +20,7 @@ from msgspec import Struct
 from renderer.yamlio import SharedMap
 
 Words = Mapping[str, object]
-Filler = Callable[[Words], Any]
+Filler = Callable[[Words], object]
 
 _WORD = re.compile(r"\{\{\s*\.?([A-Za-z]\w*)\s*\}\}")
 _SUM = re.compile(r"\{\{\s*([A-Za-z]\w*)\s*\+\s*(0|[1-9][0-9]{0,8})\s*\}\}")

@@ -197,16 +197,16 @@ def pod_table() -> str:
     return "\n".join(dict.fromkeys(rows))
 
 
-def templates(targets: component_versions.TargetVersions) -> component_versions.Node:
+def templates(targets: component_versions.TargetVersions) -> Mapping[str, Any]:
     """What is too new of the pods of a LeaderWorkerSet."""
     late = targets.too_new_schema("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
-    node: component_versions.Node = late.node if late else {}
+    node: Mapping[str, Any] = late.node if late else {}
     for part in (*_TEMPLATES[0].split("."), "spec"):
         node = node.get(part, {})
     return node
 
 
-def walked(node: component_versions.Node, path: str = "") -> Iterator[tuple[str, str, Mapping[str, str]]]:
+def walked(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, Mapping[str, str]]]:
     """Every field and value of a node that is new, the topmost of each branch."""
     if "!" in node:
         yield path, "", node["!"]

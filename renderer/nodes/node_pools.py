@@ -13,9 +13,7 @@ from msgspec.structs import replace
 from renderer import resolve
 from renderer.diagnostics import Collector, Origin, Path, has_errors, quoted, suggestion
 from renderer.nodes.demand import FleetDemand, NodeDemand, PodGroup
-from renderer.nodes.instances import InstanceChoice,
-    accelerators_needed,
-    choose_instances, is_countable, meets_requirement
+from renderer.nodes.instances import InstanceChoice, choose_instances, is_countable, meets_requirement
 from renderer.nodes.labels import ARCH, CAPACITY, current_name, is_requirement_label, is_restricted
 from renderer.nodes.limits import check_limits, configured_limits, pool_limits
 from renderer.nodes.settings import KarpenterSettings, settings

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from renderer import component_versions
 from renderer.api import RenderConfig
@@ -34,10 +36,10 @@ def reference_grant_version(config: RenderConfig) -> str:
     return "v1" if _targets_at_least(config, "gatewayAPI", _GRANT) else "v1beta1"
 
 
-def too_new_fields(config: RenderConfig, name: str, *path: str) -> component_versions.Node:
+def too_new_fields(config: RenderConfig, name: str, *path: str) -> Mapping[str, Any]:
     """The fields of a schema's kind, at a path, that are too new for the targets."""
     too_new = component_versions.target_versions(config.get("targets") or {}).too_new_schema(name)
-    node: component_versions.Node = too_new.node if too_new else {}
+    node: Mapping[str, Any] = too_new.node if too_new else {}
     for part in path:
         node = node.get(part, {})
     return node

@@ -251,11 +251,11 @@ def test_a_raised_limit_counts() -> None:
     (route,) = [body for body in sample("1-backend") if called(body) == "AIGatewayRoute/llm/qwen3-8b"]
     facts = graph.route_matches(graph.ObjectView(many(route, routes=1201), graph.ExternalObjects()))
     place = ("llmaz-system", "llmaz-gateway")
-    assert [found.code for found in graph.validate_fleet(facts, graph.ExternalObjects())] == ["E606"]
-    assert [found.code for found in graph.validate_fleet(facts, graph.ExternalObjects(limits={place: 1201}))] == [
+    assert [found.code for found in graph.find_route_conflicts(facts, graph.ExternalObjects())] == ["E606"]
+    assert [found.code for found in graph.find_route_conflicts(facts, graph.ExternalObjects(limits={place: 1201}))] == [
         "W582"
     ]
-    assert [found.code for found in graph.validate_fleet(facts[:300], graph.ExternalObjects())] == []
+    assert [found.code for found in graph.find_route_conflicts(facts[:300], graph.ExternalObjects())] == []
 
 
 def test_routes_on_two_listeners_do_not_meet() -> None:
@@ -267,7 +267,7 @@ def test_routes_on_two_listeners_do_not_meet() -> None:
         route["spec"]["parentRefs"][0].update(first)
         other["spec"]["parentRefs"][0].update(second)
         facts = graph.route_matches(graph.ObjectView([route, other], graph.ExternalObjects()))
-        return [found.code for found in graph.validate_fleet(facts, graph.ExternalObjects())]
+        return [found.code for found in graph.find_route_conflicts(facts, graph.ExternalObjects())]
 
     assert codes({}, {}) == ["E585"]
     assert codes({"sectionName": "http"}, {}) == ["E585"]

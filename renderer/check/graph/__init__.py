@@ -1,7 +1,7 @@
 """Rules across objects: from a Gateway's listener to the container that answers, over any set of objects.
 
 `validate_graph` follows the references between objects and finds faults that controllers do not report
-(docs/routing.md); `validate_fleet` compares all routes.
+(docs/routing.md); `find_route_conflicts` compares all routes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from renderer.check.finding import Body, Finding, IndexedFinding
 from renderer.check.graph import acceptance, backends, gateways, policies, pools, references, routes
 from renderer.check.graph.external import declared_objects
-from renderer.check.graph.fleet import RouteMatch, route_matches, validate_fleet
 from renderer.check.graph.policies import api_keys
+from renderer.check.graph.route_conflicts import find_route_conflicts
+from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, Place, kind_of
 
 __all__ = [
@@ -25,10 +26,10 @@ __all__ = [
     "RouteMatch",
     "api_keys",
     "declared_objects",
+    "find_route_conflicts",
     "kind_of",
     "known_objects",
     "route_matches",
-    "validate_fleet",
     "validate_graph",
     "validate_whole_graph",
 ]
@@ -95,10 +96,10 @@ def validate_graph(view: ObjectView) -> Iterator[IndexedFinding]:
 
 
 def validate_whole_graph(bodies: Sequence[Body], external: ExternalObjects) -> Iterator[IndexedFinding]:
-    """The findings of `validate_graph` and `validate_fleet` over a complete set of objects."""
+    """The findings of `validate_graph` and `find_route_conflicts` over a complete set of objects."""
     view = ObjectView(bodies, external)
     yield from validate_graph(view)
-    yield from validate_fleet(route_matches(view), external, api_keys(view))
+    yield from find_route_conflicts(route_matches(view), external, api_keys(view))
 
 
 def known_objects(bodies: Sequence[Body], external: ExternalObjects) -> ExternalObjects:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from msgspec import Struct
 
@@ -239,7 +239,7 @@ def _fill_entries(entries: tuple[DerivedEntry, ...], words: Words) -> Derivation
     sizes: list[ValueLayer] = []
     for entry in entries:
         if entry.args:
-            args = [str(arg) for arg in entry.args(words)]
+            args = [str(arg) for arg in cast("Sequence[object]", entry.args(words))]
             layers.append(ArgLayer(args, entry.origin.at("args"), entry.group, dialect.args_shape(args)))
         if entry.envs:
             envs.append(ValueLayer(share_maps(entry.envs(words)), entry.origin.at("envs")))

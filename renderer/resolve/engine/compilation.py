@@ -10,12 +10,13 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from renderer import quantity, template
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.patterns import PatternError
+from renderer.plan import Body
 from renderer.resolve.engine import dialect, versions
 from renderer.resolve.engine.backend_runtime import (
     WORDS,
@@ -193,7 +194,7 @@ def _compile_shell(compiler: _Compiler, spec: BackendRuntimeSpec) -> Callable[[W
     parts = [compiler.compile_tree((key,), spec.get(key) or {}) for key in keys]
 
     def fill(words: Words) -> RunnerShell:
-        return RunnerShell(tuple(command(words)), *[part(words) for part in parts])
+        return RunnerShell(tuple(command(words)), *[cast("Body", part(words)) for part in parts])
 
     if compiler.open_trees > before:
         return fill
@@ -402,7 +403,9 @@ def _layer_filler(
 
 
 def _strings_filler(filler: Filler) -> Callable[[Words], Sequence[str]]:
-    return lambda words: [value if isinstance(value, str) else str(value) for value in filler(words)]
+    return lambda words: [
+        value if isinstance(value, str) else str(value) for value in cast("Sequence[object]", filler(words))
+    ]
 
 
 def _shared_memory(entry: DerivedSpec, origin: Origin, diagnostics: Collector) -> str:
@@ -482,7 +485,7 @@ def _upstream_layer(args: Sequence[str], origin: Origin) -> Callable[[Words], Ar
         parts.append(
             (arg, _upstream_filler(pieces, unclosed, origin.at(len(parts))) if len(pieces) > 1 or unclosed else None)
         )
-    return lambda words: ArgLayer([filler(words) if filler else arg for arg, filler in parts], origin)
+    return lambda words: ArgLayer([str(filler(words)) if filler else arg for arg, filler in parts], origin)
 
 
 def _upstream_filler(pieces: list[str], unclosed: bool, origin: Origin) -> Filler:

@@ -29,7 +29,9 @@ def lora_names(
     adapters = filter(None, (_adapter_name(value, rule.get("key", "name")) for value in values))
     filler = template.compile_template(rule.get("asked", ""), _WORDS)
     return tuple(
-        dict.fromkeys(filler({"ModelName": served, "Adapter": adapter}) if filler else adapter for adapter in adapters)
+        dict.fromkeys(
+            str(filler({"ModelName": served, "Adapter": adapter})) if filler else adapter for adapter in adapters
+        )
     )
 
 

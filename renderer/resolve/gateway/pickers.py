@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
@@ -89,7 +89,9 @@ def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -
         group=preset["apiGroup"],
         watched_groups=tuple(preset.get("reads") or (preset["apiGroup"],)),
         engine_label=preset["engineLabel"],
-        args=(lambda words: [str(arg) for arg in filler(words)]) if filler else lambda words: fixed,
+        args=(lambda words: [str(arg) for arg in cast("Sequence[object]", filler(words))])
+        if filler
+        else lambda words: fixed,
         config=lambda words: yamlio.dump(_fill(preset["config"], words)),
         resources=template.share_maps(preset.get("resources") or {}),
         pod_security=template.share_maps({"seccompProfile": {"type": "RuntimeDefault"}}),

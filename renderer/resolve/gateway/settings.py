@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import component_versions, jwt_providers, schema_validation
+from renderer import jwt_providers, schema_validation
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Body, GatewayPlan
@@ -238,7 +238,7 @@ def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bo
     return False
 
 
-def _with_schema_defaults(node: Any, value: object, too_new: component_versions.Node) -> object:
+def _with_schema_defaults(node: Any, value: object, too_new: Mapping[str, Any]) -> object:
     """The value with the defaults of its schema, which must be written out in lists (docs/design/drift.md#rules).
     `too_new`: fields that are too new for the target, which get no default.
     """
