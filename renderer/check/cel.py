@@ -11,11 +11,12 @@ import json
 import marshal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypedDict
 
 from renderer import schema_validation
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_maps, list_at
 
 
 def _visible_route(*backends: object) -> object:
@@ -106,6 +107,31 @@ def cel_rules(name: str) -> Callable[[Body], Sequence[Finding]] | None:
     return _cached_validator(rules) if schema_validation.has_schema(rules) else None
 
 
+_NodeFacts = TypedDict(
+    "_NodeFacts",
+    {
+        "as": Mapping[str, str],
+        "fields": Mapping[str, int],
+        "items": int,
+        "values": int,
+        "keys": Sequence[str],
+        "whole": bool,
+        "defaults": Mapping[str, object],
+        "rules": Sequence[int],
+    },
+    total=False,
+)
+
+
+class _KindFacts(TypedDict):
+    """A file of rules. `nodes`: by number they refer to those before them, the last is the root; `rules`: each with its
+    message.
+    """
+
+    nodes: Sequence[_NodeFacts]
+    rules: Sequence[Sequence[str]]
+
+
 class _Node:
     """A node of a schema. `fields`: by name, the name in CEL and the node; `defaults`: the values of missing fields;
     `has_children`: whether there are nodes below; `sees_value`: whether rules see the value, else only that it is
@@ -114,7 +140,7 @@ class _Node:
 
     __slots__ = ("defaults", "fields", "has_children", "items", "keys", "rules", "sees_value", "values")
 
-    def __init__(self, raw: Any, nodes: list[_Node], rules: Any) -> None:
+    def __init__(self, raw: _NodeFacts, nodes: Sequence[_Node], rules: Sequence[Sequence[str]]) -> None:
         cel_names = raw.get("as", {})
         fields = raw.get("fields", {}).items()
         self.fields = {name: (cel_names.get(name, name), nodes[number]) for name, number in fields}
@@ -128,10 +154,10 @@ class _Node:
         ]
         self.rules = tuple(tuple(rules[number]) for number in raw.get("rules", ()))
 
-    def visible_part(self, value: Any) -> object:
+    def visible_part(self, value: object) -> object:
         """The part of the value that rules can see, with defaults, in plain types."""
-        if self.fields:
-            visible = {}
+        if self.fields and isinstance(value, dict):
+            visible: dict[str, object] = {}
             fields = self.fields
             for name, item in value.items():
                 if name in fields:
@@ -143,20 +169,20 @@ class _Node:
                 if name not in value:
                     visible[shown] = default
             return visible
-        if self.items:
+        if self.items and isinstance(value, list):
             return [self.items.visible_part(item) for item in value]
-        if self.values:
+        if self.values and isinstance(value, dict):
             return {name: self.values.visible_part(item) for name, item in value.items()}
         return value if self.sees_value else True
 
-    def schema_of(self, visible: Any) -> object:
+    def schema_of(self, visible: object) -> object:
         """A JSON Schema that accepts, of the values that are valid for the kind, only those whose visible part is
         `visible`.
 
         `visible` contains no numbers, since 1 equals 1.0 in JSON and not in CEL. Maps with free keys are left to the
         caller.
         """
-        if self.fields:
+        if self.fields and isinstance(visible, dict):
             optional = [name for name, (shown, default) in self.defaults if visible.get(shown) == default]
             present = {name for name, (shown, _) in self.fields.items() if shown in visible}
             properties = {
@@ -165,7 +191,7 @@ class _Node:
             }
             return {"type": "object", "properties": properties, "required": sorted(present.difference(optional))}
         if self.items:
-            items = [self.items.schema_of(item) for item in visible]
+            items = [self.items.schema_of(item) for item in list_at(visible)]
             return {"type": "array", "items": items, "minItems": len(items), "maxItems": len(items)}
         return not self.values and ({"const": visible} if self.sees_value else True)
 
@@ -178,17 +204,18 @@ class _Node:
         """All findings about the visible part of a value, from the top down."""
         return (*self.walk(visible, (), _Node.duplicate_items), *self.walk(visible, (), _Node.broken_rules))
 
-    def walk(self, visible: Any, path: Path, validate: _Validate) -> Iterator[Finding]:
+    def walk(self, visible: object, path: Path, validate: _Validate) -> Iterator[Finding]:
         """The findings of `validate` for this node and those below."""
         yield from validate(self, visible, path)
+        fields = as_map(visible)
         for name, (shown, inner) in self.fields.items():
-            if shown in visible:
-                yield from inner.walk(visible[shown], (*path, name), validate)
+            if shown in fields:
+                yield from inner.walk(fields[shown], (*path, name), validate)
         if self.items:
-            for i, item in enumerate(visible):
+            for i, item in enumerate(list_at(visible)):
                 yield from self.items.walk(item, (*path, i), validate)
         if self.values:
-            for name, item in visible.items():
+            for name, item in fields.items():
                 yield from self.values.walk(item, (*path, name), validate)
 
     def broken_rules(self, visible: object, path: Path) -> Iterator[Finding]:
@@ -197,12 +224,12 @@ class _Node:
             if not _holds(rule, visible):
                 yield "E570", path, {"message": message}
 
-    def duplicate_items(self, visible: Any, path: Path) -> Iterator[Finding]:
+    def duplicate_items(self, visible: object, path: Path) -> Iterator[Finding]:
         """Findings for items of a list whose key an earlier item has."""
         if not self.keys:
             return
         keys = set()
-        for i, item in enumerate(visible):
+        for i, item in enumerate(as_maps(visible)):
             key = tuple((name, item.get(name)) for name in self.keys)
             if key in keys:
                 yield "E571", (*path, i), {"what": " and ".join(f"{name} {value!r}" for name, value in key)}
@@ -215,7 +242,7 @@ _Validate = Callable[[_Node, object, Path], Iterator[Finding]]
 def root(name: str) -> _Node:
     """The root node of the CEL rules of a kind."""
     with open(schema_validation.path_of(name), "rb") as file:
-        raw = json.loads(file.read())
+        raw: _KindFacts = json.loads(file.read())
     nodes: list[_Node] = []
     for node in raw["nodes"]:
         nodes.append(_Node(node, nodes, raw["rules"]))

@@ -7,11 +7,11 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from renderer import schema_validation
 from renderer.check.finding import locate_finding
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, make_diagnostic
+from renderer.json_values import maps_at, text_at
 from renderer.plan import Manifest
 from renderer.source.tree import InputFile
 
@@ -63,12 +63,14 @@ def _run(program: str, folder: str) -> list[dict[str, object]]:
     return resources or []
 
 
-def _findings(folder: str, manifests_by_path: Mapping[str, Sequence[Manifest]], resource: Any) -> Iterator[Diagnostic]:
-    path = os.path.relpath(resource["filename"], folder)
+def _findings(
+    folder: str, manifests_by_path: Mapping[str, Sequence[Manifest]], resource: Mapping[str, object]
+) -> Iterator[Diagnostic]:
+    path = os.path.relpath(text_at(resource, "filename"), folder)
     for manifest in manifests_by_path.get(path, ()):
         if (manifest.body["kind"], manifest.body["metadata"]["name"]) == (resource["kind"], resource["name"]):
-            for error in resource.get("validationErrors") or [{"path": "", "msg": resource["msg"]}]:
-                steps = [step for step in error["path"].split("/") if step]
+            for error in maps_at(resource, "validationErrors") or [{"path": "", "msg": resource["msg"]}]:
+                steps = [step for step in text_at(error, "path").split("/") if step]
                 field_path: Path = tuple(int(step) if step.isdigit() else step for step in steps)
                 yield locate_finding(manifest, "E560", field_path, {"what": error["msg"]})
             return
