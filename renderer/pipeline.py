@@ -16,7 +16,7 @@ from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, 
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
 from renderer.items import Item, items
 from renderer.output import foreign_files, manifest_files
-from renderer.output.folder import OutputFolder
+from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, SharedNeed, SharedPlan
 from renderer.result import Changes, Part, RenderResult, merge_results

@@ -11,7 +11,7 @@ from renderer import __version__, escapes, load, yamlio
 from renderer.api import Inputs, RenderOptions
 from renderer.diagnostics import RenderError
 from renderer.load import PresetRefused
-from renderer.output.folder import write_file
+from renderer.output.folder_writer import write_file
 from renderer.sequence_diff import unified
 from renderer.source import tree
 from renderer.yamlio import Document

@@ -1,4 +1,4 @@
-"""What several rooms agree on: the keys of labels and annotations, suffixes of names, ports, headers and limits."""
+"""What several rooms agree on: the keys of labels and annotations, suffixes of names, ports and headers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,6 @@ PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#name
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other
 POOL_GROUP = "inference.networking.k8s.io"
-
-# Limits of a Gateway (docs/design/gateway.md#message-size, docs/design/gateway.md#memory).
-MESSAGE_BYTES, RULE_BYTES = 4 << 20, 3400  # of a message of the control plane, and of a rule in it
-MAX_RULES, MAX_PACKED_ROUTE_RULES = 1200, 1400  # in such a message, one for each route or packed
-MANY_ROUTES = 300  # above, Envoy Gateway's memory grows with the square
-MANY_WITH_KEYS = 250  # models, above which API keys may fill the message
 
 
 def own_labels(name: str, component: str) -> dict[str, str]:

@@ -37,7 +37,7 @@ from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.check.relations import validate_relations
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, has_errors, make_diagnostic
 from renderer.json_values import text_at
-from renderer.output.folder import OutputFolder
+from renderer.output.folder_writer import OutputFolder
 from renderer.plan import Manifest
 from renderer.source.tree import MARK, InputFile
 from renderer.workers import process_count

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from renderer import component_versions
 from renderer.api import RenderConfig, minor
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-
-if TYPE_CHECKING:
-    pass
 
 
 def target_problems(origin: Origin, key: str, value: str) -> Iterator[Diagnostic]:

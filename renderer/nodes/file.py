@@ -7,7 +7,7 @@ import os
 
 from renderer.api import Scope
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
-from renderer.output.folder import write_file
+from renderer.output.folder_writer import write_file
 from renderer.source.paths import read_file
 from renderer.source.tree import MARK, InputFile, refuse_links
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.gitops import validate_name
-from renderer.integrations.gitops.environments import check_address
+from renderer.integrations.gitops.repository_url import check_address
 from renderer.source import git, tree
 
 UNKNOWN = "https://git.example/OWNER/REPOSITORY.git"  # placeholder for an unknown URL

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from renderer.output.folder import write_file as write_file
+from renderer.output.folder_writer import write_file as write_file
 from renderer.source.tree import refuse_links
 
 

@@ -17,7 +17,7 @@ import yaml
 
 from renderer.api import RenderConfig
 from renderer.check import graph
-from renderer.check.graph.gateways import hostnames_overlap
+from renderer.check.graph.listener_admission import hostnames_overlap
 from renderer.check.graph.view import selects
 from renderer.diagnostics.rule import NamedSource
 from tests.inputs import CONFIG

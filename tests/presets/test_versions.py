@@ -16,7 +16,7 @@ from renderer.diagnostics import Collector, Origin
 from renderer.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
-from renderer.resolve.engine import backend_runtime, compilation, dialect, image_version, option_rules, versions
+from renderer.resolve.engine import backend_runtime, compilation, dialect, image_version, option_list_choice, versions
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.known_options import known_versions
 from renderer.resolve.engine.option_validation import refused_preset_options
@@ -98,7 +98,7 @@ def used(engine: Engine) -> Iterator[tuple[str, str, dict[str, Any]]]:
 def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
     """What the list of a version does not have of what the preset gives."""
     engine = compiled(runtime, version)
-    judge = option_rules.option_rules(FILES, engine, version, Collector())
+    judge = option_list_choice.option_rules(FILES, engine, version, Collector())
     assert judge is not None
     assert judge.option_list.version == version
     for use, name, words in used(engine):

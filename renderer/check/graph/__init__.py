@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from renderer.check.finding import Body, Finding, IndexedFinding
-from renderer.check.graph import acceptance, backends, gateways, policies, pools, references, routes
+from renderer.check.graph import backends, controller_refusals, gateways, policies, pools, references, routes
 from renderer.check.graph.external import declared_objects
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
@@ -35,14 +35,14 @@ __all__ = [
 ]
 
 RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]] = {
-    "AIGatewayRoute": (routes.validate_ai_gateway_route, acceptance.validate_route_spec),
+    "AIGatewayRoute": (routes.validate_ai_gateway_route, controller_refusals.validate_route_spec),
     "HTTPRoute": (routes.validate_http_route,),
     "AIServiceBackend": (backends.validate_ai_service_backend,),
-    "Backend": (backends.validate_backend, acceptance.validate_addresses),
+    "Backend": (backends.validate_backend, controller_refusals.validate_addresses),
     "InferencePool": (pools.validate_pool,),
     pools.OLD: (pools.report_old_pool,),
-    "Gateway": (gateways.validate_gateway, acceptance.validate_listeners),
-    "GatewayConfig": (acceptance.validate_gateway_config,),
+    "Gateway": (gateways.validate_gateway, controller_refusals.validate_listeners),
+    "GatewayConfig": (controller_refusals.validate_gateway_config,),
     "GatewayClass": (gateways.validate_gateway_class,),
     "EnvoyProxy": (gateways.validate_envoy_proxy,),
     "BackendTLSPolicy": (policies.validate_targets,),
@@ -64,13 +64,13 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
         policies.validate_security_policy,
         policies.validate_route_overrides,
         policies.validate_listener_overrides,
-        acceptance.validate_jwt_providers,
-        acceptance.validate_distinct_keys,
+        controller_refusals.validate_jwt_providers,
+        controller_refusals.validate_distinct_keys,
     ),
     "BackendSecurityPolicy": (
         policies.validate_targets,
         policies.validate_backend_security_policy,
-        acceptance.validate_target_refs,
+        controller_refusals.validate_target_refs,
     ),
     "QuotaPolicy": (policies.validate_targets,),
     "HorizontalPodAutoscaler": (references.validate_autoscaler,),

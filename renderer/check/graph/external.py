@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from renderer import component_versions
 from renderer.api import RenderConfig
 from renderer.check.graph.view import ExternalObjects, Place
-from renderer.wellknown import MAX_PACKED_ROUTE_RULES
+from renderer.gateway_limits import MAX_PACKED_ROUTE_RULES
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigGatewaySpec

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.check.finding import IndexedFinding
-from renderer.check.graph.gateways import hostnames_overlap
 from renderer.check.graph.hostnames import mixed_hostnames, shadowed_wildcards
+from renderer.check.graph.listener_admission import hostnames_overlap
 from renderer.check.graph.route_limits import validate_rule_count
 from renderer.check.graph.route_matches import RouteMatch
 from renderer.check.graph.view import ExternalObjects, Place

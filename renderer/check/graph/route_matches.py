@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from renderer.check.finding import Body
-from renderer.check.graph.gateways import hostnames_overlap, listener_admission
+from renderer.check.graph.listener_admission import hostnames_overlap, listener_admission
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
 from renderer.json_values import as_maps, as_text, as_texts, map_at

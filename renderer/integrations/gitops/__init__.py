@@ -5,13 +5,13 @@ They are not rendered with the models: users apply them once.
 
 from __future__ import annotations
 
-from renderer.integrations.gitops.environments import (
+from renderer.integrations.gitops.rendered_tree import RenderedTree, only_environment, rendered_tree
+from renderer.integrations.gitops.sources import (
     EnvironmentSource,
     default_revision,
     environment_sources,
     validate_name,
 )
-from renderer.integrations.gitops.rendered_tree import RenderedTree, only_environment, rendered_tree
 
 __all__ = [
     "EnvironmentSource",

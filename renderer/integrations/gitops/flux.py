@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from renderer.integrations.gitops.environments import EnvironmentSource
+from renderer.integrations.gitops.sources import EnvironmentSource
 
 Body = dict[str, object]
 

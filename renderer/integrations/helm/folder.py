@@ -13,7 +13,7 @@ from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.helm.actions import unescape
 from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
 from renderer.output import foreign_files, manifest_files
-from renderer.output.folder import OutputFolder
+from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.result import Changes, RenderResult
 

@@ -13,7 +13,7 @@ from renderer.plan import Body
 from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.context import RunContext, cache_key
-from renderer.resolve.engine import arg_validation, backend_runtime, dialect, option_rules
+from renderer.resolve.engine import arg_validation, backend_runtime, dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Derivation
 from renderer.resolve.engine.dialect import ArgLayer, LineForm
 from renderer.resolve.engine.option_validation import refused_preset_options, validate_options
@@ -206,7 +206,7 @@ def _validate_preset_args(
     """Diagnostics about arguments of the preset that this version of the engine refuses, as far as they are in the
     command line. `count`: how many of the layers are the preset's.
     """
-    judge = option_rules.option_rules(context.inputs.option_files, run.engine, run.version, diagnostics)
+    judge = option_list_choice.option_rules(context.inputs.option_files, run.engine, run.version, diagnostics)
     if judge is None:
         return
     for option, hint in refused_preset_options(judge, layers, count):
@@ -223,7 +223,9 @@ def _validate_options(
             diagnostics.add("E438", app.origin(*_BACKEND, "args"), backend=engine.runtime.name)
         return
     version = run.version
-    judge = option_rules.option_rules(context.inputs.option_files, engine, version, diagnostics) if version else None
+    judge = (
+        option_list_choice.option_rules(context.inputs.option_files, engine, version, diagnostics) if version else None
+    )
     if judge is None:
         names_version = "version" in run.backend_config and ":" not in run.tag
         if (version or names_version) and "list" in (engine.spec.get("options") or {}):

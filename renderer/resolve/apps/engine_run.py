@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,9 +11,10 @@ from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.resolve import flavors, names
 from renderer.resolve.apps.app_base import AppBase, compile_engine
+from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
 from renderer.resolve.context import RunContext, cache_key
-from renderer.resolve.engine import backend_runtime, compilation, dialect, versions, weight_formats
+from renderer.resolve.engine import backend_runtime, compilation, dialect, weight_validation
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -74,7 +73,7 @@ def resolve_engine_run(
     )
     if engine.templated:
         weights_problem_count = len(diagnostics.problems)
-        weight_formats.validate_weights(inputs, app, engine, claim, base.weights, base.skip_loaders, diagnostics)
+        weight_validation.validate_weights(inputs, app, engine, claim, base.weights, base.skip_loaders, diagnostics)
         if diagnostics.problems and _accelerators_unknown(diagnostics, weights_problem_count):
             raise Stop
     if runner_size is None:
@@ -100,7 +99,7 @@ def resolve_engine_run(
     keeps_name = engine.templated and name_in_engine == served_name
     if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
         diagnostics.add("E414", served_name_origin(app, main), name=served_name, backend=engine.runtime.name, hint=hint)
-    _warn_moving_tag(version_layers, "version" in backend_config, diagnostics)
+    warn_moving_tag(version_layers, "version" in backend_config, diagnostics)
     # The version of an image of the podTemplate is known only from backendRuntimeConfig.version.
     pod_sets_image = "image" in pod_template.runner_patch(spec)[1]
     version = engine.tag_version(backend_config.get("version", "") if pod_sets_image else tag)
@@ -108,10 +107,10 @@ def resolve_engine_run(
         engine = _compile_for_version(context, engine, version, diagnostics)
         config = engine.configs[config.spec["name"]]
     elif not version and engine.templated and not backend_config.get("version"):
-        _note_unknown_version(app, engine, pod_sets_image, tag, diagnostics)
+        note_unknown_version(app, engine, pod_sets_image, tag, diagnostics)
     if engine.notes or engine.refusals:
         try:
-            _report_version_differences(inputs, engine, version, version_layers[-1].origin, words, diagnostics)
+            report_version_differences(inputs, engine, version, version_layers[-1].origin, words, diagnostics)
         except TemplateError as error:
             template = Origin(engine.runtime.document, ("spec", *error.path))
             diagnostics.stop("E420", template, what=error, hint=compilation.template_hint(error))
@@ -141,42 +140,6 @@ def _compile_for_version(
     if compiled is None:
         raise Stop
     return compiled
-
-
-def _note_unknown_version(
-    app: App, engine: backend_runtime.Engine, pod_sets_image: bool, tag: str, diagnostics: Collector
-) -> None:
-    """A note where the version of the engine in an image is not known, though presets know options by version."""
-    if "list" not in (engine.spec.get("options") or {}) and "versions" not in engine.spec:
-        return
-    if pod_sets_image:
-        index, patch = pod_template.runner_patch(app.spec)
-        origin = app.origin("spec", "podTemplate", "spec", "containers", index, "image")
-        hint = f"name it in backendRuntimeConfig.version, such as {engine.runtime.spec['version']}"
-        diagnostics.add("N449", origin, backend=engine.runtime.name, image=patch["image"], hint=hint)
-    elif not engine.runtime.ours:
-        origin = engine.origin.at("version")
-        image = f"{engine.runtime.spec['image']}:{tag}"
-        hint = "write the version itself as spec.engine.options.version"
-        diagnostics.add("N449", origin, backend=engine.runtime.name, image=image, hint=hint)
-
-
-def _report_version_differences(
-    inputs: Inputs, engine: backend_runtime.Engine, version: str, origin: Origin, words: Words, diagnostics: Collector
-) -> None:
-    """A note for each difference of this version, an error for what it does not support. Raises Stop after an error."""
-    name = engine.runtime.name
-    refusals = [entry for entry in engine.refusals if entry.when(words)]
-    for entry in refusals:
-        hint = versions.capable_versions_hint(
-            inputs.option_files, inputs.runtimes[name], version, backend_runtime.WORDS, words
-        )
-        diagnostics.add("E444", origin, backend=name, version=version, what=entry.message(words), hint=hint)
-    if refusals:
-        raise Stop
-    for entry in engine.notes:
-        if entry.when(words):
-            diagnostics.add("N448", origin, backend=name, version=version, what=entry.message(words))
 
 
 def _accelerators_unknown(diagnostics: Collector, problem_count: int) -> bool:
@@ -246,24 +209,6 @@ def served_name_origin(app: App, model: OpenModel) -> Origin:
     """The origin of the served name."""
     source = app.document if "servedModelName" in app.spec else model.document
     return Origin(source, ("spec", "servedModelName"))
-
-
-_MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
-
-
-def _warn_moving_tag(version_layers: Sequence[ValueLayer], set_by_app: bool, diagnostics: Collector) -> None:
-    """A warning for a tag that moves from image to image. `set_by_app`: the last layer is the Playground's."""
-    tag, origin = version_layers[-1].value, version_layers[-1].origin
-    if not _is_moving_tag(tag):
-        return
-    preset_tag = version_layers[-2 if set_by_app else -1].value
-    hint = "" if _MOVING_TAG.match(preset_tag) else f", such as {preset_tag}"
-    diagnostics.add("W238", origin, tag=tag, hint=f"name a fixed one{hint}, or a digest")
-
-
-@lru_cache(maxsize=1024)
-def _is_moving_tag(tag: str) -> bool:
-    return bool(_MOVING_TAG.match(tag)) and "sha256:" not in tag
 
 
 def _template_words(

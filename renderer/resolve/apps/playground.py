@@ -30,7 +30,7 @@ from renderer.resolve.engine import (
     preparation,
     startup_probe,
 )
-from renderer.resolve.gateway import routing
+from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults, images
 from renderer.resolve.pod import pod_template, pods
@@ -56,7 +56,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     settings = gateway_settings(context, app.namespace)
     mode = routing.mode(app, settings)
     try:
-        engine = _compile_backend(context, app, routing.drain(settings, mode), diagnostics)
+        engine = _compile_backend(context, app, drain.drain(settings, mode), diagnostics)
     except Stop:
         with suppress(Stop):
             resolve_base(context, app, diagnostics)  # for the diagnostics about the models

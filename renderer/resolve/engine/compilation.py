@@ -34,7 +34,7 @@ from renderer.resolve.engine.backend_runtime import (
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.resolve.engine.image_version import compile_version_pattern, version_of_tag
 from renderer.resolve.engine.known_options import OptionList
-from renderer.resolve.engine.option_rules import find_option_list
+from renderer.resolve.engine.option_list_choice import find_option_list
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
-
-if TYPE_CHECKING:
-    pass
 
 _FORM = "--name[,-n] ARITY [repeat] [{choices}] [since..until]"  # of a line of a list of options
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from renderer.plan import Body
-
-if TYPE_CHECKING:
-    pass
 from renderer.resolve.engine.backend_runtime import Engine
 
 _MOST_FAILURES = 2**31 - 1

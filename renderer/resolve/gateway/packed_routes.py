@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from renderer.plan import PackedRule, RouteTarget, SharedNeed
 from renderer.resolve.gateway.settings import GatewaySettings
-
-if TYPE_CHECKING:
-    pass
 
 
 def packed_route(gateway_settings: GatewaySettings, model: str) -> str:

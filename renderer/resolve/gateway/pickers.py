@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from msgspec import Struct
 
@@ -16,11 +16,8 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.kube import images
 from renderer.resolve.layers import merge_items
-from renderer.resolve.pod import security
+from renderer.resolve.pod import hardening
 from renderer.template import Words
-
-if TYPE_CHECKING:
-    pass
 
 WORDS = frozenset(
     [
@@ -95,7 +92,7 @@ def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -
         config=lambda words: yamlio.dump(_fill(preset["config"], words)),
         resources=template.share_maps(preset.get("resources") or {}),
         pod_security=template.share_maps({"seccompProfile": {"type": "RuntimeDefault"}}),
-        security=security.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
+        security=hardening.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
         pod_fields=_pod_fields(defaults),
     )
 

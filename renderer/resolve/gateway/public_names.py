@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -12,17 +11,11 @@ from renderer.api import App, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.plan import SharedNeed
 from renderer.resolve.gateway import settings
-from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.wellknown import MANY_ROUTES, MANY_WITH_KEYS, MESSAGE_BYTES, RULE_BYTES
-
-if TYPE_CHECKING:
-    pass
+from renderer.resolve.gateway.capacity import validate_capacity
 from renderer.resolve.gateway.routing import PUBLIC_NAME
+from renderer.resolve.gateway.settings import GatewaySettings
 
 _SEPARATOR = "\n"  # no name contains it
-
-
-_KEY_OVERHEAD = 8  # bytes of an API key in a message, besides its name and value
 
 
 class RouteFact(Struct, frozen=True, order=True):
@@ -72,7 +65,7 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
     for gateway_settings in {
         setting.gateway: setting for setting in reversed(list(settings.all_gateway_settings(inputs.config)))
     }.values():
-        _validate_capacity(inputs, gateway_settings, count[gateway_settings.gateway], diagnostics)
+        validate_capacity(inputs, gateway_settings, count[gateway_settings.gateway], diagnostics)
     return diagnostics.problems
 
 
@@ -142,38 +135,3 @@ def _report_duplicate_name(
     origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
     diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
-
-
-def _validate_capacity(inputs: Inputs, gateway_settings: GatewaySettings, count: int, diagnostics: Collector) -> None:
-    """Errors and warnings where a Gateway has more public names than it supports."""
-    name, origin = "/".join(gateway_settings.gateway), gateway_settings.at("name")
-    if count > gateway_settings.max_rules:
-        diagnostics.add("E626", origin, name=name, count=count, most=gateway_settings.max_rules)
-    elif count > MANY_ROUTES and gateway_settings.get("routeLayout") == "model":
-        diagnostics.add("W240", origin, name=name, count=count, most=MANY_ROUTES)
-    keys = gateway_settings.auth.get("apiKeys")
-    key_bytes = _key_bytes(inputs, gateway_settings.gateway[0], keys["secretName"]) if keys else 0
-    if keys and key_bytes is None and count > MANY_WITH_KEYS:
-        diagnostics.add("W241", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count)
-    elif (
-        key_bytes
-        and not gateway_settings.get("maxModels")
-        and (most := MESSAGE_BYTES // (RULE_BYTES + 2 * key_bytes)) < count
-    ):
-        diagnostics.add("E617", gateway_settings.at("auth", "apiKeys", key=True), name=name, count=count, most=most)
-
-
-def _key_bytes(inputs: Inputs, namespace: str, secret: str) -> int | None:
-    """The bytes that the API keys of a Secret take in each route; None when the Secret is not in the tree."""
-    for body in inputs.foreign_objects:
-        metadata = body.get("metadata")
-        matches = isinstance(metadata, dict) and (metadata.get("namespace"), metadata.get("name")) == (
-            namespace,
-            secret,
-        )
-        if body.get("kind") == "Secret" and matches:
-            encodings = (body.get("data"), body.get("stringData"))  # not validated
-            coded, plain = (part if isinstance(part, dict) else {} for part in encodings)
-            size = sum(len(key) + len(str(value)) * 3 // 4 + _KEY_OVERHEAD for key, value in coded.items())
-            return size + sum(len(key) + len(str(value)) + _KEY_OVERHEAD for key, value in plain.items())
-    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
@@ -19,28 +18,17 @@ from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.schema_validation import spec_default
 from renderer.yamlio import SharedMap
 
-if TYPE_CHECKING:
-    pass
-
 GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # kinds of SharedNeeds
 ROUTE = "AIGatewayRoute"
 MAX_PACKED_RULES = 15  # of a route; the AI gateway adds a sixteenth
 PUBLIC_NAME = "PublicName"  # the kind of SharedNeeds that claim a public name, which has one owner
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
-_DIRECT_DRAIN = 10  # seconds until a pod has left the endpoints, where clients do not use DNS
 
 
 def mode(app: App, gateway_settings: GatewaySettings) -> str:
     """The gateway mode of an app (backend, pool or off): its own setting, else that of RenderConfig."""
     app_gateway = app.spec.get("gateway")
     return str(app_gateway.get("mode") or gateway_settings.mode) if app_gateway else gateway_settings.mode
-
-
-def drain(gateway_settings: GatewaySettings, mode: str) -> int:
-    """The seconds that a pod's hook waits until no more requests are sent to it: in backend mode the lifetime of a DNS
-    answer and five more, since Envoy looks the pods up in DNS (docs/design/routing.md#drain).
-    """
-    return gateway_settings.dns_ttl + 5 if mode == "backend" else _DIRECT_DRAIN
 
 
 def host(app: App, gateway_settings: GatewaySettings, mode: str) -> str:

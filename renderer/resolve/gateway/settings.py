@@ -13,11 +13,12 @@ from msgspec import Struct
 from renderer import jwt_providers, schema_validation
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.gateway_limits import MAX_PACKED_ROUTE_RULES, MAX_RULES
 from renderer.plan import Body, GatewayPlan
 from renderer.resolve import versioned_fields
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
-from renderer.wellknown import MAX_PACKED_ROUTE_RULES, MAX_RULES, MODEL_HEADER, TENANT_HEADER
+from renderer.wellknown import MODEL_HEADER, TENANT_HEADER
 
 _API_KEY_HEADER = "x-api-key"  # the default header for API keys
 _DEFAULTS: Mapping[str, object] = {

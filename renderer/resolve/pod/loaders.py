@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -17,13 +17,10 @@ from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Body, Container
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.layers import ValueLayer, replacements
-from renderer.resolve.pod import security
+from renderer.resolve.pod import hardening
 from renderer.resolve.weight_sources import MODELS_FOLDER, Weights
 from renderer.template import Filler
 from renderer.yamlio import SharedMap
-
-if TYPE_CHECKING:
-    pass
 
 WORDS = frozenset(
     [
@@ -148,7 +145,7 @@ def read_loader(inputs: Inputs, name: str) -> Loader:
         args=tuple(_argument(item, preset_origin.at("args", i)) for i, item in enumerate(preset.get("args") or ())),
         config_env=tuple(_config_env(overrides.get("env") or (), config_origin.at("env"))),
         resources=_normalize_resources(resource_layers[-1].value if resource_layers else {}),
-        security=security.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
+        security=hardening.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
         knows_user="user" in security_spec,
         sources=sources,
         origins=field_origins,

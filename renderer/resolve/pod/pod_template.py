@@ -21,7 +21,7 @@ from renderer.json_values import list_at, map_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
-from renderer.resolve.pod import pods
+from renderer.resolve.pod import hardening, pods
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
 
@@ -139,7 +139,7 @@ def _patch_containers(
             containers[name] = _patch_container(config, group, containers[name], patch, item_origin, merge)
         elif "image" in patch:
             new = _patch_container(config, group, Container(name), patch, item_origin, merge)
-            containers[name] = pods.deny_escalation(new) if hardened else new
+            containers[name] = hardening.deny_escalation(new) if hardened else new
         else:
             diagnostics.add("E295", item_origin.at("name"), name=name, hint=suggestion(name, [*containers]))
             continue
@@ -168,7 +168,7 @@ def _patch_container(
     diagnostics, path = merge.diagnostics, ("spec", group, container.name)
     fields = {key: value for key, value in patch.items() if key != "name"}
     fields_before = _api_fields(container, pods.CONTAINER_FIELDS, fields)
-    if pods.needs_escalation(patch.get("securityContext") or {}) and "securityContext" in fields_before:
+    if hardening.needs_escalation(patch.get("securityContext") or {}) and "securityContext" in fields_before:
         # The API server refuses it together with allowPrivilegeEscalation: false.
         context = fields_before["securityContext"]
         fields_before["securityContext"] = {key: context[key] for key in context if key != "allowPrivilegeEscalation"}

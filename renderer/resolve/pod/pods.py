@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.json_values import list_at, map_at
+from renderer.json_values import map_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.engine.preparation import Preparation
@@ -22,8 +22,8 @@ from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import ValueLayer, merge_entries, merge_items
 from renderer.resolve.layers import origins as layer_origins
 from renderer.resolve.pod import loaders
+from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, security_contexts
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
-from renderer.resolve.pod.security import NO_ESCALATION, security_context
 from renderer.resolve.pod_defaults import PodDefaults
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.yamlio import SharedMap
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
 RUNNER = "model-runner"
-_SECCOMP = SharedMap({"seccompProfile": SharedMap({"type": "RuntimeDefault"})})
 _MODEL_VOLUME = SharedMap({"name": VOLUME, "emptyDir": SharedMap({})})
 _SHM_MOUNT = SharedMap({"name": "dshm", "mountPath": "/dev/shm"})  # noqa: S108 - where engines look for it
 _KEPT_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
@@ -158,7 +157,7 @@ def playground_pod(
     pod_security: Body = {}
     runner_security = runner.security
     if hardening != "off":
-        pod_security, runner_security, writable = _security_contexts(hardening, image_security)
+        pod_security, runner_security, writable = security_contexts(hardening, image_security)
         for i, path in enumerate(writable):
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
@@ -210,22 +209,6 @@ def _shared_memory_volume(size: str) -> Body:
             {"name": "dshm", "emptyDir": SharedMap({"medium": "Memory", "sizeLimit": size})}
         )
     return _SHARED_MEMORY_VOLUMES[size]
-
-
-def _security_contexts(level: str, image_security: SecuritySpec) -> tuple[Body, Body, Sequence[str]]:
-    """The security contexts of pod and runner, and the paths that need a writable volume.
-
-    docs/design/contract.md#hardening
-    """
-    if level == "default" or "user" not in image_security:
-        return _SECCOMP, NO_ESCALATION, ()
-    read_only = image_security.get("readOnlyRoot", True)
-    pod_security = {**({"fsGroup": image_security["fsGroup"]} if "fsGroup" in image_security else {}), **_SECCOMP}
-    return (
-        pod_security,
-        security_context(image_security, read_only=read_only),
-        image_security.get("writable", ()) if read_only else (),
-    )
 
 
 def handwritten_pod(
@@ -309,7 +292,7 @@ def handwritten_pod(
         volumes=tuple(volumes),
         node_selector={**placement.node_selector, **(own_fields["nodeSelector"] or {})},
         affinity=affinity,
-        security={**(_SECCOMP if hardened else {}), **(own_fields["securityContext"] or {})},
+        security={**(SECCOMP if hardened else {}), **(own_fields["securityContext"] or {})},
         mounts_token=False
         if hardened and "serviceAccountName" not in spec and "automountServiceAccountToken" not in spec
         else None,
@@ -428,16 +411,3 @@ def _complete_runner(needs: PodNeeds, runner: Container, mounts: Sequence[Body])
             },
         }
     return replace(runner, env=add_credentials(needs, runner.env), mounts=(*runner.mounts, *added), resources=sides)
-
-
-def deny_escalation(container: Container) -> Container:
-    """The container without privilege escalation, unless that contradicts its own security context."""
-    security = container.security
-    if "allowPrivilegeEscalation" in security or needs_escalation(security):
-        return container
-    return replace(container, security={**security, "allowPrivilegeEscalation": False} if security else NO_ESCALATION)
-
-
-def needs_escalation(security: Body) -> bool:
-    """Whether the API server refuses this security context with `allowPrivilegeEscalation: false`."""
-    return bool(security.get("privileged")) or "SYS_ADMIN" in list_at(security, "capabilities", "add")

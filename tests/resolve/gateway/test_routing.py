@@ -9,7 +9,7 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
 from renderer.diagnostics.rule import NamedSource
 from renderer.json_values import map_at
-from renderer.resolve.gateway import packed_routes, routing, settings
+from renderer.resolve.gateway import drain, packed_routes, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def test_a_namespace_says_what_differs() -> None:
 
 
 def test_who_drains_how_long() -> None:
-    assert routing.drain(of(), "backend") == 35
-    assert routing.drain(of(dnsTTL=60), "backend") == 65
-    assert routing.drain(of(dnsTTL=60), "off") == 10
-    assert routing.drain(of(), "pool") == 10
+    assert drain.drain(of(), "backend") == 35
+    assert drain.drain(of(dnsTTL=60), "backend") == 65
+    assert drain.drain(of(dnsTTL=60), "off") == 10
+    assert drain.drain(of(), "pool") == 10
 
 
 def test_a_name_stays_in_its_bucket_when_others_come() -> None:

@@ -11,16 +11,10 @@ from msgspec import Struct
 from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic, suggestion
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.gitops.rendered_tree import RenderedTree, apps, layout, select_environments
+from renderer.integrations.gitops.repository_url import check_address
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_SECRET = re.compile(r"\w+://[^/@]*:[^/]*@")
-_USER = re.compile(r"(?:https?|oci)://[^/?#]*@", re.IGNORECASE)
-_TOKEN = re.compile(r"\w+://[^?]*\?.*(?:token|passw|secret|key|auth|sig)[^&=]*=", re.IGNORECASE)
-_TAGGED = re.compile(r"oci://[^/]*/[^:@]*[:@](.+)")
-_CREDENTIAL_PATTERNS = {"password": _SECRET, "user, which may be a token": _USER, "token": _TOKEN}
-_CREDENTIALS = "leave it out: Argo CD and Flux keep credentials in Secrets of their own"
-_ADDRESS = "write --repo-url https://host/path, ssh://git@host/path or oci://host/path"
 
 
 class EnvironmentSource(Struct, frozen=True):
@@ -66,22 +60,6 @@ def check_workloads(workloads: Sequence[tuple[str, str]], environments: Iterable
 def default_revision(default: str, repository: str | None) -> str:
     """The revision without --revision: for an OCI artifact the tag of docs/flux.md, else the default."""
     return "live" if (repository or "").startswith("oci://") else default
-
-
-def check_address(url: str) -> list[Diagnostic]:
-    """Diagnostics of --repo-url; none for a URL that a cluster can read."""
-    words: dict[str, str]
-    if credential := next((what for what, secret in _CREDENTIAL_PATTERNS.items() if secret.match(url)), ""):
-        words = {"value": "the URL", "what": f"holds a {credential}", "hint": _CREDENTIALS}
-    elif match := _TAGGED.fullmatch(url):
-        hint = f"write it as --revision {match[1]}"
-        words = {"value": f"'{url}'", "what": "names a version of the artifact", "hint": hint}
-    elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
-        what = "is no address of a repository that a cluster can reach"
-        words = {"value": f"'{url}'", "what": what, "hint": _ADDRESS}
-    else:
-        return []
-    return [make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words)]
 
 
 def environment_sources(

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from renderer.api import BackendRuntime, OptionFiles, UnreadableList
 from renderer.diagnostics import Collector, Origin
 from renderer.resolve.engine import known_options
+from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.image_version import version_of_tag
 from renderer.resolve.engine.known_options import OptionList
 from renderer.resolve.engine.option_validation import OptionRules, validate_options
 from renderer.template import split_template
-
-if TYPE_CHECKING:
-    pass
-from renderer.resolve.engine.backend_runtime import Engine
 
 
 def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: Collector) -> OptionRules | None:

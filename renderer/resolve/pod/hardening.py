@@ -1,0 +1,69 @@
+"""Hardening: the security contexts of pods and containers, as far as a preset says that its image supports them
+(docs/design/contract.md#hardening).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from renderer import template
+from renderer.json_values import list_at
+from renderer.plan import Body, Container
+from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
+
+SECCOMP = SharedMap({"seccompProfile": SharedMap({"type": "RuntimeDefault"})})
+NO_ESCALATION = SharedMap({"allowPrivilegeEscalation": False})
+
+
+def security_context(security: SecuritySpec, *, read_only: bool) -> Body:
+    """The context for a preset's `security`: its user, and no capabilities; only no privilege escalation where it names
+    no user.
+    """
+    if "user" not in security:
+        return NO_ESCALATION
+    hardened: Body = template.share_maps(
+        {
+            "runAsNonRoot": True,
+            "runAsUser": security["user"],
+            "runAsGroup": security.get("group", security["user"]),
+            **({"readOnlyRootFilesystem": True} if read_only else {}),
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        }
+    )
+    return hardened
+
+
+def security_contexts(level: str, image_security: SecuritySpec) -> tuple[Body, Body, Sequence[str]]:
+    """The security contexts of pod and runner, and the paths that need a writable volume.
+
+    docs/design/contract.md#hardening
+    """
+    if level == "default" or "user" not in image_security:
+        return SECCOMP, NO_ESCALATION, ()
+    read_only = image_security.get("readOnlyRoot", True)
+    pod_security = {**({"fsGroup": image_security["fsGroup"]} if "fsGroup" in image_security else {}), **SECCOMP}
+    return (
+        pod_security,
+        security_context(image_security, read_only=read_only),
+        image_security.get("writable", ()) if read_only else (),
+    )
+
+
+def deny_escalation(container: Container) -> Container:
+    """The container without privilege escalation, unless that contradicts its own security context."""
+    security = container.security
+    if "allowPrivilegeEscalation" in security or needs_escalation(security):
+        return container
+    return replace(container, security={**security, "allowPrivilegeEscalation": False} if security else NO_ESCALATION)
+
+
+def needs_escalation(security: Body) -> bool:
+    """Whether the API server refuses this security context with `allowPrivilegeEscalation: false`."""
+    return bool(security.get("privileged")) or "SYS_ADMIN" in list_at(security, "capabilities", "add")
