@@ -1,7 +1,7 @@
 """The versions of Kubernetes, gateways and other components that added a field, and what is too new for a cluster.
 
-The facts are in `since.json` (scripts/make_since.py). They are reduced once a run to the versions that RenderConfig
-targets, and become part of the schemas that objects are validated against.
+The facts are in `component_versions.json` (scripts/make_since.py). They are reduced once a run to the versions that
+RenderConfig targets, and become part of the schemas that objects are validated against.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Path
 
-_FILE = os.path.join(os.path.dirname(__file__), "since.json")
+_FILE = os.path.join(os.path.dirname(__file__), "component_versions.json")
 GATE = "?"
 """Stands for a component where a feature gate of Kubernetes is off by default in all versions."""
 _NONE: Mapping[str, str] = {}

@@ -137,6 +137,63 @@ def test_no_file_is_named_after_a_riddle() -> None:
     assert [inside(path) for path in SOURCES if path.stem in RIDDLES or path.parent.name in RIDDLES] == []
 
 
+# The files whose names hold a word of the glossary (CONTRIBUTING.md#glossary): each is about what the word means there.
+GLOSSARY_FILES = {
+    "adapter": {"integrations/prometheus_adapter"},
+    "app": {"resolve/app_annotations", "resolve/apps/app_base"},
+    "backend": {
+        "build/backend",
+        "check/graph/backends",
+        "resolve/engine/backend_runtime",
+        "resolve/gateway/route_backends",
+    },
+    "claim": {"resolve/claims"},
+    "diagnostic": {"diagnostics/diagnostic"},
+    "drain": {"resolve/gateway/drain"},
+    "engine": {"resolve/apps/engine_run"},
+    "environment": {"load/environments"},
+    "flavor": {"resolve/flavors"},
+    "gateway": {"build/gateway", "check/graph/gateways", "gateway_limits"},
+    "layer": {"resolve/layers"},
+    "loader": {"resolve/pod/loaders"},
+    "manifest": {"nodes/manifests", "output/manifest_files"},
+    "openmodel": {"build/openmodel"},
+    "origin": {"diagnostics/origin", "resolve/apps/field_origins"},
+    "picker": {"resolve/gateway/pickers"},
+    "plan": {"plan"},
+    "playground": {"resolve/apps/playground"},
+    "pool": {"build/pool", "check/graph/pools", "nodes/node_pools", "resolve/gateway/pools"},
+    "preset": {"cli/presets", "load/preset_files", "preset_preview", "preset_vendoring"},
+    "provider": {"build/provider", "jwt_providers"},
+    "public name": {"resolve/gateway/public_names"},
+    "route": {
+        *("build/route", "cli/routes", "check/graph/route_conflicts", "check/graph/route_limits"),
+        *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),
+        *("resolve/gateway/packed_routes", "resolve/gateway/route_backends"),
+    },
+    "trigger": {"resolve/autoscaling/triggers"},
+    "variant": {"resolve/apps/variants"},
+    "workload": {"resolve/apps/workloads"},
+}
+
+
+def glossary() -> list[str]:
+    """The words of the glossary, in lower case."""
+    section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Glossary")[2].partition("\n## ")[0]
+    return [word.lower() for word in re.findall(r"^\| ([A-Za-z ]+?) \|", section, re.MULTILINE)[1:]]
+
+
+def test_files_use_words_of_the_glossary_in_its_sense() -> None:
+    words = glossary()
+    assert len(words) > 25
+    named: dict[str, set[str]] = {}
+    for path in SOURCES:
+        for word in words:
+            if re.search(rf"(^|_){word.replace(' ', '_')}s?(_|$)", path.stem):
+                named.setdefault(word, set()).add(inside(path).removeprefix("renderer/").removesuffix(".py"))
+    assert named == GLOSSARY_FILES  # a file that is new here: is it about what the glossary says?
+
+
 def test_no_two_public_classes_share_a_name() -> None:
     names: dict[str, list[str]] = {}
     for path in SOURCES:

@@ -228,7 +228,9 @@ def test_values() -> None:
     )
 
 
-@pytest.mark.parametrize("name", sorted(json.loads((ROOT / "renderer" / "since.json").read_bytes())["kinds"]))
+@pytest.mark.parametrize(
+    "name", sorted(json.loads((ROOT / "renderer" / "component_versions.json").read_bytes())["kinds"])
+)
 def test_schemas_of_what_is_too_new(name: str) -> None:
     """The refusing schema and the walk agree: each single thing that is too new is refused, and the rest is not."""
     import jsonschema_rs

@@ -10,7 +10,8 @@ from renderer import check, wellknown, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, has_errors
 from renderer.nodes.demand import FleetDemand, fleet_demand
-from renderer.nodes.node_pools import DISK, NodePool, pools
+from renderer.nodes.disk import DISK
+from renderer.nodes.node_pools import NodePool, pools
 from renderer.nodes.settings import KarpenterSettings
 from renderer.output import manifest_files
 from renderer.plan import Manifest

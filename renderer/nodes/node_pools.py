@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 from renderer import resolve
 from renderer.diagnostics import Collector, Origin, Path, has_errors, quoted, suggestion
 from renderer.nodes.demand import FleetDemand, NodeDemand, PodGroup
+from renderer.nodes.disk import check_disk
 from renderer.nodes.instances import InstanceChoice, choose_instances, is_countable, meets_requirement
 from renderer.nodes.labels import ARCH, CAPACITY, current_name, is_requirement_label, is_restricted
 from renderer.nodes.limits import check_limits, configured_limits, pool_limits
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 _MAX_NAME = 63  # a node's label holds the name of its pool
-_MAX_DISK_SHARE = 0.9  # kubelet evicts pods when less than a tenth of the disk is free
-DISK = "200Gi"
 
 
 class NodePool(Struct, frozen=True):
@@ -105,7 +103,7 @@ def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnost
     if node and not any(is_restricted(current_name(label)) for label in node):
         _check_instances(node_pool, candidates, resources, diagnostics)
     _check_reservations(node_pool, diagnostics)
-    _check_disk(node_pool, users, diagnostics)
+    check_disk(node_pool, users, diagnostics)
     own_limits = configured_limits(karpenter, diagnostics)
     check_limits(node_pool, candidates, own_limits, diagnostics)
     return replace(node_pool, limits={**pool_limits(node_pool, candidates, pods, resources, diagnostics), **own_limits})
@@ -183,29 +181,6 @@ def _check_reservations(pool: NodePool, diagnostics: Collector) -> None:
         diagnostics.add(
             "W790", pool.origin, name=pool.flavor, what=what, hint="name them: capacityReservationSelectorTerms"
         )
-
-
-def _check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
-    """An error if the weights of one pod, or its request of ephemeral-storage, fill the disk."""
-    size = str(pool.settings.get("volumeSize", DISK))
-    if pool.settings.get("instanceStorePolicy"):
-        return
-    for demand in users:
-        taken = {
-            "the weights": demand.weights,
-            "requests of ephemeral-storage": max(pod.stores for pod in demand.pods) / 2**30,
-        }
-        for what, gib in taken.items():
-            if gib > _MAX_DISK_SHARE * int(size.removesuffix("Gi")):
-                diagnostics.add(
-                    "E799",
-                    pool.settings.at("volumeSize"),
-                    what=what,
-                    size=size,
-                    flavor=pool.flavor,
-                    app=f"{demand.namespace}/{demand.name}",
-                    weights=math.ceil(gib),
-                )
 
 
 def _apply_taints(

@@ -26,7 +26,7 @@ from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, option_list_choice, versions
 from renderer.resolve.flavors import accelerates
-from renderer.resolve.gateway import pools, public_names, route_weights, routing
+from renderer.resolve.gateway import pools, public_names, route_backends, routing
 from renderer.resolve.gateway.public_names import route_conflicts
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import resources
@@ -63,7 +63,7 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
         routed_plans = pools.add_pool(context, app, settings, plans, diagnostics)
         targets = [pools.pool_target(leader_plan)]
     else:
-        routed_plans, targets = plans, route_weights.workload_targets(plans)
+        routed_plans, targets = plans, route_backends.workload_targets(plans)
     if context.traffic and _has_foreign_route(context, app, leader_plan.public_name):
         return routed_plans
     model = context.inputs.models[leader_plan.model]

@@ -19,7 +19,7 @@ from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import backend_runtime, compilation, dialect, image_version, option_list_choice, versions
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.known_options import known_versions
-from renderer.resolve.engine.option_validation import refused_preset_options
+from renderer.resolve.engine.option_list_validation import refused_preset_options
 from renderer.yamlio import ChangedDocument
 
 if TYPE_CHECKING:

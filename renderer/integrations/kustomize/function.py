@@ -12,9 +12,9 @@ from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.kustomize.input_tree import CONFIG, RequestTree
+from renderer.integrations.kustomize.marker import MARKER
 from renderer.integrations.kustomize.request import (
     KIND,
-    MARKER,
     VERSION,
     FunctionRequest,
     Item,

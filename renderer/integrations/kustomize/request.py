@@ -10,16 +10,11 @@ from msgspec import Struct
 from renderer import yamlio
 from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
+from renderer.integrations.kustomize.marker import MARKER
 from renderer.load.validation import GROUPS, KINDS
 from renderer.yamlio import Document
 
 VERSION, KIND = "config.kubernetes.io/v1", "ResourceList"
-# Its absence shows that kustomize did not run the function (docs/design/delivery.md#kustomizes-silent-failure).
-MARKER: Mapping[str, object] = {
-    "apiVersion": "renderer.llmaz.io/v1alpha1",
-    "kind": "Rendered",
-    "metadata": {"name": "llmaz"},
-}
 Item = Mapping[str, object]
 
 

@@ -16,7 +16,7 @@ from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import arg_validation, backend_runtime, dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Derivation
 from renderer.resolve.engine.dialect import ArgLayer, LineForm
-from renderer.resolve.engine.option_validation import refused_preset_options, validate_options
+from renderer.resolve.engine.option_list_validation import refused_preset_options, validate_options
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
 from renderer.template import share_maps

@@ -19,8 +19,8 @@ from renderer.resolve import names
 from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pickers, public_names, route_weights, routing
-from renderer.resolve.gateway.route_weights import BackendShare
+from renderer.resolve.gateway import pickers, public_names, route_backends, routing
+from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
 
@@ -71,7 +71,7 @@ def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: C
             if app
             else []
         )
-        targets = route_weights.split_weights([part for part, _ in parts])
+        targets = route_backends.split_weights([part for part, _ in parts])
         entries = tuple(i for i, (part, _) in enumerate(parts) for _ in part.targets) if target_models else ()
         apps = [owner for _, owner in parts]
     model = context.inputs.models[plans[0].model] if plans else None
@@ -225,7 +225,7 @@ def _backend_share(
     """
     weight = 1 if target.weight is None else target.weight
     if plans[0].public_name == target.name:
-        return BackendShare(route_weights.workload_targets(plans), weight), pool_app
+        return BackendShare(route_backends.workload_targets(plans), weight), pool_app
     apps_by_name = apps_by_public_name(context, item.namespace)
     apps = apps_by_name.get(target.name, [])
     is_adapter = target.name in plans[0].adapters
@@ -237,11 +237,11 @@ def _backend_share(
         if routing.mode(app, gateway_settings(context, app.namespace)) == "pool":
             diagnostics.stop("E644", target.origin, name=app.name)
         app_plans = reachable_workloads(context, app, target.origin, diagnostics)
-        return BackendShare(route_weights.workload_targets(app_plans), weight), app
+        return BackendShare(route_backends.workload_targets(app_plans), weight), app
     if target.name not in plans[0].adapters:
         hint = _name_hint(target.name, [*apps_by_name, *plans[0].adapters], listed=target.listed)
         diagnostics.stop("E660", target.origin, name=target.name, where="in this namespace", hint=hint)
-    targets = [replace(route_target, model=target.name) for route_target in route_weights.workload_targets(plans)]
+    targets = [replace(route_target, model=target.name) for route_target in route_backends.workload_targets(plans)]
     return BackendShare(targets, weight), pool_app
 
 

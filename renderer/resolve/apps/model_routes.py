@@ -13,8 +13,8 @@ from renderer.plan import Plan, ProviderPlan, RouteTarget, TokenLimit, TrafficPl
 from renderer.resolve import names
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pools, public_names, route_weights, routing
-from renderer.resolve.gateway.route_weights import BackendShare
+from renderer.resolve.gateway import pools, public_names, route_backends, routing
+from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
 
@@ -79,7 +79,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         app_plans = reachable_workloads(context, app, origin, diagnostics)
         plans += app_plans
         in_pool = routing.mode(app, settings) == "pool"
-        targets = [pools.pool_target(app_plans[0])] if in_pool else route_weights.workload_targets(app_plans)
+        targets = [pools.pool_target(app_plans[0])] if in_pool else route_backends.workload_targets(app_plans)
         shares.append(BackendShare(targets, weight, priority))
         if targets[0].pool:
             _validate_pool_backend(context, item, app_plans[0], origin, diagnostics)
@@ -96,7 +96,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
     request = RouteRequest(
         model=spec["modelName"],
         model_origin=item.origin("spec", "modelName"),
-        targets=tuple(route_weights.split_weights(shares)),
+        targets=tuple(route_backends.split_weights(shares)),
         entries=tuple(i for i, share in enumerate(shares) for _ in share.targets),
         open_model=model,
         owner="" if plans else providers[0].hostname,

@@ -15,6 +15,8 @@ from renderer.diagnostics import Collector, Origin
 from renderer.resolve.engine import dialect
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig, model_settings
 from renderer.resolve.engine.dialect import ArgLayer
+from renderer.resolve.engine.given_options import GivenNumber, given_options, last_given_number
+from renderer.resolve.engine.shared_tokens import validate_shared_tokens
 from renderer.resolve.flavors import Accelerator, Placement
 
 if TYPE_CHECKING:
@@ -37,19 +39,11 @@ class AcceleratedEngine(Struct, frozen=True):
     model: OpenModel
 
 
-class GivenNumber(Struct, frozen=True):
-    """A whole number that a user gives an option, the option as it is spelled, and where it stands."""
-
-    value: int
-    option: str
-    origin: Origin
-
-
 def validate_args(engine: Engine, layers: Sequence[ArgLayer], draft: bool, slots: int, diagnostics: Collector) -> None:
     """Reports arguments that conflict with what the renderer or the preset sets. `layers`: OpenModel first, then
     Playground, none empty; `slots`: the number of concurrent requests, 0 without `shared_tokens`.
     """
-    _validate_shared_tokens(engine, layers, slots, diagnostics)
+    validate_shared_tokens(engine, layers, slots, diagnostics)
     whole_options: set[str] = set()
     for layer in layers:
         dialect.validate_reserved_options(engine.style, engine.reserved, layer.args, layer.origin, diagnostics)
@@ -60,28 +54,6 @@ def validate_args(engine: Engine, layers: Sequence[ArgLayer], draft: bool, slots
             _validate_keyed_options(engine, layer, whole_options, diagnostics)
         if engine.style.dotted and layer is not layers[-1]:
             whole_options |= {name for token in layer.args if (name := engine.style.name(token)) and "." not in name}
-
-
-def _validate_shared_tokens(engine: Engine, layers: Sequence[ArgLayer], slots: int, diagnostics: Collector) -> None:
-    """A warning for a number of tokens that concurrent requests share, given without the number of requests."""
-    shared = engine.shared_tokens
-    if shared is None or slots < 2 or shared.slots_option in _given_options(engine, layers):
-        return
-    last = _last_given_number(engine, layers, shared.options)
-    if last is None:
-        return
-    tokens, option = last.value, last.option
-    option_list = engine.option_lists.get(engine.version)
-    sharing_hint = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
-    if shared.per_request_option and (option_list is None or shared.per_request_option in option_list.options):
-        amount = f" {tokens}' for {tokens} tokens each" if tokens else "' and what each may have"
-        hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
-    else:
-        amount = f" {tokens * slots}' and '{shared.slots_option} {slots}' for {tokens} tokens each"
-        hint = f"write '{option}{amount}" if tokens else f"write {sharing_hint}"
-    text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
-    share = f", so each gets {tokens // slots}" if tokens else ""
-    diagnostics.add("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
 
 
 def _validate_keyed_options(engine: Engine, layer: ArgLayer, whole_options: set[str], diagnostics: Collector) -> None:
@@ -127,12 +99,12 @@ def validate_drain(
     `grace`: in seconds; `patch_origin`: where a podTemplate may set it, None without one.
     """
     option: str = (engine.spec.get("drain") or {}).get("option", "")
-    if not option or not (patch_origin or option in _given_options(engine, layers)):
+    if not option or not (patch_origin or option in given_options(engine, layers)):
         return
     drain_options, sleep = frozenset([option]), int(str(engine.constant["DrainSleep"]))
     seconds = _last_number(engine, args, drain_options)
     if seconds is not None and sleep <= grace < seconds + sleep:
-        last = _last_given_number(engine, layers, drain_options)
+        last = last_given_number(engine, layers, drain_options)
         if origin := last.origin if last else patch_origin:
             words = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace}
             diagnostics.add("W228", origin, **words, least=seconds + sleep + 10)
@@ -154,8 +126,8 @@ def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector)
     if not accelerator.resource or not engine.size_options:
         return
     count = accelerator.number if accelerator.group else 1
-    overridden = not _given_options(engine, layers).isdisjoint(engine.parallel_options)
-    last = _last_given_number(engine, layers, engine.size_options) if overridden else None
+    overridden = not given_options(engine, layers).isdisjoint(engine.parallel_options)
+    last = last_given_number(engine, layers, engine.size_options) if overridden else None
     words = {"count": accelerator.number, "name": accelerator.resource}
     if last is not None and last.value > count:
         diagnostics.add("E416", last.origin, option=last.option, size=last.value, **words)
@@ -163,7 +135,7 @@ def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector)
     size = _accelerators_used(engine, accelerated.args) if overridden else accelerated.derived_size
     if size is None or size == count:
         return
-    shared = (_last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
+    shared = (last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
     if size > count and shared is not None:
         diagnostics.add("E416", shared.origin, option=shared.option, size=size, **words)
     elif size < count:
@@ -182,20 +154,20 @@ def validate_model_facts(accelerated: AcceleratedEngine, diagnostics: Collector)
     """
     engine, accelerator, layers = accelerated.engine, accelerated.accelerator, accelerated.layers
     args, placement, model = accelerated.args, accelerated.placement, accelerated.model
-    facts, given_options = model.spec["facts"], _given_options(engine, layers)
+    facts, options = model.spec["facts"], given_options(engine, layers)
     flavor = placement.origins(model)
     heads: int = (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 else 0
     size: int | None = accelerated.derived_size
-    if heads and not given_options.isdisjoint(engine.parallel_options):
+    if heads and not options.isdisjoint(engine.parallel_options):
         size = _last_number(engine, args, engine.size_options)
     if heads and size and heads % size:
-        last = _last_given_number(engine, layers, engine.size_options)
+        last = last_given_number(engine, layers, engine.size_options)
         fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
         size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
         if origin := last.origin if last else flavor and flavor.at(*size_path):
             diagnostics.add("W226", origin, size=size, heads=heads, fits=fits)
     longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
-    stated = _last_given_number(engine, layers, engine.length_options)
+    stated = last_given_number(engine, layers, engine.length_options)
     if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:
         stated = GivenNumber(int(flavor_length), "", flavor.at("params", "MAX-MODEL-LEN"))
     if stated is None and (length := model_settings(model, engine).get("maxModelLen")):
@@ -203,11 +175,6 @@ def validate_model_facts(accelerated: AcceleratedEngine, diagnostics: Collector)
         stated = GivenNumber(length, "", origin)
     if stated and stated.value > longest and not any("rope" in arg for arg in args):
         diagnostics.add("W227", stated.origin, length=stated.value, longest=longest)
-
-
-def _given_options(engine: Engine, layers: Sequence[ArgLayer]) -> set[str]:
-    """The names of the options in the layers."""
-    return {engine.style.name(token) for layer in layers for token in layer.args if token[:1] == "-"}
 
 
 def _accelerators_used(engine: Engine, args: Sequence[str]) -> int | None:
@@ -225,15 +192,6 @@ def _accelerators_used(engine: Engine, args: Sequence[str]) -> int | None:
                 return None
             size *= number
     return size
-
-
-def _last_given_number(engine: Engine, layers: Sequence[ArgLayer], options: frozenset[str]) -> GivenNumber | None:
-    """The last number that a layer gives one of these options; None without one."""
-    for layer in reversed(layers):
-        for i in range(len(layer.args) - 1, -1, -1):
-            if engine.style.name(layer.args[i]) in options and (number := dialect.number_at(layer.args, i)) is not None:
-                return GivenNumber(number, layer.args[i].partition("=")[0], layer.origin.at(i))
-    return None
 
 
 def _last_number(engine: Engine, args: Sequence[str], options: frozenset[str]) -> int | None:

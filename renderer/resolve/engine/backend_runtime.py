@@ -15,7 +15,7 @@ from renderer.resolve.engine import dialect
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.resolve.engine.image_version import version_of_tag
 from renderer.resolve.engine.known_options import OptionList
-from renderer.resolve.engine.option_validation import OptionFinding, OptionRules
+from renderer.resolve.engine.option_list_validation import OptionFinding, OptionRules
 from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer

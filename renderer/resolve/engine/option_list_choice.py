@@ -10,7 +10,7 @@ from renderer.resolve.engine import known_options
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.image_version import version_of_tag
 from renderer.resolve.engine.known_options import OptionList
-from renderer.resolve.engine.option_validation import OptionRules, validate_options
+from renderer.resolve.engine.option_list_validation import OptionRules, validate_options
 from renderer.template import split_template
 
 

@@ -16,7 +16,7 @@ from renderer.pipeline import render
 from renderer.resolve.engine import image_version, option_list_choice
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
-from renderer.resolve.engine.option_validation import validate_options
+from renderer.resolve.engine.option_list_validation import validate_options
 from tests.paths import ROOT, TESTS
 
 DATA = TESTS / "data" / "option_judgements.yaml"

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from renderer.plan import RouteTarget
-from renderer.resolve.gateway.route_weights import BackendShare, split_weights
+from renderer.resolve.gateway.route_backends import BackendShare, split_weights
 from tests.inputs import blue_model, document
 from tests.paths import ROOT
 

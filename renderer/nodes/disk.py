@@ -1,0 +1,41 @@
+"""Whether the weights of the workloads fit on the disk of a pool's nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from renderer.diagnostics import Collector
+from renderer.nodes.demand import NodeDemand
+
+if TYPE_CHECKING:
+    from renderer.nodes.node_pools import NodePool
+
+_MAX_DISK_SHARE = 0.9  # kubelet evicts pods when less than a tenth of the disk is free
+
+
+def check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
+    """An error if the weights of one pod, or its request of ephemeral-storage, fill the disk."""
+    size = str(pool.settings.get("volumeSize", DISK))
+    if pool.settings.get("instanceStorePolicy"):
+        return
+    for demand in users:
+        taken = {
+            "the weights": demand.weights,
+            "requests of ephemeral-storage": max(pod.stores for pod in demand.pods) / 2**30,
+        }
+        for what, gib in taken.items():
+            if gib > _MAX_DISK_SHARE * int(size.removesuffix("Gi")):
+                diagnostics.add(
+                    "E799",
+                    pool.settings.at("volumeSize"),
+                    what=what,
+                    size=size,
+                    flavor=pool.flavor,
+                    app=f"{demand.namespace}/{demand.name}",
+                    weights=math.ceil(gib),
+                )
+
+
+DISK = "200Gi"
