@@ -192,7 +192,7 @@ def _validate_destination(flags: dict[str, object]) -> None:
 def _sync_arguments(flags: dict[str, Any]) -> tuple[list[EnvironmentSource], SyncOptions]:
     from renderer.integrations.gitops import default_revision, environment_sources, rendered_tree, validate_name
     from renderer.integrations.gitops.applications import SyncOptions
-    from renderer.integrations.gitops.sources import check_workloads, parse_workload
+    from renderer.integrations.gitops.source_flags import check_workloads, parse_workload
 
     options = {"--revision": flags["revision"] or default_revision("HEAD", flags["repo_url"])}
     if flags["destination_name"]:

@@ -12,7 +12,7 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, has_errors
 from renderer.nodes.demand import FleetDemand, fleet_demand
 from renderer.nodes.disk import DISK
 from renderer.nodes.node_pools import NodePool, pools
-from renderer.nodes.settings import KarpenterSettings
+from renderer.nodes.settings import CONSOLIDATE_AFTER, CONSOLIDATION_POLICY, EXPIRE_AFTER, KarpenterSettings
 from renderer.output import manifest_files
 from renderer.plan import Manifest
 from renderer.source.tree import CONFIG
@@ -56,7 +56,7 @@ def _pool_manifest(pool: NodePool) -> Manifest:
         "nodeClassRef": {"group": _GROUP, "kind": "EC2NodeClass", "name": pool.name},
         "requirements": list(pool.required),
         "taints": [_ordered_taint(taint) for taint in pool.taints],
-        "expireAfter": settings.get("expireAfter", "720h"),
+        "expireAfter": settings.get("expireAfter", EXPIRE_AFTER),
     }
     template = {"metadata": {"labels": dict(pool.labels)}, "spec": {key: spec[key] for key in spec if spec[key]}}
     body = {
@@ -67,8 +67,8 @@ def _pool_manifest(pool: NodePool) -> Manifest:
             "template": template if pool.labels else {"spec": template["spec"]},
             "limits": dict(pool.limits),
             "disruption": {
-                "consolidationPolicy": consolidation.get("policy", "WhenEmpty"),
-                "consolidateAfter": consolidation.get("after", "10m"),
+                "consolidationPolicy": consolidation.get("policy", CONSOLIDATION_POLICY),
+                "consolidateAfter": consolidation.get("after", CONSOLIDATE_AFTER),
             },
         },
     }

@@ -14,6 +14,8 @@ from renderer.nodes.labels import current_name
 if TYPE_CHECKING:
     from renderer.input_types import RequirementSpec
 
+# What a NodePool gets where RenderConfig says nothing.
+EXPIRE_AFTER, CONSOLIDATION_POLICY, CONSOLIDATE_AFTER = "720h", "WhenEmpty", "10m"
 _IDENTITY_KEYS = ("role", "instanceProfile")  # either one replaces the other
 REQUIRED_KEYS = {
     ("role", "instanceProfile"): "one of role and instanceProfile",

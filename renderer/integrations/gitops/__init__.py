@@ -6,7 +6,7 @@ They are not rendered with the models: users apply them once.
 from __future__ import annotations
 
 from renderer.integrations.gitops.rendered_tree import RenderedTree, only_environment, rendered_tree
-from renderer.integrations.gitops.sources import (
+from renderer.integrations.gitops.source_flags import (
     EnvironmentSource,
     default_revision,
     environment_sources,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from renderer.integrations.gitops.sources import EnvironmentSource, check_distinct
+from renderer.integrations.gitops.source_flags import EnvironmentSource, check_distinct
 
 Body = dict[str, object]
 

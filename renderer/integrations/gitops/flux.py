@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from renderer.integrations.gitops.sources import EnvironmentSource
+from renderer.integrations.gitops.source_flags import EnvironmentSource
 
 Body = dict[str, object]
 

@@ -14,7 +14,7 @@ from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
 from renderer.resolve.context import RunContext, cache_key
-from renderer.resolve.engine import backend_runtime, compilation, dialect, weight_validation
+from renderer.resolve.engine import backend_runtime, compilation, dialect, engine_variants, weight_validation
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -191,9 +191,9 @@ def _size_runner(
         )
     origin = (placement.limits and placement.origins(claim.main)) or app.origin(*_BACKEND, "resources")
     accelerator = flavors.find_accelerator(inputs, merged.sides.get("limits", {}), origin, diagnostics)
-    variant = backend_runtime.find_variant(engine, accelerator, placement.has_flavors)
+    variant = engine_variants.find_variant(engine, accelerator, placement.has_flavors)
     if variant is None:
-        backend_runtime.refuse_accelerator(
+        engine_variants.refuse_accelerator(
             inputs, engine, accelerator, placement.has_flavors, app.origin(*claim.models[0].path), diagnostics
         )
     size = flavors.parallel_size(accelerator, placement, claim.main, diagnostics)

@@ -1,0 +1,74 @@
+"""Engine variants: which entry of engine.variants an accelerator takes, and the error where none does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from renderer.api import BackendRuntime, Inputs
+from renderer.diagnostics import Collector, Origin
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.flavors import Accelerator
+
+if TYPE_CHECKING:
+    from renderer.input_types import VariantSpec
+
+
+def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> VariantSpec | None:
+    """The first variant for the accelerator, {} without any variants; None when none fits. `has_flavors`: the model."""
+    variants = engine.spec.get("variants")
+    if not variants:
+        return {}
+    without_accelerator = not has_flavors and not accelerator.resource
+    for candidate in variants:
+        if candidate.get("unflavored") if without_accelerator else candidate["accelerator"] == accelerator.vendor:
+            match: VariantSpec = candidate
+            return match
+    return None
+
+
+def refuse_accelerator(
+    inputs: Inputs, engine: Engine, accelerator: Accelerator, has_flavors: bool, origin: Origin, diagnostics: Collector
+) -> NoReturn:
+    """The error that no variant fits the accelerator. Raises Stop."""
+    without_accelerator = not has_flavors and not accelerator.resource
+    vendors = [known_variant["accelerator"] for known_variant in _engine_variants(engine.runtime)]
+    resources = [
+        entry["name"]
+        for vendor in vendors
+        for entry in inputs.accelerators
+        if entry.get("vendor") == vendor and entry["count"] == "tp"
+    ][:2]
+    if without_accelerator:
+        diagnostics.stop(
+            "E402",
+            origin,
+            backend=engine.runtime.name,
+            hint=f"say what a pod gets under spec.inferenceConfig.flavors, such as limits: {{{resources[0]}: 1}}"
+            if resources
+            else "add a flavor",
+        )
+    vendor = accelerator.vendor if accelerator.resource else "nodes without an accelerator"
+    diagnostics.stop(
+        "E401", origin, backend=engine.runtime.name, vendor=vendor, hint=_accelerator_hint(inputs, engine, accelerator)
+    )
+
+
+def _accelerator_hint(inputs: Inputs, engine: Engine, accelerator: Accelerator) -> str:
+    """The accelerators that this engine supports, and the engines that support this one."""
+    vendor, name = accelerator.vendor, engine.runtime.name
+    others = [
+        other
+        for other in inputs.runtimes
+        if other != name and any(entry["accelerator"] == vendor for entry in _engine_variants(inputs.runtimes[other]))
+    ]
+    runs = f"it runs on {', '.join(entry['accelerator'] for entry in _engine_variants(engine.runtime))}"
+    reason = (engine.spec.get("unsupported") or {}).get(vendor)
+    nodes = vendor if accelerator.resource else "nodes without one"
+    able = f"engines for {nodes}: {', '.join(others)}" if others else f"no backend known here runs on {nodes}"
+    return "; ".join(filter(None, [reason, runs, able]))
+
+
+def _engine_variants(runtime: BackendRuntime) -> Sequence[VariantSpec]:
+    """The entries of `engine.variants`."""
+    return (runtime.spec.get("engine") or {}).get("variants") or []
