@@ -150,7 +150,7 @@ GLOSSARY_FILES = {
     "claim": {"resolve/claims"},
     "diagnostic": {"diagnostics/diagnostic"},
     "drain": {"resolve/gateway/drain"},
-    "engine": {"resolve/apps/engine_run"},
+    "engine": {"resolve/apps/engine_run", "resolve/engine/engine_variants"},
     "environment": {"load/environments"},
     "flavor": {"resolve/flavors"},
     "gateway": {"build/gateway", "check/graph/gateways", "gateway_limits"},
@@ -172,7 +172,7 @@ GLOSSARY_FILES = {
         *("resolve/gateway/packed_routes", "resolve/gateway/route_backends"),
     },
     "trigger": {"resolve/autoscaling/triggers"},
-    "variant": {"resolve/apps/variants"},
+    "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
     "workload": {"resolve/apps/workloads"},
 }
 
