@@ -16,7 +16,7 @@ from renderer.load import PresetRefused
 from renderer.load.option_lists import VERSION, OptionListReader
 from renderer.plan import Plan
 from renderer.resolve import RunContext
-from renderer.resolve.engine import image_version, known_options
+from renderer.resolve.engine import image_version, known_options, version_order
 
 if TYPE_CHECKING:
     from renderer.input_types import AppSpec
@@ -84,7 +84,7 @@ def version_preview(name: str, tag: str) -> str:
     option_list = known_options.read_option_list(files, runtime, version)
     if option_list is None:
         raise PresetRefused(
-            f"nobody knows the options of {preset} {version}; known are {known_options.describe_versions(known)}"
+            f"nobody knows the options of {preset} {version}; known are {version_order.describe_versions(known)}"
         )
     outcome = {
         "backend": preset,

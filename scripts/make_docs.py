@@ -22,7 +22,7 @@ from renderer.cli import cli
 from renderer.diagnostics import WORDINGS
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_preview import option_lines
-from renderer.resolve.engine import image_version, known_options
+from renderer.resolve.engine import image_version, known_options, version_order
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -225,7 +225,7 @@ def listed(spec: Spec) -> str:
     own = known_options.read_option_list(files, runtime, image_version.version_of_tag(spec["engine"], spec["version"]))
     path = spec["engine"]["options"]["list"]
     count = f"[{len(option_lines(own)) if own else 0} options](../../presets/backends/{path})"
-    return f"{count}; those of {known_options.describe_versions(known)}, are known" if len(known) > 1 else count
+    return f"{count}; those of {version_order.describe_versions(known)}, are known" if len(known) > 1 else count
 
 
 def variants(spec: Spec) -> Iterator[tuple[str, str, str]]:
@@ -350,7 +350,7 @@ def held(entry: Spec) -> str:
 def seen(name: str) -> str:
     """What was asked of an engine while it ran, by question and version, the newest first."""
     versions = json.loads((ROOT / "tests" / "engines" / "results.json").read_text("utf-8")).get(name, {})
-    names = sorted(versions, key=known_options.version_key, reverse=True)
+    names = sorted(versions, key=version_order.version_key, reverse=True)
     questions = dict.fromkeys(question for version in names for question in versions[version]["questions"])
     lines = [
         f"| seen | {' | '.join(names)} |",

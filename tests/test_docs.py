@@ -31,7 +31,7 @@ import yaml
 
 from renderer import schema_validation, yamlio
 from renderer.diagnostics import WORDINGS
-from renderer.resolve.engine import backend_runtime
+from renderer.resolve.engine import template_words
 from renderer.resolve.pod import loaders
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def test_every_extension_is_listed() -> None:
 
 def test_the_words_of_engines() -> None:
     table = {plain(row[0]): plain(row[2]) for row in rows("presets.md", "words")}
-    assert set(table) == backend_runtime.WORDS
+    assert set(table) == template_words.WORDS
 
 
 def test_what_words_are_where_they_mean_nothing(here: Path, llmaz: Llmaz) -> None:

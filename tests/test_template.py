@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from renderer import template
-from renderer.resolve.engine.backend_runtime import WORDS
+from renderer.resolve.engine.template_words import WORDS
 from renderer.template import TemplateError, compile_condition, compile_template
 
 VALUES: dict[str, Any] = {

@@ -36,10 +36,11 @@ from renderer.check.kinds.objects import validate_service, validate_workload
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.check.relations import validate_relations
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, has_errors, make_diagnostic
+from renderer.file_header import MARK
 from renderer.json_values import text_at
 from renderer.output.folder_writer import OutputFolder
 from renderer.plan import Manifest
-from renderer.source.tree import MARK, InputFile
+from renderer.source.tree import InputFile
 from renderer.workers import process_count
 from renderer.yamlio import Document
 

@@ -21,8 +21,8 @@ def presets_list() -> None:
     from renderer.api import BackendRuntime
     from renderer.load import preset, preset_names
     from renderer.load.option_lists import OptionListReader
-    from renderer.resolve.engine.known_options import describe_versions as versions_counted
     from renderer.resolve.engine.known_options import known_versions
+    from renderer.resolve.engine.version_order import describe_versions as versions_counted
 
     for folder in ("backends", "models", "loaders", "pickers"):
         write(f"{folder}:\n")

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from renderer import load, pipeline, unchanged_items
 from renderer.api import Inputs, RenderOptions, ReusedItems, Scope
 from renderer.diagnostics import Diagnostic, RenderError
-from renderer.output.manifest_files import OutputFile, source_of
+from renderer.file_header import MARK, source_of
+from renderer.output.manifest_files import OutputFile
 from renderer.result import RenderResult
 from renderer.source import git
 from renderer.source.commit import CommitTree
-from renderer.source.tree import MARK
 
 _NOTES = 10  # errors of a base that are shown; the rest is counted
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from renderer import file_header
 from renderer.api import Scope
 from renderer.diagnostics import Diagnostic
 from renderer.output import foreign_files, manifest_files
@@ -35,7 +36,7 @@ def report_foreign_files(scope: Scope, rendered: Iterable[str]) -> list[Diagnost
     ]
     contents = file_system.contents([committed[path].path for path in regular])
     rendered_paths = {
-        path for path, data in zip(regular, contents, strict=True) if manifest_files.source_of(data) is not None
+        path for path, data in zip(regular, contents, strict=True) if file_header.source_of(data) is not None
     }
     foreign = [path for path in candidates if path not in rendered_paths]
     return foreign_files.findings(scope, manifest_files.OutputFolderState([], [], foreign, []))

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
 from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.file_header import MARK
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, kind_of
 from renderer.source.paths import MAX_BYTES, FileTooLargeError
-from renderer.source.tree import MARK, ReadableFile
+from renderer.source.tree import ReadableFile
 
 # Byte strings of files that may hold our kinds, also with apiVersion missing or misspelt, or in another encoding.
 _SIGNS = (

@@ -7,9 +7,10 @@ import os
 
 from renderer.api import Scope
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
+from renderer.file_header import MARK
 from renderer.output.folder_writer import write_file
 from renderer.source.paths import read_file
-from renderer.source.tree import MARK, InputFile, refuse_links
+from renderer.source.tree import InputFile, refuse_links
 
 
 def update_file(scope: Scope, path: str, text: str, write: bool) -> str:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer import check, wellknown, yamlio
+from renderer import check, file_header, wellknown, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, has_errors
 from renderer.nodes.demand import FleetDemand, fleet_demand
 from renderer.nodes.disk import DISK
 from renderer.nodes.node_pools import NodePool, pools
 from renderer.nodes.settings import CONSOLIDATE_AFTER, CONSOLIDATION_POLICY, EXPIRE_AFTER, KarpenterSettings
-from renderer.output import manifest_files
 from renderer.plan import Manifest
 from renderer.source.tree import CONFIG
 
@@ -44,7 +43,7 @@ def nodepools(options: RenderOptions) -> tuple[NodePoolManifests, list[Diagnosti
         else [manifest for pool in node_pools for manifest in (_pool_manifest(pool), _class_manifest(pool))]
     )
     problems = [*problems, *diagnostics.problems, *check.validate_manifests(manifests)]
-    text = manifest_files.header(CONFIG) + yamlio.dump(*(manifest.body for manifest in manifests))
+    text = file_header.header(CONFIG) + yamlio.dump(*(manifest.body for manifest in manifests))
     with_flavor = sum(1 for demand in fleet.demands if demand.flavors)
     return NodePoolManifests(text, len(node_pools), with_flavor, len(fleet.demands) - with_flavor, fleet), problems
 

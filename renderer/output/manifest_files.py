@@ -12,15 +12,14 @@ from msgspec import Struct
 from renderer import yamlio
 from renderer.api import Scope
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.file_header import LONGEST_LINE, MARK, header, source_of
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.foreign_files import allowed_foreign, is_synced
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
-from renderer.source.tree import CONFIG, MARK, InputFile, ReadableFile, glob
+from renderer.source.tree import CONFIG, InputFile, ReadableFile, glob
 
-_BEGIN, _END = MARK, ". Do not edit."
 # As text: few runs need it, and `re` caches the compiled pattern.
 _TEMPORARY = r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})(?:-[0-9a-f]{16})?$"
-_LONGEST_LINE = 4096
 _CONTROL_CHARACTER = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # control characters for a terminal
 _SHARED = r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml"
 
@@ -30,11 +29,6 @@ class OutputFile(NamedTuple):
 
     path: str
     text: str
-
-
-def header(source: str) -> str:
-    """The first line of a rendered file, which names the input that it was rendered from."""
-    return f"{_BEGIN}{source}{_END}\n"
 
 
 def texts(plans: Sequence[Plan | TrafficPlan], manifests: Sequence[Manifest], layout: str = "file") -> list[OutputFile]:
@@ -132,7 +126,7 @@ def compare(output: OutputFolder | None, files: Sequence[OutputFile]) -> list[tu
     """
     if output is None:
         return [(path, "new") for path, _ in files]
-    mark = _BEGIN.encode()
+    mark = MARK.encode()
     states = []
     for path, text in files:
         if output.is_empty(path.rpartition("/")[0]):
@@ -200,16 +194,10 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def source_of(text: bytes) -> str | None:
-    """The input that the header names; None without a header."""
-    line = text[:_LONGEST_LINE].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")  # a checkout may have CRLF
-    return line[len(_BEGIN) : -len(_END)] if line.startswith(_BEGIN) and line.endswith(_END) else None
-
-
 def source(output: OutputFolder, path: str) -> str | None:
     """The input that a file in the output folder names; None without a header, or where it cannot be read."""
     try:
-        return source_of(output.read_start(path, _LONGEST_LINE))
+        return source_of(output.read_start(path, LONGEST_LINE))
     except OSError:
         return None
 

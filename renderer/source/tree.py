@@ -17,7 +17,6 @@ from renderer.source.paths import MAX_BYTES as MAX_BYTES
 from renderer.source.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
 
 SUFFIXES = (".yaml", ".yml", ".json")
-MARK = "# Rendered by llmaz from "  # the beginning of every rendered file, which is never read as input
 
 
 class InputFile(Struct, frozen=True):

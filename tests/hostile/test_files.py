@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from renderer import file_header
 from renderer.output import manifest_files
 from renderer.output.folder_writer import OutputFolder, write_file
 from renderer.output.manifest_files import OutputFile
@@ -127,7 +128,7 @@ def test_the_command_line_may_name_any_folder(repository: Path, tmp_path: Path, 
 def test_what_another_repository_has_rendered_stays(repository: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """Files of ours behind a link are not pruned."""
     other = tmp_path / "other"
-    write_file(str(other / "theirs.yaml"), manifest_files.header("a.yaml"))
+    write_file(str(other / "theirs.yaml"), file_header.header("a.yaml"))
     (repository / "rendered").mkdir()
     (repository / "rendered" / "linked").symlink_to(other)
     assert llmaz("render").code == 0
@@ -194,12 +195,12 @@ def test_a_foreign_file_is_an_error_of_the_check_and_a_warning_of_render(
 def test_a_forged_first_line_hides_nothing(repository: Path, llmaz: Llmaz) -> None:
     """A file with our first line that nothing makes is stale, also in what looks like a chart of ours."""
     assert llmaz("render").code == 0
-    (repository / "rendered" / "demo" / "zz.yaml").write_text(manifest_files.header("chat.yaml") + "kind: Secret\n")
+    (repository / "rendered" / "demo" / "zz.yaml").write_text(file_header.header("chat.yaml") + "kind: Secret\n")
     assert llmaz("render", "--check").code == 1
     (repository / "rendered" / "demo" / "zz.yaml").unlink()
     (repository / "rendered" / "chart").mkdir()
     for name in ("Chart.yaml", "evil.yaml"):
-        (repository / "rendered" / "chart" / name).write_text(manifest_files.header("llmaz.yaml") + "kind: Secret\n")
+        (repository / "rendered" / "chart" / name).write_text(file_header.header("llmaz.yaml") + "kind: Secret\n")
     done = llmaz("render", "--check")
     assert done.code == 2
     assert "rendered/chart/evil.yaml: not written by llmaz" in done.err

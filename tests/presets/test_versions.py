@@ -16,7 +16,14 @@ from renderer.diagnostics import Collector, Origin
 from renderer.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
-from renderer.resolve.engine import backend_runtime, compilation, dialect, image_version, option_list_choice, versions
+from renderer.resolve.engine import (
+    arg_merge,
+    compilation,
+    image_version,
+    option_list_choice,
+    template_words,
+    versions,
+)
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.known_options import known_versions
 from renderer.resolve.engine.option_list_validation import refused_preset_options
@@ -47,7 +54,7 @@ PLAIN: dict[str, Any] = {
     "Slots": 4,
     "Region": "",
     "Anonymous": False,
-    **backend_runtime.constant_words(10),
+    **template_words.constant_words(10),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
@@ -154,7 +161,7 @@ def facts(engine: Engine) -> dict[str, Any]:
     stop = shell.lifecycle["preStop"]
     drafting = {**PLAIN, **USES["skip-loader, speculative"]}
     layers = [engine.configs["speculative-decoding"].layer(drafting), *engine.derivation(drafting).layers]
-    line, _ = dialect.merge_args(engine.style, layers)
+    line, _ = arg_merge.merge_args(engine.style, layers)
     return {
         "draft by": [arg for arg in line if arg.startswith(("--spec", "--num-spec"))],
         "context": [

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from renderer.api import ConfigPart, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.resolve import flavors
-from renderer.resolve.engine import dialect
-from renderer.resolve.engine.dialect import ArgLayer, build_style, merge_args
+from renderer.resolve.engine import arg_merge
+from renderer.resolve.engine.arg_merge import merge_args
+from renderer.resolve.engine.dialect import ArgLayer, build_style
 from renderer.resolve.flavors import INSTANCE_TYPE, FlavorOrigins
 from renderer.resolve.layers import Position, ValueLayer, merge_entries, merge_items, origins, replacements
 
@@ -77,7 +78,7 @@ def spoken(*lines: tuple[Origin, str]) -> list[tuple[str, Origin, list[Origin]]]
     reads = build_style(settings, [lines[0][1].split()])
     layers = [ArgLayer(text.split(), origin) for origin, text in lines]
     args, form = merge_args(reads, layers)
-    return [(arg, *told) for arg, told in zip(args, dialect.arg_origins(reads, layers, args, form), strict=True)]
+    return [(arg, *told) for arg, told in zip(args, arg_merge.arg_origins(reads, layers, args, form), strict=True)]
 
 
 def test_arguments() -> None:

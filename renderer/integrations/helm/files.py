@@ -9,9 +9,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from renderer import yamlio
+from renderer import file_header, yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic
+from renderer.file_header import MARK
 from renderer.integrations.helm.actions import Actions, escape
 from renderer.integrations.helm.references import ValueReferences, namespaces, services
 from renderer.integrations.helm.replicas import (
@@ -22,9 +23,8 @@ from renderer.integrations.helm.replicas import (
     mark_replicas,
     mark_shared_route,
 )
-from renderer.output import manifest_files
 from renderer.output.manifest_files import OutputFile
-from renderer.source.tree import CONFIG, MARK
+from renderer.source.tree import CONFIG
 
 SCHEMA = "values.schema.json"
 SCHEMA_MARK = f'{{"$comment": "{MARK}'
@@ -125,7 +125,7 @@ def _chart_file(config: RenderConfig) -> OutputFile:
         "type": "application",
         "version": chart.get("version", _VERSION),
     }
-    return OutputFile("Chart.yaml", manifest_files.header(CONFIG) + yamlio.dump(body))
+    return OutputFile("Chart.yaml", file_header.header(CONFIG) + yamlio.dump(body))
 
 
 def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list[OutputFile]:
@@ -137,7 +137,7 @@ def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list
         "scaled": _closed_schema({"minReplicas": {**_COUNT, "minimum": 1}, "maxReplicas": {**_COUNT, "minimum": 1}}),
     }
     schema = {
-        "$comment": manifest_files.header(CONFIG).rstrip("\n"),
+        "$comment": file_header.header(CONFIG).rstrip("\n"),
         "$schema": "http://json-schema.org/draft-07/schema#",
         "definitions": forms,
         **_closed_schema(
@@ -156,7 +156,7 @@ def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list
     schema["properties"] = {**schema["properties"], "global": {"type": "object"}}  # Helm's own, in a subchart
     text = json.dumps(schema, indent=2, ensure_ascii=False).replace("{\n  ", "{", 1)
     return [
-        OutputFile("values.yaml", manifest_files.header(CONFIG) + yamlio.dump(body)),
+        OutputFile("values.yaml", file_header.header(CONFIG) + yamlio.dump(body)),
         OutputFile(SCHEMA, text + "\n"),
     ]
 

@@ -13,7 +13,7 @@ from renderer.plan import Body
 from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.context import RunContext, cache_key
-from renderer.resolve.engine import arg_validation, backend_runtime, dialect, option_list_choice
+from renderer.resolve.engine import arg_merge, arg_validation, backend_runtime, dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Derivation
 from renderer.resolve.engine.dialect import ArgLayer, LineForm
 from renderer.resolve.engine.option_list_validation import refused_preset_options, validate_options
@@ -70,7 +70,7 @@ def resolve_command_line(
         arg_validation.validate_split_paths([arg for layer in layers for arg in layer.args], paths, diagnostics)
     user_layers = _user_layers(app, base, run)
     layers += user_layers
-    args, form = dialect.merge_args(engine.style, layers)
+    args, form = arg_merge.merge_args(engine.style, layers)
     # Everything that the validation depends on, where the version is known; the layers of presets follow from these.
     validation_key: tuple[object, ...] = (
         run.version,

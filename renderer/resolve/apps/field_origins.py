@@ -25,7 +25,7 @@ from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import backend_runtime, dialect, preparation
+from renderer.resolve.engine import arg_merge, backend_runtime, preparation
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
@@ -144,7 +144,9 @@ def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[t
     """
     run, command, main = planned.run, planned.command, planned.base.claim.main
     yield (*_RUNNER, "image"), [layer.origin for layer in (*run.image_layers, *run.version_layers)]
-    for i, (_, origins) in enumerate(dialect.arg_origins(run.engine.style, command.layers, command.args, command.form)):
+    for i, (_, origins) in enumerate(
+        arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form)
+    ):
         yield (*_RUNNER, "args", i), origins
     for i, entry in enumerate(planned.pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(str(entry["name"]), ())
@@ -156,7 +158,9 @@ def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[t
 def _container_origins(planned: PlannedPlayground, env: _LayerOrigins) -> _Origins:
     """Of each argument of the runner, and of each variable of any container that has the runner's."""
     run, command, pod = planned.run, planned.command, planned.pod
-    for i, (origin, _) in enumerate(dialect.arg_origins(run.engine.style, command.layers, command.args, command.form)):
+    for i, (origin, _) in enumerate(
+        arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form)
+    ):
         yield (*_RUNNER, "args", i), origin
     for field, containers in (("containers", pod.containers[:1]), ("initContainers", pod.init_containers)):
         for index, container in enumerate(containers):

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Origin, Stop
-from renderer.resolve.engine import backend_runtime, versions
+from renderer.resolve.engine import backend_runtime, template_words, versions
 from renderer.resolve.layers import ValueLayer
 from renderer.resolve.pod import pod_template
 from renderer.template import Words
@@ -40,7 +40,7 @@ def report_version_differences(
     refusals = [entry for entry in engine.refusals if entry.when(words)]
     for entry in refusals:
         hint = versions.capable_versions_hint(
-            inputs.option_files, inputs.runtimes[name], version, backend_runtime.WORDS, words
+            inputs.option_files, inputs.runtimes[name], version, template_words.WORDS, words
         )
         diagnostics.add("E444", origin, backend=name, version=version, what=entry.message(words), hint=hint)
     if refusals:

@@ -20,40 +20,9 @@ from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
 from renderer.template import Filler, Words, share_maps
-from renderer.wellknown import PORT
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ModelEngineSpec, RecommendedConfigSpec, VariantSpec
-
-WORDS = frozenset(
-    [
-        "ModelPath",
-        "ModelName",
-        "DraftModelPath",
-        "Revision",
-        "DraftRevision",
-        "Hub",
-        "Filename",
-        "Endpoint",
-        "Source",
-        "Format",
-        "Skip",
-        "Stream",
-        "Accelerator",
-        "Port",
-        "TP",
-        "MaxModelLen",
-        "Slots",
-        "DrainSleep",
-        "Region",
-        "Anonymous",
-    ]
-)
-
-
-def constant_words(drain: int) -> Words:
-    """The words that are the same for all apps of a run with this drain time."""
-    return {"Port": PORT, "DrainSleep": drain}
 
 
 class DerivedEntry(Struct, frozen=True):

@@ -19,7 +19,6 @@ from renderer.patterns import PatternError
 from renderer.plan import Body
 from renderer.resolve.engine import dialect, versions
 from renderer.resolve.engine.backend_runtime import (
-    WORDS,
     ConditionalMessage,
     DerivedEntry,
     Engine,
@@ -28,13 +27,13 @@ from renderer.resolve.engine.backend_runtime import (
     RecommendedConfig,
     RunnerShell,
     SharedTokens,
-    constant_words,
     word_getter,
 )
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.resolve.engine.image_version import compile_version_pattern, version_of_tag
 from renderer.resolve.engine.known_options import OptionList
 from renderer.resolve.engine.option_list_choice import find_option_list
+from renderer.resolve.engine.template_words import WORDS, constant_words
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
+from renderer.resolve.engine.version_order import version_key
 
 _FORM = "--name[,-n] ARITY [repeat] [{choices}] [since..until]"  # of a line of a list of options
 
@@ -72,11 +73,6 @@ def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
     return sorted(files.versions(runtime, path), key=version_key) if path else []
 
 
-def describe_versions(versions: Sequence[str]) -> str:
-    """A text for messages: the number of versions, the first and the last."""
-    return f"{len(versions)} versions, {versions[0]} to {versions[-1]}" if len(versions) > 1 else "".join(versions)
-
-
 def _nearest_version(versions: Iterable[str], version: str) -> str:
     """The newest of the versions that is not newer than this one; '' when all are newer."""
     wanted, known = version_key(version), {version_key(text): text for text in versions}
@@ -120,18 +116,3 @@ def _parse_options(
             options[name] = option
     releases = [f"{'by' if file.sampled else 'in'} {known}" for known in file.versions]
     return options, {name: releases[i] for name, i in ended.items()}, {name: releases[i] for name, i in later.items()}
-
-
-# The order of suffixes: 1.2.dev3, 1.2rc1, 1.2, 1.2.post1, 1.2.1.
-_RANKS = {"dev": 0, "rc": 1, "end": 2, "post": 3, "": 4}
-
-
-def version_key(version: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key of versions: the numbers in them, of any length; trailing zeros make no difference."""
-    parts: list[tuple[int, int, str]] = []
-    for word, digits in [*re.findall(r"(dev|rc|post)?([0-9]+)", version), ("end", "")]:
-        while word and parts and parts[-1] == (_RANKS[""], 0, ""):
-            parts.pop()
-        number = digits.lstrip("0")
-        parts.append((_RANKS[word], len(number), number))
-    return tuple(parts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from renderer.api import BackendRuntime, OptionFiles, UnreadableList
 from renderer.diagnostics import Collector, Origin
-from renderer.resolve.engine import known_options
+from renderer.resolve.engine import known_options, version_order
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.image_version import version_of_tag
 from renderer.resolve.engine.known_options import OptionList
@@ -28,7 +28,7 @@ def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: 
             rules = None
         elif (engine.spec.get("options") or {}).get("uncertain"):
             rules = OptionRules(engine.style, option_list, f"the uncertain list of {name} {option_list.version}", "W")
-        elif known_options.version_key(option_list.version) != known_options.version_key(version):
+        elif version_order.version_key(option_list.version) != version_order.version_key(version):
             nearest = f"{name} {option_list.version} (the nearest known to {version})"
             rules = OptionRules(engine.style, option_list, nearest, "W")
         else:

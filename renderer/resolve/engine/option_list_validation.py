@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer.diagnostics import suggestion
-from renderer.resolve.engine import dialect
+from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.dialect import ArgLayer, Dialect
 from renderer.resolve.engine.known_options import Option, OptionList
 
@@ -52,7 +52,7 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
     """The arguments of the first `count` layers, the preset's, that the engine refuses: each an option, maybe with its
     value, and a hint. Those that a later layer replaces are left out.
     """
-    line, form = dialect.merge_args(rules.style, layers)
+    line, form = arg_merge.merge_args(rules.style, layers)
     preset_indexes = {i for i, position in enumerate(form.positions) if position.layer < count}
     refused = {finding.index: finding.code[1:] for finding in validate_options(rules, line, len(line))}
     for i in sorted(preset_indexes):

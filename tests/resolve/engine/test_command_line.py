@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.resolve.engine.dialect import (
-    ArgLayer,
-    Dialect,
-    ReservedOption,
-    build_style,
-    merge_args,
-    validate_reserved_options,
-)
+from renderer.resolve.engine.arg_merge import merge_args
+from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption, build_style, validate_reserved_options
 from renderer.resolve.engine.known_options import Option, OptionList
 
 if TYPE_CHECKING:

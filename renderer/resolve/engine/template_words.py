@@ -1,0 +1,36 @@
+"""The words that templates of a BackendRuntime may use."""
+
+from __future__ import annotations
+
+from renderer.template import Words
+from renderer.wellknown import PORT
+
+WORDS = frozenset(
+    [
+        "ModelPath",
+        "ModelName",
+        "DraftModelPath",
+        "Revision",
+        "DraftRevision",
+        "Hub",
+        "Filename",
+        "Endpoint",
+        "Source",
+        "Format",
+        "Skip",
+        "Stream",
+        "Accelerator",
+        "Port",
+        "TP",
+        "MaxModelLen",
+        "Slots",
+        "DrainSleep",
+        "Region",
+        "Anonymous",
+    ]
+)
+
+
+def constant_words(drain: int) -> Words:
+    """The words that are the same for all apps of a run with this drain time."""
+    return {"Port": PORT, "DrainSleep": drain}
