@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
 from msgspec import Struct
 
@@ -208,6 +208,13 @@ def _compile_sums(text: str, known: frozenset[str], path: tuple[str | int, ...])
     if len(fillers) == 1:
         return fillers[0]
     return lambda words: "".join([str(filler(words)) for filler in fillers])
+
+
+def strings_filler(filler: Filler) -> Callable[[Words], Sequence[str]]:
+    """A filler of a list whose items become strings."""
+    return lambda words: [
+        value if isinstance(value, str) else str(value) for value in cast("Sequence[object]", filler(words))
+    ]
 
 
 def _constant_filler(text: str) -> Filler:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from renderer.cli.console import INVALID, counted, exit_with, print_line, report, report_failures, run
+from renderer.cli.console import INVALID, exit_with, print_line, report, report_failures, require_values, run
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
 
 if TYPE_CHECKING:
     from renderer.integrations.gitops import EnvironmentSource
@@ -173,14 +174,6 @@ def print_bodies(bodies: Iterable[Mapping[str, object]]) -> None:
     from renderer import yamlio
 
     write(yamlio.dump(*bodies))
-
-
-def require_values(flags: dict[str, Any]) -> None:
-    """Raises UsageError for a flag with an empty value, such as an unset shell variable, instead of using a default."""
-    for key, value in flags.items():
-        if any(isinstance(text, str) and not text.strip() for text in (value if isinstance(value, tuple) else [value])):
-            flag = {"folder": "path", "wanted": "env", "handed": "hand-over"}.get(key, key.replace("_", "-"))
-            raise click.UsageError(f"--{flag} has no value")
 
 
 def _validate_destination(flags: dict[str, object]) -> None:

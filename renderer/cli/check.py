@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.console import FORMATS, INVALID, counted, exit_with, print_line, report, report_failures
+from renderer.cli.console import FORMATS, INVALID, exit_with, print_line, report, report_failures
+from renderer.diagnostics import counted
 
 
 def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> tuple[str, ...]:

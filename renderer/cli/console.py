@@ -122,8 +122,12 @@ def print_line(form: str, text: str) -> None:
         print_aside(text)
 
 
-def counted(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def require_values(flags: dict[str, Any]) -> None:
+    """Raises UsageError for a flag with an empty value, such as an unset shell variable, instead of using a default."""
+    for key, value in flags.items():
+        if any(isinstance(text, str) and not text.strip() for text in (value if isinstance(value, tuple) else [value])):
+            flag = {"folder": "path", "wanted": "env", "handed": "hand-over"}.get(key, key.replace("_", "-"))
+            raise click.UsageError(f"--{flag} has no value")
 
 
 def fail(error: Exception, form: str = "text") -> NoReturn:

@@ -11,7 +11,6 @@ from renderer.cli.console import (
     ENV,
     INVALID,
     STALE,
-    counted,
     exit_with,
     print_line,
     render_options,
@@ -19,6 +18,7 @@ from renderer.cli.console import (
     report_failures,
 )
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
 
 _PATHS = "llmaz.diff.paths"
 

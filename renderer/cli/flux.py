@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from renderer.cli.argocd import location_options, print_bodies, require_values
-from renderer.cli.console import report_failures
+from renderer.cli.argocd import location_options, print_bodies
+from renderer.cli.console import report_failures, require_values
 
 _REVISION = "A branch; or a tag, when it looks like v1.2.3; or a commit, as 40 digits; or refs/NAME."
 

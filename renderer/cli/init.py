@@ -7,8 +7,7 @@ import os
 import click
 
 from renderer import escapes
-from renderer.cli.argocd import require_values
-from renderer.cli.console import exit_with, print_line, report_failures
+from renderer.cli.console import exit_with, print_line, report_failures, require_values
 from renderer.cli.standard_streams import write
 
 # Flag → the option and value that it requires.

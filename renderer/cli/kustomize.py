@@ -6,8 +6,9 @@ from typing import IO, Any
 
 import click
 
-from renderer.cli.console import INVALID, SET, counted, exit_with, print_line, report, report_failures
+from renderer.cli.console import INVALID, SET, exit_with, print_line, report, report_failures
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
 
 
 @click.command(short_help="Render as a function of Kustomize: a ResourceList in, one out.")

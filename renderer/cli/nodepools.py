@@ -11,7 +11,6 @@ from renderer.cli.console import (
     INVALID,
     SET,
     STALE,
-    counted,
     exit_with,
     print_line,
     render_options,
@@ -19,6 +18,7 @@ from renderer.cli.console import (
     report_failures,
 )
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
 
 
 @click.command(short_help="Print Karpenter's node pools for the flavors in use.")

@@ -6,8 +6,9 @@ import os
 
 import click
 
-from renderer.cli.console import INVALID, STALE, counted, exit_with, print_line, report, report_failures
+from renderer.cli.console import INVALID, STALE, exit_with, print_line, report, report_failures
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
 
 
 @click.group()

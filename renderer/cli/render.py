@@ -10,7 +10,6 @@ import click
 from renderer.cli.console import (
     INVALID,
     STALE,
-    counted,
     exit_with,
     input_options,
     print_line,
@@ -20,6 +19,7 @@ from renderer.cli.console import (
     run,
 )
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
 
 if TYPE_CHECKING:
     from renderer.api import RenderOptions

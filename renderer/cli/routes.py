@@ -10,7 +10,6 @@ from renderer.cli.console import (
     ENV,
     INVALID,
     SET,
-    counted,
     exit_with,
     print_line,
     render_options,
@@ -18,6 +17,7 @@ from renderer.cli.console import (
     report_failures,
 )
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
 
 
 @click.command(short_help="Show which public name leads where.")

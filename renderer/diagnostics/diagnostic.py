@@ -136,6 +136,11 @@ class Collector:
         raise Stop
 
 
+def counted(number: int, word: str) -> str:
+    """`1 model`, `2 models`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def quoted(words: Iterable[object]) -> str:
     """`'a', 'b' and 'c'`."""
     items = [f"'{word}'" for word in words]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from renderer.diagnostics import Diagnostic
+from renderer.diagnostics import Diagnostic, counted
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelFact
@@ -19,7 +19,6 @@ from renderer.diff.wording import (
     group_risks,
     headline,
     per_replica,
-    plural,
     replicas,
     shorten,
     title,
@@ -50,16 +49,16 @@ def markdown(diff: TreeDiff, environment: str = "") -> str:
     text += "".join(blocks)
     moved = [change for change in diff.objects if change.state == "moved"]
     if moved:
-        text += f"\n{plural(len(moved), 'object')} moved to another file, otherwise the same.\n"
+        text += f"\n{counted(len(moved), 'object')} moved to another file, otherwise the same.\n"
     if left:
-        text += f"\nNot shown, since a comment has an end: {plural(left, 'object')} more; `llmaz diff` shows all.\n"
+        text += f"\nNot shown, since a comment has an end: {counted(left, 'object')} more; `llmaz diff` shows all.\n"
     return text
 
 
 def markdown_errors(problems: Iterable[Diagnostic], environment: str = "", strict: bool = False) -> str:
     """The comment for a later side that cannot be rendered: its errors."""
     errors = [problem for problem in sorted(set(problems)) if problem.forbids(strict)]
-    text = _head(environment, f"{plural(len(errors), 'error')}, nothing to compare")
+    text = _head(environment, f"{counted(len(errors), 'error')}, nothing to compare")
     rows = []
     for diagnostic in errors:
         hint = f"<br>{_code(diagnostic.hint, _ERROR)}" if diagnostic.hint else ""
@@ -86,7 +85,7 @@ def _table(head: str, rows: Sequence[str], word: str, room: int) -> str:
         return ""
     bars = "|" + "---|" * (head.count("|") - 1)
     kept, left = _fit_rows(rows, room)
-    more = f"\n\nand {plural(left, f'{word} more' if left == 1 else f'more {word}')}" if left else ""
+    more = f"\n\nand {counted(left, f'{word} more' if left == 1 else f'more {word}')}" if left else ""
     return "\n" + "\n".join([head, bars, *kept]) + more + "\n"
 
 
@@ -179,7 +178,7 @@ def _blocks(objects: Sequence[ObjectChange], room: int) -> tuple[list[str], int]
         kept, missing = _cut(changes, left)
         if not kept and changes:
             return blocks, len(objects) - i
-        note = f"\n{plural(missing, 'line')} more are not shown.\n" if missing > 1 else ""
+        note = f"\n{counted(missing, 'line')} more are not shown.\n" if missing > 1 else ""
         note = note or ("\n1 line more is not shown.\n" if missing else "")
         block = head + open_ + "".join(f"{text}\n" for text in kept) + f"{fence}\n{note}\n</details>\n"
         blocks.append(block)

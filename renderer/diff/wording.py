@@ -38,11 +38,6 @@ def count_states(states: Counter[str], word: str) -> str:
     )
 
 
-def plural(number: int, word: str) -> str:
-    """`1 model`, `2 models`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
 def arrow(before: str, after: str) -> str:
     """`2 → 4`, or `2` where both are equal."""
     return before if before == after else f"{before or 'none'} → {after or 'none'}"

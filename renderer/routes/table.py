@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from renderer import escapes
+from renderer.diagnostics import counted
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 
 _CREDENTIALS = {"apiKeys": "an API key", "jwt": "a token"}
@@ -62,16 +63,12 @@ def summary(routes: RouteTable) -> str:
     """The numbers of public names, Gateways and apps without a route, in one line."""
     names, gateways = len(routes.rows), len({row.gateway for row in routes.rows})
     reserved = sum(not row.route for row in routes.rows)
-    summary_line = f"{_count(names, 'public name')} on {_count(gateways, 'Gateway')}"
+    summary_line = f"{counted(names, 'public name')} on {counted(gateways, 'Gateway')}"
     summary_line += f", {reserved:,} only reserved" if reserved else ""
     why = ", ".join(sorted({app.why for app in routes.unrouted}))
     return summary_line + (
-        f"; {_count(len(routes.unrouted), 'app')} without a route ({why})" if routes.unrouted else ""
+        f"; {counted(len(routes.unrouted), 'app')} without a route ({why})" if routes.unrouted else ""
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def describe_gateway(row: RouteRow) -> str:

@@ -111,6 +111,14 @@ class _ListItem(Document):
         return super().raw((*self._path, *path))
 
 
+def source_path(moved: Mapping[Path, Path], path: Path) -> Path:
+    """Where a field stands, when fields or what they are in have moved. `moved`: the path of each before it did."""
+    for length in range(len(path), 0, -1):
+        if (place := moved.get(path[:length])) is not None:
+            return (*place, *path[length:])
+    return path
+
+
 class ChangedDocument(Document):
     """A document `whole` with a changed value; `moved`: path in that value → path in the document. A MergedSource."""
 
@@ -123,19 +131,13 @@ class ChangedDocument(Document):
 
     def behind(self, path: Path) -> tuple[Source, Path]:
         """The source that set the field, and its path there; the document may be a MergedSource itself."""
-        return Origin(self.whole, self._place(path)).behind
+        return Origin(self.whole, source_path(self._moved, path)).behind
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        return self.whole.locate(self._place(path), key=key)
+        return self.whole.locate(source_path(self._moved, path), key=key)
 
     def raw(self, path: Path) -> str | None:
-        return self.whole.raw(self._place(path))
-
-    def _place(self, path: Path) -> Path:
-        for length in range(len(path), 0, -1):
-            if (place := self._moved.get(path[:length])) is not None:
-                return (*place, *path[length:])
-        return path
+        return self.whole.raw(source_path(self._moved, path))
 
 
 class _File:

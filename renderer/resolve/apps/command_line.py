@@ -189,11 +189,11 @@ def _validate_user_args(
     engine, claim = run.engine, base.claim
     _validate_options(context, app, run, user_layers, diagnostics)
     if engine.style.parses_options and user_layers:
-        arg_validation.validate_args(engine, user_layers, claim.draft, int(str(run.words["Slots"])), diagnostics)
+        arg_validation.validate_args(engine, user_layers, claim.draft, run.slots, diagnostics)
     if user_layers and not app.spec.get("podTemplate"):  # which may change the grace period
         arg_validation.validate_drain(engine, user_layers, args, engine.grace, None, diagnostics)
     accelerated = arg_validation.AcceleratedEngine(
-        engine, run.accelerator, int(str(run.words["TP"])), user_layers, args, base.pod_needs.placement, claim.main
+        engine, run.accelerator, run.size, user_layers, args, base.pod_needs.placement, claim.main
     )
     arg_validation.validate_parallelism(accelerated, diagnostics)
     if engine.templated and claim.main.spec.get("facts"):

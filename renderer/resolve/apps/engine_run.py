@@ -31,7 +31,8 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 class EngineRun(Struct, frozen=True):
     """How the engine runs an app. `config`: the recommended config; `backend_config`: `backendRuntimeConfig` of the
     Playground; `image_layers`, `version_layers`: the layers of the image's repository and tag, the last one wins;
-    `version`: of the engine, '' where the image does not tell; `name_in_engine`: the model name that the engine knows.
+    `version`: of the engine, '' where the image does not tell; `size`: of a tensor parallel group; `slots`: requests at
+    once that share a context; `name_in_engine`: the model name that the engine knows.
     """
 
     engine: backend_runtime.Engine
@@ -45,6 +46,8 @@ class EngineRun(Struct, frozen=True):
     version: str
     served_name: str
     words: Words
+    size: int
+    slots: int
     name_in_engine: str
 
     @property
@@ -126,6 +129,8 @@ def resolve_engine_run(
         version=version,
         served_name=served_name,
         words=words,
+        size=runner_size.size,
+        slots=slots,
         name_in_engine=name_in_engine,
     )
 
@@ -135,7 +140,7 @@ def _compile_for_version(
 ) -> backend_runtime.Engine:
     """The engine in another version than its own. Raises Stop where a template of the runtime is broken there."""
     runtime = context.inputs.runtimes[engine.runtime.name]
-    compiled, problems = compile_engine(context, runtime, int(str(engine.constant["DrainSleep"])), version)
+    compiled, problems = compile_engine(context, runtime, engine.constant["DrainSleep"], version)
     diagnostics.problems += problems
     if compiled is None:
         raise Stop

@@ -101,7 +101,7 @@ def validate_drain(
     option: str = (engine.spec.get("drain") or {}).get("option", "")
     if not option or not (patch_origin or option in given_options(engine, layers)):
         return
-    drain_options, sleep = frozenset([option]), int(str(engine.constant["DrainSleep"]))
+    drain_options, sleep = frozenset([option]), engine.constant["DrainSleep"]
     seconds = _last_number(engine, args, drain_options)
     if seconds is not None and sleep <= grace < seconds + sleep:
         last = last_given_number(engine, layers, drain_options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -31,7 +31,7 @@ class DerivedEntry(Struct, frozen=True):
     origin: Origin
     when: Filler
     group: str
-    args: Filler | None
+    args: Callable[[Words], Sequence[str]] | None
     envs: Filler | None
     shared_memory: str
     words: frozenset[str]
@@ -139,7 +139,7 @@ class Engine(Struct, frozen=True, eq=False):
     is_other_version: bool  # than the runtime's own
     spec: EngineSpec
     templated: bool
-    constant: Words  # the words that are the same for all apps
+    constant: Mapping[str, int]  # the words that are the same for all apps
     origin: Origin
     configs: Mapping[str, RecommendedConfig]
     shell: Callable[[Words], RunnerShell]
@@ -208,7 +208,7 @@ def _fill_entries(entries: tuple[DerivedEntry, ...], words: Words) -> Derivation
     sizes: list[ValueLayer] = []
     for entry in entries:
         if entry.args:
-            args = [str(arg) for arg in cast("Sequence[object]", entry.args(words))]
+            args = list(entry.args(words))
             layers.append(ArgLayer(args, entry.origin.at("args"), entry.group, dialect.args_shape(args)))
         if entry.envs:
             envs.append(ValueLayer(share_maps(entry.envs(words)), entry.origin.at("envs")))

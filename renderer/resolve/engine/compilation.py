@@ -52,7 +52,7 @@ _OPEN = r"\{\{\s*\.\w"
 class _Compiler:
     """Compiles the templates of one runtime."""
 
-    def __init__(self, runtime: BackendRuntime, constant: Words, diagnostics: Collector) -> None:
+    def __init__(self, runtime: BackendRuntime, constant: Mapping[str, int], diagnostics: Collector) -> None:
         self.constant = constant
         self.engine_spec: EngineSpec = runtime.spec.get("engine") or {}
         self.origin = Origin(runtime.document, ("spec",))
@@ -87,7 +87,7 @@ class _Compiler:
         if filler is None:
             constant = tuple([str(string) for string in value])
             return lambda words: constant
-        return _strings_filler(filler)
+        return template.strings_filler(filler)
 
     def compile_layer(self, path: Path, value: Sequence[str]) -> Callable[[Words], ArgLayer]:
         """A function that fills a list of arguments; only words that differ between apps are filled for each."""
@@ -271,7 +271,7 @@ def _compile_derived(compiler: _Compiler) -> tuple[DerivedEntry, ...]:
                 compiler.origin.at(*path),
                 compiler.compile_condition(path, entry),
                 entry.get("group", ""),
-                compiler.compile_tree((*path, "args"), entry["args"]) if "args" in entry else None,
+                compiler.compile_strings((*path, "args"), entry["args"]) if "args" in entry else None,
                 compiler.compile_tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
                 _shared_memory(entry, compiler.origin.at(*path, "sharedMemory"), compiler.diagnostics),
                 template.words_of([entry.get("args"), entry.get("envs")]) & WORDS,
@@ -399,12 +399,6 @@ def _layer_filler(
         return ArgLayer(filled, origin, "", shape)
 
     return fill
-
-
-def _strings_filler(filler: Filler) -> Callable[[Words], Sequence[str]]:
-    return lambda words: [
-        value if isinstance(value, str) else str(value) for value in cast("Sequence[object]", filler(words))
-    ]
 
 
 def _shared_memory(entry: DerivedSpec, origin: Origin, diagnostics: Collector) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from renderer.template import Words
+from collections.abc import Mapping
+
 from renderer.wellknown import PORT
 
 WORDS = frozenset(
@@ -31,6 +32,6 @@ WORDS = frozenset(
 )
 
 
-def constant_words(drain: int) -> Words:
+def constant_words(drain: int) -> Mapping[str, int]:
     """The words that are the same for all apps of a run with this drain time."""
     return {"Port": PORT, "DrainSleep": drain}

@@ -16,7 +16,7 @@ from renderer.resolve.engine.dialect import is_number
 from renderer.resolve.engine.known_options import known_versions
 from renderer.resolve.engine.version_order import version_key
 from renderer.template import TemplateError, Words
-from renderer.yamlio import ChangedDocument
+from renderer.yamlio import ChangedDocument, source_path
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, NoteSpec, VersionSpec
@@ -141,7 +141,7 @@ class _SpecChange:
             rewritten.append(text)
             sources.append(source)
 
-        old_sources = {i: self._source_path((*path, i)) for i in range(len(args))}
+        old_sources = {i: source_path(self.sources, (*path, i)) for i in range(len(args))}
         replaced: set[str] = set()
         rule = ""
         for i, arg in enumerate(args):
@@ -162,20 +162,13 @@ class _SpecChange:
         self.sources.update({(*path, i): source for i, source in enumerate(sources)})
         return rewritten
 
-    def _source_path(self, path: Path) -> Path:
-        """The path of a field in the document."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.sources:
-                return (*self.sources[path[:length]], *path[length:])
-        return path
-
     def _set_variables(self, values: Mapping[str, str], at: Path) -> None:
         """Sets variables; an empty value removes one, also from `derived`."""
         removed = {name for name, value in values.items() if value == ""}
         path: Path = ("spec", "envs")
         before = list(self.spec.get("envs") or ())
         kept = [
-            (self._source_path((*path, i)), variable)
+            (source_path(self.sources, (*path, i)), variable)
             for i, variable in enumerate(before)
             if variable["name"] not in values
         ]
@@ -188,7 +181,9 @@ class _SpecChange:
         for i, entry in enumerate(derived):
             if any(env["name"] in removed for env in entry.get("envs") or ()):
                 env_path = (*_DERIVED, i, "envs")
-                remaining = [(self._source_path((*env_path, n)), variable) for n, variable in enumerate(entry["envs"])]
+                remaining = [
+                    (source_path(self.sources, (*env_path, n)), variable) for n, variable in enumerate(entry["envs"])
+                ]
                 remaining = [(source, variable) for source, variable in remaining if variable["name"] not in removed]
                 derived[i] = {**entry, "envs": [variable for _, variable in remaining]}
                 self.sources.update({(*env_path, n): source for n, (source, _) in enumerate(remaining)})

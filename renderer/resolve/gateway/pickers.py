@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
 from msgspec import Struct
 
@@ -48,7 +47,7 @@ class Picker(Struct, frozen=True, eq=False):
     group: str
     watched_groups: tuple[str, ...]
     engine_label: str
-    args: Callable[[Words], list[str]]
+    args: Callable[[Words], Sequence[str]]
     config: Callable[[Words], str]
     resources: Body
     pod_security: Body
@@ -86,9 +85,7 @@ def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -
         group=preset["apiGroup"],
         watched_groups=tuple(preset.get("reads") or (preset["apiGroup"],)),
         engine_label=preset["engineLabel"],
-        args=(lambda words: [str(arg) for arg in cast("Sequence[object]", filler(words))])
-        if filler
-        else lambda words: fixed,
+        args=template.strings_filler(filler) if filler else lambda words: fixed,
         config=lambda words: yamlio.dump(_fill(preset["config"], words)),
         resources=template.share_maps(preset.get("resources") or {}),
         pod_security=template.share_maps({"seccompProfile": {"type": "RuntimeDefault"}}),
