@@ -129,6 +129,11 @@ def unmet_dependencies(key: str, versions: Mapping[str, str]) -> Iterator[tuple[
             yield other, needed
 
 
+def set_versions(targets: Mapping[str, str | None]) -> dict[str, str]:
+    """The versions among the targets of RenderConfig, by component."""
+    return {key: version for key in components() if (version := targets.get(key))}
+
+
 def target_versions(targets: Mapping[str, str | None]) -> TargetVersions:
     """The targets of a run: those of RenderConfig, else the defaults."""
     return TargetVersions(

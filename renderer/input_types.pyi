@@ -624,6 +624,7 @@ class TargetsSpec(TypedDict, total=False):
     aiGateway: str
     envoyGateway: str
     gatewayAPI: str
+    gatewayAPIChannel: Literal["experimental", "standard"]
     inferenceExtension: str
     kubernetes: str
     leaderWorkerSet: str

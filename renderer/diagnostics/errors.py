@@ -469,6 +469,18 @@ ERRORS: dict[str, Wording] = {
         "the AI gateway cannot work out this cost ({why}), and takes no more changes of any route on the Gateway",
         "write CEL that gives a whole number, of counts such as input_tokens, which are unsigned: input_tokens * 2u",
     ),
+    "E669": Wording(
+        "authorization asks for the header '{header}', and nothing sets it here: whoever sends it himself passes",
+        "name a header that authentication sets, of which there are: {known}",
+    ),
+    "E670": Wording(
+        "the {kind} '{name}' selects no pod of the LeaderWorkerSet '{workload}' by {label}: {why}",
+        "leave this label out, or mend its value",
+    ),
+    "E671": Wording(
+        "'{host}' is asked on port 443 without TLS: it refuses requests, whose key is readable on the way",
+        "write spec.tls: {{wellKnownCACertificates: System, sni: {host}}}",
+    ),
     # 70x: targets
     "E700": Wording(
         "{what} needs {name} {needed}, the target is {said}",
@@ -543,6 +555,11 @@ ERRORS: dict[str, Wording] = {
     ),
     "E666": Wording("an API of {schema} {what}", "{hint}"),
     "E667": Wording("'{name}' may be {these}", "write a ModelRoute, which names apps"),
+    "E668": Wording(
+        "the experimental channel of Gateway API, which targets.gatewayAPIChannel names, refuses a route for the name "
+        "'{name}'",
+        "write a name of printable ASCII, with single blanks between words at most",
+    ),
     # 75x: environments
     "E750": Wording("there is no environment '{name}'", "{hint}"),
     "E751": Wording("there is no environment '{name}' to begin with", "{hint}"),

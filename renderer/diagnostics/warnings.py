@@ -23,6 +23,9 @@ WARNINGS: dict[str, Wording] = {
         "{from_kind} of '{from_space}' to kind {kind} was not checked"
     ),
     "N588": Wording("whether clients can set the header '{header}' at the Gateway {name} was not checked"),
+    "N590": Wording(
+        "whether failed requests are sent again was not checked: the Gateway '{gateway}' is not in the set"
+    ),
     "N589": Wording(
         "{key} says nothing here: the Gateway {name} is made elsewhere, since gateway.create is false",
     ),
@@ -235,6 +238,20 @@ WARNINGS: dict[str, Wording] = {
         "scale on something else, or let the gateway ask for the key",
     ),
     "W249": Wording("{slots} requests at once share {tokens}{share}", "{hint}"),
+    "W270": Wording(
+        "the experimental channel of Gateway API refuses a route for the name '{name}', and requests for it meet 404",
+        "write a name of printable ASCII, with single blanks between words at most; or say targets.gatewayAPIChannel: "
+        "standard",
+    ),
+    "W271": Wording(
+        "{value} of silence end every answer that is not streamed within that time, and every stream whose first token "
+        "takes longer",
+        "write 60s or more",
+    ),
+    "W272": Wording(
+        "an API of {schema} answers {path} only: the AI gateway answers 500 for it on /v1/chat/completions",
+        "let clients ask there; or write schema: OpenAI, where the provider has such an API too",
+    ),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
@@ -309,6 +326,14 @@ WARNINGS: dict[str, Wording] = {
         "the Gateway '{gateway}' has {rules:,} rules for models, and API keys that nobody here can count: each key "
         "stands twice in every rule, and one message has 4 MiB",
         "authenticate many tenants by JWT, or spread the models over a second Gateway",
+    ),
+    "W590": Wording(
+        "the next priority gets no request that fails in the one before: nothing sends it again",
+        "write a BackendTrafficPolicy with retry for the HTTPRoute '{name}'",
+    ),
+    "W591": Wording(
+        "the InferencePool '{name}' selects no pod of the set, and requests meet 503",
+        "mend the labels, or keep the workload in the set",
     ),
     "W584": Wording(
         "at the listener '{listener}' this hides what the {kind} of the whole Gateway '{gateway}' says: {lost}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from renderer import schema_validation, yamlio
+from renderer import component_versions, schema_validation, yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
 from renderer.diagnostics.rule import NamedSource, read_error
@@ -115,7 +115,7 @@ def render_config(
             make_diagnostic(finding.code, config.origin(*finding.path[1:], key=finding.key), **finding.words)
             for finding in findings
         )
-    targets = {key: value for key, value in (config.get("targets") or {}).items() if value}
+    targets = component_versions.set_versions(config.get("targets") or {})
     unknown = [e for key, value in targets.items() for e in target_problems(config.origin("targets", key), key, value)]
     problems += unknown or unsupported_targets(config, targets)
     return config, problems

@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from renderer.check.finding import Body, Finding, IndexedFinding
-from renderer.check.graph import backends, controller_refusals, gateways, policies, pools, references, routes
+from renderer.check.graph import (
+    authorization_headers,
+    backends,
+    controller_refusals,
+    fallbacks,
+    gateways,
+    policies,
+    pools,
+    references,
+    routes,
+)
 from renderer.check.graph.external import declared_objects
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
@@ -35,11 +45,16 @@ __all__ = [
 ]
 
 RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]] = {
-    "AIGatewayRoute": (routes.validate_ai_gateway_route, controller_refusals.validate_route_spec),
+    "AIGatewayRoute": (
+        routes.validate_ai_gateway_route,
+        fallbacks.validate_fallbacks,
+        controller_refusals.validate_route_spec,
+    ),
     "HTTPRoute": (routes.validate_http_route,),
     "AIServiceBackend": (backends.validate_ai_service_backend,),
     "Backend": (backends.validate_backend, controller_refusals.validate_addresses),
     "InferencePool": (pools.validate_pool,),
+    "Service": (backends.validate_service_selector,),
     pools.OLD: (pools.report_old_pool,),
     "Gateway": (gateways.validate_gateway, controller_refusals.validate_listeners),
     "GatewayConfig": (controller_refusals.validate_gateway_config,),
@@ -62,6 +77,7 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
     "SecurityPolicy": (
         policies.validate_targets,
         policies.validate_security_policy,
+        authorization_headers.validate_authorization_headers,
         policies.validate_route_overrides,
         policies.validate_listener_overrides,
         controller_refusals.validate_jwt_providers,

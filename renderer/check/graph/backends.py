@@ -19,6 +19,9 @@ _WORD_SEPARATORS = re.compile(
     r"[\s=\"]+"
 )  # of the words in a line of a shell or in JSON, and of an option and its value
 _INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+_HTTPS = 443
+# Prefixes of labels whose values controllers make up for each pod.
+_POD_LABELS = ("leaderworkerset.sigs.k8s.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/")
 
 
 class WorkloadPods(Struct, frozen=True):
@@ -49,12 +52,17 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
         if spec.get("type") != "DynamicResolver":
             yield "E593", ("spec",), {"name": name}
         return
+    has_tls = "tls" in spec or (namespace, name) in view.once("tls policies", _backends_with_tls)
     for i, endpoint in enumerate(endpoints):
         if fqdn := as_map(endpoint.get("fqdn")):
             path: Path = ("spec", "endpoints", i, "fqdn")
             host = as_text(fqdn.get("hostname"))
             place = _service_place(view, host)
             if place is None:
+                if fqdn["port"] == _HTTPS and not (
+                    has_tls or view.external.declared("BackendTLSPolicy", namespace, name)
+                ):
+                    yield "E671", (*path, "port"), {"host": host}
                 if _resembles_service(view, host):
                     key = ("Host", "", host)
                     words = {"host": host, "domain": view.external.domain}
@@ -67,6 +75,58 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
                     yield view.missing("Service", *place, (*path, "hostname"))
             elif service:
                 yield from validate_service_port(view, service, place[0], fqdn["port"], (*path, "port"))
+
+
+def _backends_with_tls(view: ObjectView) -> set[Place]:
+    """The Backends that a BackendTLSPolicy of the set names."""
+    return {
+        (namespace, text_at(target, "name"))
+        for namespace, _, body in view.all("BackendTLSPolicy")
+        for target in maps_at(body, "spec", "targetRefs")
+        if target.get("kind") == "Backend"
+    }
+
+
+def validate_service_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where a Service selects no pod of the LeaderWorkerSet that its selector names."""
+    yield from validate_group_selector(view, body, namespace, name, ("spec", "selector"))
+
+
+def validate_group_selector(
+    view: ObjectView, body: Body, namespace: str, name: str, path: tuple[str, ...]
+) -> Iterator[Finding]:
+    """A finding where the selector at `path` of an object names a LeaderWorkerSet of the set, and labels that none of
+    its pods has.
+    """
+    selector = map_at(body, *path)
+    workload = view.find("LeaderWorkerSet", namespace, as_text(selector.get(LEADERS))) if LEADERS in selector else None
+    if not workload:
+        return
+    index, size = (
+        as_text(selector.get(_INDEX, "0")),
+        number_at(workload, "spec", "leaderWorkerTemplate", "size", default=1),
+    )
+    words = {"kind": body["kind"], "name": name, "workload": selector[LEADERS]}
+    if not index.isdecimal() or int(index) >= size:
+        pods = f"groups of {size:g} pods" if size > 1 else "groups of one pod, the leader"
+        yield "E670", (*path, _INDEX), {**words, "label": f"{_INDEX}: {index}", "why": f"it has {pods}"}
+        return
+    own_labels = {key: value for key, value in selector.items() if not key.startswith(_POD_LABELS)}
+    if own_labels and not _matching_pods(own_labels, _group_pods(as_text(selector[LEADERS]), workload)):
+        templates = [pod.labels for pod in _group_pods(as_text(selector[LEADERS]), workload)]
+        label = next(
+            (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
+            next(iter(own_labels)),
+        )
+        why = "no pod template of it has this label"
+        yield "E670", (*path, label), {**words, "label": f"{label}: {own_labels[label]}", "why": why}
+
+
+def holds_pods(view: ObjectView, namespace: str) -> bool:
+    """Whether a workload of the set makes pods in the namespace."""
+    return namespace in view.once(
+        "namespaces with pods", lambda view: {key[0] for key in view.once("pods", _pods_by_label)}
+    )
 
 
 def _service_place(view: ObjectView, host: str) -> Place | None:
@@ -161,7 +221,7 @@ def validate_service_port(
         ports = [service_port["port"] for service_port in service_ports if service_port.get("protocol", "TCP") == "TCP"]
         yield "E591", path, {"name": name, "port": port, "ports": ", ".join(map(str, ports)) or "none"}
         return
-    if selector and not pods:
+    if selector and not pods and not any(validate_service_selector(view, service, namespace, name)):
         yield from view.note_once("N581", ("Service", namespace, name), path, name=name)
     # Without a proxy between, the port that is asked is the pod's.
     pod_port = port if headless or target is None else target

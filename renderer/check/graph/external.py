@@ -36,5 +36,5 @@ def declared_objects(config: RenderConfig, external: Sequence[str] = ()) -> Exte
         frozenset(limits),
         default_gateway.get("clusterDomain", _DOMAIN),
         {place: max_rules for place, max_rules in limits.items() if max_rules},
-        targets=component_versions.TargetVersions({key: value for key, value in targets.items() if value}),
+        targets=component_versions.TargetVersions(component_versions.set_versions(targets)),
     )

@@ -14,7 +14,7 @@ from renderer.diagnostics import Path
 from renderer.json_values import map_at, maps_at, text_at
 
 _GATEWAY_GROUP = "gateway.networking.k8s.io"
-_EARLY_FILTERS = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")
+EARLY_FILTERS = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")
 """What acts before the AI filter has read the model, on the catch-all of the first route.
 
 docs/design/gateway.md#order-of-the-filters
@@ -165,13 +165,13 @@ def _model_routes(view: ObjectView, body: Body, namespace: str) -> Iterator[tupl
             yield target, route
 
 
-def _parent_gateways(route: Body, namespace: str) -> Iterator[tuple[Place, str]]:
+def parent_gateways(route: Body, namespace: str) -> Iterator[tuple[Place, str]]:
     """Place and section of each Gateway that is a parent of a route."""
     for parent in maps_at(route, "spec", "parentRefs"):
         yield named_place(parent, namespace), text_at(parent, "sectionName")
 
 
-def _policies_by_gateway(view: ObjectView, kind: str) -> dict[Place, list[tuple[str, Body]]]:
+def policies_by_gateway(view: ObjectView, kind: str) -> dict[Place, list[tuple[str, Body]]]:
     """By Gateway, the policies of a kind that target it, each with its listener, '' for all."""
 
     def walk(view: ObjectView) -> dict[Place, list[tuple[str, Body]]]:
@@ -194,8 +194,8 @@ def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name:
         return
     reported = set()
     for target, route in _model_routes(view, body, namespace):
-        for place, section in _parent_gateways(route, target.namespace):
-            for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
+        for place, section in parent_gateways(route, target.namespace):
+            for listener, gateway_policy in policies_by_gateway(view, kind).get(place, ()):
                 if not listener or not section or listener == section:
                     gateway_spec = map_at(gateway_policy, "spec")
                     lost = [key for key in gateway_spec if not _repeats(spec, gateway_spec, key, kind)]
@@ -217,7 +217,7 @@ def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, na
         if target.kind != "Gateway" or not target.section or place not in model_gateways(view):
             continue
         words = {"kind": kind, "gateway": target.name, "listener": target.section}
-        for listener, gateway_policy in _policies_by_gateway(view, kind).get(place, ()):
+        for listener, gateway_policy in policies_by_gateway(view, kind).get(place, ()):
             if listener:
                 continue
             gateway_spec = map_at(gateway_policy, "spec")
@@ -230,7 +230,7 @@ def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, na
 
 def _authentication(spec: Body) -> list[str]:
     """The keys of a SecurityPolicy by which clients authenticate."""
-    return [key for key in _EARLY_FILTERS if key in spec and key != "cors"]
+    return [key for key in EARLY_FILTERS if key in spec and key != "cors"]
 
 
 def _missing_keys(policy: Body, other_policy: Body) -> Iterator[str]:
@@ -246,7 +246,7 @@ def _repeats(spec: Body, other_spec: Body, key: str, kind: str) -> bool:
     """Whether a policy has the same value for a key as the other. Authentication is compared in
     `validate_security_policy`.
     """
-    if key in _TARGET_KEYS or (kind == "SecurityPolicy" and key in _EARLY_FILTERS):
+    if key in _TARGET_KEYS or (kind == "SecurityPolicy" and key in EARLY_FILTERS):
         return True
     return bool(_normalize(spec.get(key)) == _normalize(other_spec[key]))
 
@@ -271,7 +271,7 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
         secret = named_place(reference, namespace)
         yield from validate_secret(view, secret, (*path, "name"))
         yield from validate_grant(view, "SecurityPolicy", namespace, ("Secret", *secret), (*path, "namespace"))
-    early = {key: spec[key] for key in _EARLY_FILTERS if key in spec}
+    early = {key: spec[key] for key in EARLY_FILTERS if key in spec}
     if "mergeType" in spec:
         return
     for target, route in _model_routes(view, body, namespace):
@@ -279,17 +279,17 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
             yield "E602", ("spec", "authorization"), {"route": target.name}
             continue
         normal_early = _normalize(early)
-        for place, section in _parent_gateways(route, target.namespace):
+        for place, section in parent_gateways(route, target.namespace):
             if not view.find("Gateway", *place):
                 key = ("Gateway", *place)
                 yield from view.note_once("N583", key, target.path, gateway="/".join(place))
                 continue
-            policies = _policies_by_gateway(view, "SecurityPolicy").get(place, [])
+            policies = policies_by_gateway(view, "SecurityPolicy").get(place, [])
             gateway_policies = [policy for listener, policy in policies if not listener] or [EXISTS]
             listener_policies = [policy for listener, policy in policies if listener and section in ("", listener)]
             for policy in listener_policies or gateway_policies:
                 gateway_spec = map_at(policy, "spec")
-                gateway_methods = {key: gateway_spec[key] for key in _EARLY_FILTERS if key in gateway_spec}
+                gateway_methods = {key: gateway_spec[key] for key in EARLY_FILTERS if key in gateway_spec}
                 if not early:
                     if _authentication(gateway_methods):
                         yield "E602", target.path, {"route": target.name}
@@ -365,14 +365,14 @@ def _available_costs(view: ObjectView, target: PolicyTarget) -> tuple[set[str], 
         routes_on_gateway = [
             body
             for namespace, body in routes
-            if place in {parent_place for parent_place, _ in _parent_gateways(body, namespace)}
+            if place in {parent_place for parent_place, _ in parent_gateways(body, namespace)}
         ]
         gateways = {place}
     else:
         route = view.find("AIGatewayRoute", target.namespace, target.name)
         if not route:
             return set(), route is None
-        routes_on_gateway, gateways = [route], {place for place, _ in _parent_gateways(route, target.namespace)}
+        routes_on_gateway, gateways = [route], {place for place, _ in parent_gateways(route, target.namespace)}
     keys = {
         text_at(cost, "metadataKey") for body in routes_on_gateway for cost in maps_at(body, "spec", "llmRequestCosts")
     }
@@ -420,7 +420,7 @@ def _credential_references(spec: Body) -> Iterator[tuple[Path, Body, str]]:
 def api_keys(view: ObjectView) -> dict[Place, int | None]:
     """By Gateway with API keys, the bytes of its keys; None where a Secret is not in the set."""
     key_bytes: dict[Place, int | None] = {}
-    for place, policies in _policies_by_gateway(view, "SecurityPolicy").items():
+    for place, policies in policies_by_gateway(view, "SecurityPolicy").items():
         for _, body in policies:
             for path, reference in _secret_references(map_at(body, "spec")):
                 if "apiKeyAuth" in path:

@@ -9,8 +9,10 @@ from renderer.check.graph.backends import (
     LEADERS,
     declared_ports,
     format_ports,
+    holds_pods,
     served_by,
     unknown_model_words,
+    validate_group_selector,
     view_pods,
 )
 from renderer.check.graph.gateways import CONFIG
@@ -33,10 +35,19 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
         yield "E598", ("spec",), {"name": name}
     elif picker.get("kind", "Service") == "Service" and not picker.get("group"):
         yield from _validate_picker(view, picker, namespace)
-    selector = map_at(spec, "selector", "matchLabels")
+    path = ("spec", "selector", "matchLabels")
+    selector = map_at(body, *path)
     pods = view_pods(view, namespace, selector) if selector else []
     if not pods:
-        yield "N582", ("spec", "selector", "matchLabels"), {"name": name}
+        workload = text_at(selector, LEADERS)
+        if workload and view.find("LeaderWorkerSet", namespace, workload):
+            yield from validate_group_selector(view, body, namespace, name, path)
+        elif not holds_pods(view, namespace):
+            yield "N582", path, {"name": name}
+        elif workload:
+            yield view.missing("LeaderWorkerSet", namespace, workload, (*path, LEADERS))
+        else:
+            yield "W591", path, {"name": name}
         return
     listening_ports = declared_ports(pods)
     for i, port in enumerate(maps_at(spec, "targetPorts")):

@@ -20,6 +20,7 @@ from renderer.resolve.apps.model_routes import reachable_workloads, referenced_o
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, public_names, route_backends, routing
+from renderer.resolve.gateway.name_characters import can_be_sent
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
@@ -102,7 +103,7 @@ def _has_model_route(context: RunContext, item: TrafficInput) -> bool:
 
 
 def _validate_name(name: str, origin: Origin, diagnostics: Collector) -> None:
-    if not name.strip() or any(character < " " or character == "\x7f" for character in name):
+    if not can_be_sent(name):
         diagnostics.add("E654", origin, name=name)
 
 

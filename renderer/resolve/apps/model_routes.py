@@ -38,6 +38,9 @@ _AUTH_TYPES = {
     "AWSBedrock": "AWSCredentials",
     "AWSAnthropic": "AWSCredentials",
 }
+# APIs to which the AI gateway translates no chat completions, and the one path that they serve
+# (https://github.com/envoyproxy/ai-gateway/blob/v1.0.0/internal/endpointspec/endpointspec.go, GetTranslator).
+_ONLY_PATHS = {"Anthropic": "/anthropic/v1/messages", "Cohere": "/cohere/v2/rerank"}
 _WITH_VERSION = ("AzureOpenAI",)
 _WITH_PREFIX = ("OpenAI", "Cohere")
 _RETRIES = 2  # the default where several priorities need some (docs/design/routing.md#retries)
@@ -290,8 +293,12 @@ def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:
 
 
 def _validate_api(spec: ProviderSpec, origin: Origin, diagnostics: Collector) -> None:
-    """An error where an API lacks its version or has a field of another API; a warning for an unusual kind of key."""
+    """An error where an API lacks its version or has a field of another API; warnings for an unusual kind of key, and
+    for an API that answers no chat completions.
+    """
     speaks, kind = spec["schema"], spec["auth"]["type"]
+    if path := _ONLY_PATHS.get(speaks):
+        diagnostics.add("W272", origin.at("schema"), schema=speaks, path=path)
     if speaks in _WITH_VERSION and "version" not in spec:
         words = {"what": "needs a version", "hint": "write version, such as 2025-01-01-preview"}
         diagnostics.add("E666", origin, schema=speaks, **words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Body, RoutePlan, RouteTarget, SharedNeed, TokenLimit
 from renderer.resolve.gateway import settings
+from renderer.resolve.gateway.name_characters import can_be_sent, is_portable
 from renderer.resolve.gateway.packed_routes import packed_route
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.schema_validation import spec_default
@@ -23,6 +25,9 @@ ROUTE = "AIGatewayRoute"
 MAX_PACKED_RULES = 15  # of a route; the AI gateway adds a sixteenth
 PUBLIC_NAME = "PublicName"  # the kind of SharedNeeds that claim a public name, which has one owner
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
+_SHORT_IDLE = 60  # seconds; a prompt may be read for so long before the first token
+_DURATION_PART = re.compile(r"([0-9]+)(ms|h|m|s)")
+_UNIT_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 def mode(app: App, gateway_settings: GatewaySettings) -> str:
@@ -79,10 +84,17 @@ def route(
     """The plan of the route of a public name."""
     if (length := len(request.model.encode())) > _MAX_HEADER:
         diagnostics.add("E623", request.model_origin, length=length, most=_MAX_HEADER)
+    portable = is_portable(request.model)
+    if not portable and can_be_sent(request.model):
+        _report_unportable_name(gateway_settings, request, diagnostics)
     timeouts = {**gateway_settings.timeouts, **request.timeouts} if request.timeouts else gateway_settings.timeouts
+    if "streamIdle" in timeouts and _seconds(timeouts["streamIdle"]) < _SHORT_IDLE:
+        origin = _timeout_origin(gateway_settings, request, "streamIdle")
+        diagnostics.add("W271", origin, value=timeouts["streamIdle"])
     if request.allow_origin:
         _validate_rights(app, gateway_settings, request, request.allow_origin, diagnostics)
-    packable = not request.allow and not request.retries and not request.limits and "streamIdle" not in timeouts
+    has_policies = request.allow or request.retries or request.limits or "streamIdle" in timeouts
+    packable = portable and not has_policies  # one refused name takes all names of its object along
     model = request.open_model.spec if request.open_model else {}
     name = app.label
     namespace, gateway = app.namespace, gateway_settings.gateway
@@ -106,6 +118,20 @@ def route(
         retries=request.retries,
         limits=request.limits,
     )
+
+
+def _report_unportable_name(gateway_settings: GatewaySettings, request: RouteRequest, diagnostics: Collector) -> None:
+    """A public name that the experimental channel of Gateway API refuses: an error where the clusters have it, a
+    warning where nobody says which they have.
+    """
+    channel = gateway_settings.config.get("targets", "gatewayAPIChannel")
+    if channel != "standard":
+        diagnostics.add("E668" if channel else "W270", request.model_origin, name=request.model)
+
+
+def _seconds(duration: str) -> float:
+    """The seconds of a duration of Gateway API, such as `1m30s`."""
+    return sum(int(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(duration))
 
 
 def _validate_rights(
