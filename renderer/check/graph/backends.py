@@ -52,16 +52,13 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
         if spec.get("type") != "DynamicResolver":
             yield "E593", ("spec",), {"name": name}
         return
-    has_tls = "tls" in spec or (namespace, name) in view.once("tls policies", _backends_with_tls)
     for i, endpoint in enumerate(endpoints):
         if fqdn := as_map(endpoint.get("fqdn")):
             path: Path = ("spec", "endpoints", i, "fqdn")
             host = as_text(fqdn.get("hostname"))
             place = _service_place(view, host)
             if place is None:
-                if fqdn["port"] == _HTTPS and not (
-                    has_tls or view.external.declared("BackendTLSPolicy", namespace, name)
-                ):
+                if fqdn["port"] == _HTTPS and "tls" not in spec and not _has_tls_policy(view, namespace, name):
                     yield "E671", (*path, "port"), {"host": host}
                 if _resembles_service(view, host):
                     key = ("Host", "", host)
@@ -75,6 +72,12 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
                     yield view.missing("Service", *place, (*path, "hostname"))
             elif service:
                 yield from validate_service_port(view, service, place[0], fqdn["port"], (*path, "port"))
+
+
+def _has_tls_policy(view: ObjectView, namespace: str, name: str) -> bool:
+    """Whether a BackendTLSPolicy of the set, or a declared one of this name, makes Envoy ask a Backend by TLS."""
+    policies = view.once("tls policies", _backends_with_tls)
+    return (namespace, name) in policies or view.external.declared("BackendTLSPolicy", namespace, name)
 
 
 def _backends_with_tls(view: ObjectView) -> set[Place]:
