@@ -235,6 +235,10 @@ WARNINGS: dict[str, Wording] = {
         "scale on something else, or let the gateway ask for the key",
     ),
     "W249": Wording("{slots} requests at once share {tokens}{share}", "{hint}"),
+    "W253": Wording(
+        "the toleration of '{name}' is lost: the pod stays pending where only nodes with that taint have room for it",
+        "leave out the item $patch: replace, or write that toleration too",
+    ),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),

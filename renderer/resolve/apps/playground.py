@@ -34,7 +34,7 @@ from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults, images
 from renderer.resolve.pod import pod_template, pods
-from renderer.resolve.pod.pod_template import PatchedPod
+from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
 from renderer.resolve.weight_sources import PULLED
 from renderer.template import TemplateError
 from renderer.wellknown import PORT
@@ -205,7 +205,14 @@ def _patch_pod(
     inputs, origin = context.inputs, app.origin("spec", "podTemplate")
     patch = api_defaults.normalize_part(app.spec["podTemplate"], origin, diagnostics)
     result = pod_template.patch_pod(
-        inputs.config, pod, patch, list(base.labels), base.hardening != "off", origin, diagnostics
+        inputs.config,
+        pod,
+        patch,
+        list(base.labels),
+        base.hardening != "off",
+        origin,
+        diagnostics,
+        kept_tolerations=_kept_tolerations(base, run),
     )
     patched_pod = result.pod
     if constraints := maps_at(patched_pod.rest, "topologySpreadConstraints"):
@@ -220,13 +227,22 @@ def _patch_pod(
             if name in map_at(runner, "resources", "limits"):
                 path = (*path, "limits", name)
             diagnostics.add("W212", origin.at(*path), name=name)
+    paths = [weights.path for _, weights, _ in base.pod_needs.loads]
     pod_template.validate_patch(
-        pod, patched_pod, app.spec["podTemplate"], base.hardening == "restricted", origin, diagnostics
+        pod, patched_pod, app.spec["podTemplate"], paths, base.hardening == "restricted", origin, diagnostics
     )
     if run.engine.reserved_env:
         env = origin.at("spec", "containers", index, "env")
         dialect.validate_reserved_env(run.engine.reserved_env, maps_at(runner, "env"), env, diagnostics)
     return PatchedPod(patched_pod, result.origins)
+
+
+def _kept_tolerations(base: AppBase, run: EngineRun) -> list[KeptToleration]:
+    """The tolerations that a podTemplate adds its own to: the accelerator's and those of the flavors' catalog."""
+    tolerations = [KeptToleration(body) for body in flavors.accelerator_tolerations(run.accelerator)]
+    for layer in pods.flavor_tolerations(base.pod_needs):
+        tolerations += [KeptToleration(body, layer.origin.at(i)) for i, body in enumerate(layer.value)]
+    return tolerations
 
 
 def _workload_annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:

@@ -311,9 +311,18 @@ def _tolerations(needs: PodNeeds, pod_tolerations: Sequence[Body]) -> tuple[Body
 
 def _added_tolerations(needs: PodNeeds) -> list[ValueLayer]:
     """The layers of added tolerations: RenderConfig's for all pods, and those of the flavors in its catalog."""
-    authors = [(needs.defaults.tolerations, needs.defaults.part)]
-    authors += [(flavor.tolerations, flavor.catalog) for flavor in needs.placement.flavors]
-    return [ValueLayer(tolerations, part.at("tolerations")) for tolerations, part in authors if tolerations and part]
+    defaults = needs.defaults
+    common = [ValueLayer(defaults.tolerations, defaults.part.at("tolerations"))] if defaults.part else []
+    return [*(layer for layer in common if layer.value), *flavor_tolerations(needs)]
+
+
+def flavor_tolerations(needs: PodNeeds) -> list[ValueLayer]:
+    """The layers of tolerations of the flavors in RenderConfig's catalog."""
+    return [
+        ValueLayer(flavor.tolerations, flavor.catalog.at("tolerations"))
+        for flavor in needs.placement.flavors
+        if flavor.tolerations and flavor.catalog
+    ]
 
 
 def origins(
