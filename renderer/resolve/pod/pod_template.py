@@ -8,7 +8,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -280,15 +280,15 @@ def validate_patch(
     """
     loaders = {container.name: container for container in after.init_containers}
     own_loaders = zip(before.init_containers, weights_paths, strict=False)
-    filled = _filled_volumes(after, {container.name for container in before.init_containers})
+    filled = pods.written_volumes(after, {container.name for container in before.init_containers})
     mounts_over: set[str] = set()
     for loader, path in own_loaders:
-        volume = _volume_at(after.containers[0], path)
+        volume = pods.volume_at(after.containers[0], path)
         if loader.name not in loaders:
-            if volume not in filled and _is_empty_dir(after, volume):
+            if volume not in filled and pods.is_empty_dir(after, volume):
                 loader_origin = _container_origin(patch, "initContainers", loader.name, origin)
                 diagnostics.add("W218", loader_origin, loader=loader.name, volume=volume)
-        elif volume and volume != (loaded := _volume_at(loaders[loader.name], path)) and volume not in mounts_over:
+        elif volume and volume != (loaded := pods.volume_at(loaders[loader.name], path)) and volume not in mounts_over:
             mounts_over.add(volume)
             runner_origin = _container_origin(patch, "containers", pods.RUNNER, origin)
             diagnostics.add("W229", runner_origin, name=volume, volume=loaded)
@@ -302,37 +302,12 @@ def validate_patch(
                 diagnostics.add("W219", _container_origin(patch, group, container.name, origin), name=container.name)
 
 
-def _volume_at(container: Container, path: str) -> str:
-    """The name of the volume that a path of the container lies in, '' for none: the one with the longest mount path."""
-    mounts = [
-        (len(folder), str(mount["name"]))
-        for mount in container.mounts
-        if (folder := str(mount["mountPath"]).rstrip("/")) == path or path.startswith(f"{folder}/")
-    ]
-    return max(mounts)[1] if mounts else ""
-
-
-def _filled_volumes(pod: Pod, own_names: Collection[str]) -> set[str]:
-    """The volumes that an added container may write into: those not of `own_names`."""
-    return {
-        str(mount["name"])
-        for container in (*pod.init_containers, *pod.containers)
-        if container.name not in own_names and container.name != pods.RUNNER
-        for mount in container.mounts
-        if not mount.get("readOnly")
-    }
-
-
 def _container_origin(patch: Mapping[str, Any], group: str, name: str, origin: Origin) -> Origin:
     """The origin of a container in the patch, else `origin`."""
     for i, container in enumerate((patch.get("spec") or {}).get(group) or ()):
         if container["name"] == name:
             return origin.at("spec", group, i, "name")
     return origin
-
-
-def _is_empty_dir(pod: Pod, name: str) -> bool:
-    return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
 
 
 def _is_restricted(pod: Pod, container: Container) -> bool:

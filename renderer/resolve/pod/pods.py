@@ -5,7 +5,7 @@ hardening.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -198,6 +198,32 @@ def _loader_containers(needs: PodNeeds, env: Sequence[Body]) -> tuple[tuple[Cont
         containers.append(loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening))
         volumes += [volume for volume in credentials.volumes if volume not in volumes]
     return tuple(containers), volumes
+
+
+def volume_at(container: Container, path: str) -> str:
+    """The name of the volume that a path of the container lies in, '' for none: the one with the longest mount path."""
+    mounts = [
+        (len(folder), str(mount["name"]))
+        for mount in container.mounts
+        if (folder := str(mount["mountPath"]).rstrip("/")) == path or path.startswith(f"{folder}/")
+    ]
+    return max(mounts)[1] if mounts else ""
+
+
+def written_volumes(pod: Pod, own_names: Collection[str]) -> set[str]:
+    """The volumes that containers may write into, other than the runner and those of `own_names`."""
+    return {
+        str(mount["name"])
+        for container in (*pod.init_containers, *pod.containers)
+        if container.name not in own_names and container.name != RUNNER
+        for mount in container.mounts
+        if not mount.get("readOnly")
+    }
+
+
+def is_empty_dir(pod: Pod, name: str) -> bool:
+    """Whether the volume of that name is an emptyDir."""
+    return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
 
 
 _SHARED_MEMORY_VOLUMES: dict[str, Body] = {}
