@@ -78,7 +78,7 @@ def validate_served_name(
     if any(name in (word.text, *word.text.split(",")) for word in command.names):
         return
     first, option, where = command.names[0], command.named_by, _place(routing.name_origin(app, main))
-    given = name if first.origin.behind[0] is app.origin().behind[0] else '"{{ .ModelName }}"'  # of apps of a runtime
+    given = name if first.origin.source is app.document else '"{{ .ModelName }}"'  # of all apps of the runtime
     hint = f"add {option} {given}" if command.unnamed else f"write {option} {given}, or servedModelName: {first.text}"
     diagnostics.add("W250", first.origin, served=first.text, name=name, where=where, hint=hint)
 
