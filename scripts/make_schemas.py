@@ -488,7 +488,8 @@ def merge_lists(definition: str, path: str = "") -> Iterator[tuple[str, list[str
 
 def patch(definition: str, keys: list[str] | None = None) -> Node:
     """A Kubernetes type as a strategic merge patch of it: nothing is needed but the key that finds an item of a list,
-    and any map may hold `$patch`. A list without such a key is replaced whole, so its items stay as they are.
+    and any map may hold `$patch`. A list without such a key is replaced whole, so its items stay as they are; only
+    tolerations, which are added to the accelerator's, take an item `$patch: replace`.
     """
     whole, raw = built_in(definition), definitions()[definition].get("properties", {})
     properties = {field: patched(value, raw[field]) for field, value in whole.get("properties", {}).items()}
@@ -502,6 +503,11 @@ def patched(node: Node, raw: Node) -> Node:
     inner, keys = referred(raw), merge_keys(raw)
     if keys and "items" in node:
         return {"type": "array", "items": patch(inner, keys)}
+    if inner == "core.v1.Toleration" and "items" in node:
+        item = dict(node["items"])
+        item["properties"] = {**item["properties"], "$patch": directive("replace")}
+        rules = {"allOf": item.pop("allOf")}  # of a toleration, which the directive is none
+        return {**node, "items": {**item, "if": {"not": {"required": ["$patch"]}}, "then": rules}}
     if "properties" in node and inner and inner != "core.v1.EnvVarSource":  # an environment entry is replaced whole
         return patch(inner)
     if isinstance(node.get("additionalProperties"), dict):  # a map with keys of the user's own

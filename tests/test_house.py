@@ -150,7 +150,10 @@ GLOSSARY_FILES = {
     "claim": {"resolve/claims"},
     "diagnostic": {"diagnostics/diagnostic"},
     "drain": {"resolve/gateway/drain"},
-    "engine": {"resolve/apps/engine_run", "resolve/engine/engine_variants"},
+    "engine": {
+        *("resolve/apps/engine_run", "resolve/apps/handwritten_engine"),
+        *("resolve/engine/engine_command", "resolve/engine/engine_variants"),
+    },
     "environment": {"load/environments"},
     "flavor": {"resolve/flavors"},
     "gateway": {"build/gateway", "check/graph/gateways", "gateway_limits"},

@@ -159,6 +159,11 @@ ERRORS: dict[str, Wording] = {
     "E261": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),
+    "E262": Wording(
+        "'{name}' listens on {port}, where {runner} does already{where}: the containers of a pod share its ports",
+        "give it another port",
+    ),
+    "E263": Wording("$patch: replace stands in an item of its own", "write the toleration as another item"),
     "E264": Wording(
         "{name} turns off the metrics of the engine, so nothing feeds the autoscaler's {metric}",
         "leave {name} out, or scale on something else",

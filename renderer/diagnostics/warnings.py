@@ -252,6 +252,23 @@ WARNINGS: dict[str, Wording] = {
         "an API of {schema} answers {path} only: the AI gateway answers 500 for it on /v1/chat/completions",
         "let clients ask there; or write schema: OpenAI, where the provider has such an API too",
     ),
+    "W250": Wording("the engine calls its model '{served}', and is asked for '{name}'{where}", "{hint}"),
+    "W251": Wording(
+        "nothing loads '{path}': the models of the claim{where} lie in {loaded}",
+        "write {hint}, or claim the model that is meant",
+    ),
+    "W252": Wording(
+        "{hook} asks port {asked}, where nobody is known to listen: {runner} listens on {port}{where}",
+        "ask {port}, or add {asked} to the ports of the container that listens there",
+    ),
+    "W253": Wording(
+        "the toleration of '{name}' is lost: the pod stays pending where only nodes with that taint have room for it",
+        "leave out the item $patch: replace, or write that toleration too",
+    ),
+    "W254": Wording(
+        "'{name}' has the port {port} of '{other}': the containers of a pod share its ports, so one cannot listen",
+        "give one of them another port",
+    ),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),

@@ -69,6 +69,28 @@ def validate_pod(spec: Body) -> Iterator[Finding]:
                 yield code, (*path, *below), words
             if "lifecycle" in container:
                 yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
+    sidecars = [body for body in as_maps(spec.get("initContainers")) if "restartPolicy" in body]
+    if sidecars or len(as_maps(spec["containers"])) > 1:
+        yield from _validate_shared_ports(spec)
+
+
+def _validate_shared_ports(spec: Body) -> Iterator[Finding]:
+    """A finding for each port of a container that another one beside it has: they share the pod's network. Other init
+    containers than sidecars have ended by then.
+    """
+    listening: list[tuple[Path, Body]] = [
+        (("containers", i), body) for i, body in enumerate(as_maps(spec["containers"]))
+    ]
+    for i, body in enumerate(as_maps(spec.get("initContainers"))):
+        if body.get("restartPolicy") == "Always":
+            listening.append((("initContainers", i), body))
+    owners: dict[tuple[object, ...], object] = {}
+    for path, container in listening:
+        for i, port in enumerate(as_maps(container.get("ports"))):
+            key = (port["containerPort"], port.get("protocol", "TCP"), port.get("hostPort"), port.get("hostIP"))
+            if owners.setdefault(key, container["name"]) != container["name"]:
+                words = {"name": container["name"], "other": owners[key], "port": f"{key[0]}/{key[1]}"}
+                yield "W254", (*path, "ports", i, "containerPort"), words
 
 
 def _validate_sleep(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:

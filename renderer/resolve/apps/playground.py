@@ -15,7 +15,7 @@ from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.json_values import map_at, maps_at
 from renderer.plan import Body, Container, Plan, Pod, Port
 from renderer.resolve import flavors, monitoring, names, pod_defaults
-from renderer.resolve.apps import command_line, engine_run, field_origins
+from renderer.resolve.apps import command_line, engine_run, field_origins, handwritten_engine
 from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
@@ -30,11 +30,12 @@ from renderer.resolve.engine import (
     preparation,
     startup_probe,
 )
+from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults, images
 from renderer.resolve.pod import pod_template, pods
-from renderer.resolve.pod.pod_template import PatchedPod
+from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
 from renderer.resolve.weight_sources import PULLED
 from renderer.template import TemplateError
 from renderer.wellknown import PORT
@@ -195,7 +196,38 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         arg_validation.validate_drain(
             engine, command.user_layers, command.args, grace_seconds, grace_origin, diagnostics
         )
-    return _PlannedPod(pod, command, setup.config, patch_origins)
+    planned = _PlannedPod(pod, command, setup.config, patch_origins)
+    if not engine.templated or app.spec.get("podTemplate"):
+        _validate_handwritten(context, app, base, run, planned, diagnostics)
+    return planned
+
+
+def _validate_handwritten(
+    context: RunContext, app: App, base: AppBase, run: EngineRun, planned: _PlannedPod, diagnostics: Collector
+) -> None:
+    """Diagnostics about what podTemplate, and a runtime without `spec.engine`, say of ports, names and folders."""
+    runtime, pod, patch_origins = Origin(run.engine.runtime.document, ("spec",)), planned.pod, planned.patch_origins
+    runner: Path = ("spec", "containers", 0)
+
+    def origin_of(path: Path) -> Origin | None:
+        of_runner = path[:3] == runner
+        for length in range(len(path), 4 if of_runner else 2, -1):  # of model-runner a hook, of others the whole
+            if origin := patch_origins.get(path[:length]):
+                return origin.at(*path[length:])
+        return runtime.at(*path[3:]) if of_runner and path[3] == "lifecycle" and not run.engine.templated else None
+
+    engine_command = EngineCommand()
+    if not run.engine.templated:
+        command = [Word(text, runtime.at("command", i)) for i, text in enumerate(pod.containers[0].command)]
+        layers = planned.command.layers
+        args = [Word(text, layer.origin.at(i)) for layer in layers for i, text in enumerate(layer.args)]
+        engine_command = read_engine_command(command, args, pod.containers[0].image)
+    written = handwritten_engine.WrittenPod(pod, engine_command, origin_of)
+    handwritten_engine.validate_ports(written, diagnostics)
+    handwritten_engine.validate_hooks(written, diagnostics)
+    if not run.engine.templated:
+        handwritten_engine.validate_model_paths(app, base, written, diagnostics)
+        handwritten_engine.validate_served_name(context, app, base, engine_command, diagnostics)
 
 
 def _patch_pod(
@@ -205,7 +237,14 @@ def _patch_pod(
     inputs, origin = context.inputs, app.origin("spec", "podTemplate")
     patch = api_defaults.normalize_part(app.spec["podTemplate"], origin, diagnostics)
     result = pod_template.patch_pod(
-        inputs.config, pod, patch, list(base.labels), base.hardening != "off", origin, diagnostics
+        inputs.config,
+        pod,
+        patch,
+        list(base.labels),
+        base.hardening != "off",
+        origin,
+        diagnostics,
+        kept_tolerations=_kept_tolerations(base, run),
     )
     patched_pod = result.pod
     if constraints := maps_at(patched_pod.rest, "topologySpreadConstraints"):
@@ -220,13 +259,22 @@ def _patch_pod(
             if name in map_at(runner, "resources", "limits"):
                 path = (*path, "limits", name)
             diagnostics.add("W212", origin.at(*path), name=name)
+    paths = [weights.path for _, weights, _ in base.pod_needs.loads]
     pod_template.validate_patch(
-        pod, patched_pod, app.spec["podTemplate"], base.hardening == "restricted", origin, diagnostics
+        pod, patched_pod, app.spec["podTemplate"], paths, base.hardening == "restricted", origin, diagnostics
     )
     if run.engine.reserved_env:
         env = origin.at("spec", "containers", index, "env")
         dialect.validate_reserved_env(run.engine.reserved_env, maps_at(runner, "env"), env, diagnostics)
     return PatchedPod(patched_pod, result.origins)
+
+
+def _kept_tolerations(base: AppBase, run: EngineRun) -> list[KeptToleration]:
+    """The tolerations that a podTemplate adds its own to: the accelerator's and those of the flavors' catalog."""
+    tolerations = [KeptToleration(body) for body in flavors.accelerator_tolerations(run.accelerator)]
+    for layer in pods.flavor_tolerations(base.pod_needs):
+        tolerations += [KeptToleration(body, layer.origin.at(i)) for i, body in enumerate(layer.value)]
+    return tolerations
 
 
 def _workload_annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:

@@ -11,9 +11,10 @@ from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.json_values import maps_at, text_at
 from renderer.plan import Plan, Pod, Port
 from renderer.resolve import monitoring, names, versioned_fields
-from renderer.resolve.apps import field_origins
+from renderer.resolve.apps import field_origins, handwritten_engine
 from renderer.resolve.apps.app_base import AppBase, resolve_base
 from renderer.resolve.context import RunContext
+from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults
@@ -96,9 +97,27 @@ def _plan_pod(
         code = "E286" if key == "workerTemplate" else "W208"
         diagnostics.add(code, origin.at("spec", "containers"), key=key)
     normalized = api_defaults.default_pod_template(template, origin, diagnostics)
-    return pods.handwritten_pod(
+    pod = pods.handwritten_pod(
         context.inputs.config, base.pod_needs, normalized, with_model_labels, diagnostics, origin
     )
+    written = handwritten_engine.WrittenPod(pod, _engine_command(pod, origin), lambda path: origin.at(*path))
+    handwritten_engine.validate_ports(written, diagnostics)
+    handwritten_engine.validate_hooks(written, diagnostics)
+    handwritten_engine.validate_model_paths(app, base, written, diagnostics)
+    if with_model_labels:  # workers of a leader are not asked
+        handwritten_engine.validate_served_name(context, app, base, written.command, diagnostics)
+    return pod
+
+
+def _engine_command(pod: Pod, origin: Origin) -> EngineCommand:
+    """The command line of the runner. `origin`: of the pod's template."""
+    for i, container in enumerate(pod.containers):
+        if container.name == pods.RUNNER:
+            at = origin.at("spec", "containers", i)
+            command = [Word(text, at.at("command", j)) for j, text in enumerate(container.command)]
+            args = [Word(text, at.at("args", j)) for j, text in enumerate(container.args)]
+            return read_engine_command(command, args, container.image)
+    return EngineCommand()
 
 
 def _runner_port(pod: Pod) -> Port:

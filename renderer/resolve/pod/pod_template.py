@@ -1,8 +1,9 @@
 """The strategic merge of `spec.podTemplate` into the pod of a Playground, by Kubernetes' own merge keys.
 
 Maps are merged key by key. Items of a list are matched by its merge keys in schemas/output/merging.json; lists without
-merge keys are replaced. `$patch: delete` deletes a map or an item, `$patch: replace` replaces a map. Patches have
-passed `api_defaults.part`, which drops empty values.
+merge keys are replaced, but for tolerations, which are added to the accelerator's. `$patch: delete` deletes a map or an
+item, `$patch: replace` replaces a map or the tolerations. Patches have passed `api_defaults.part`, which drops empty
+values.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.pod import hardening, pods
-from renderer.resolve.pod.loaders import VOLUME
-from renderer.resolve.weight_sources import MODELS_FOLDER
 
 if TYPE_CHECKING:
     from renderer.input_types import AppSpec
@@ -57,6 +56,13 @@ class PatchedPod(Struct, frozen=True):
     origins: Mapping[Path, Origin]
 
 
+class KeptToleration(Struct, frozen=True):
+    """A toleration that a patch adds its own to. `origin`: None where it follows from the accelerator."""
+
+    body: Body
+    origin: Origin | None = None
+
+
 def patch_pod(
     config: RenderConfig,
     pod: Pod,
@@ -65,9 +71,11 @@ def patch_pod(
     hardened: bool,
     origin: Origin,
     diagnostics: Collector,
+    kept_tolerations: Sequence[KeptToleration] = (),
 ) -> PatchedPod:
     """The pod with the patch merged into it. `own_labels`: of app.kubernetes.io, which a patch may not change;
-    `hardened`: new containers get no privilege escalation.
+    `hardened`: new containers get no privilege escalation; `kept_tolerations`: of the accelerator and its flavors, to
+    which the patch adds its own.
     """
     metadata, spec = patch.get("metadata") or {}, patch.get("spec") or {}
     for key in ("labels", "annotations"):
@@ -80,6 +88,9 @@ def patch_pod(
     merged = merge.merge_map(
         _api_fields(pod, _POD_FIELDS, fields), fields, _merge_keys()["spec"], part_origin, ("spec",)
     )
+    if "tolerations" in fields:
+        own_tolerations = fields["tolerations"], part_origin.at("tolerations")
+        merged["tolerations"] = _merge_tolerations(kept_tolerations, *own_tolerations, merge)
     patched: Pod = _with_fields(pod, _POD_FIELDS, merged, fields, ("spec",))
     init_containers, containers = (
         _patch_containers(
@@ -216,31 +227,71 @@ def _map_at(value: object, path: Path) -> Body:
     return value if isinstance(value, Mapping) else {}
 
 
+def _merge_tolerations(
+    kept: Sequence[KeptToleration], own: Sequence[Body], origin: Origin, merge: _Merge
+) -> list[Body]:
+    """The kept tolerations, and behind them the patch's own. An item `$patch: replace` drops those that are kept, with
+    a warning for each key whose taint the patch no longer tolerates.
+    """
+    items = [(toleration, origin.at(i)) for i, toleration in enumerate(own) if _DIRECTIVE not in toleration]
+    for i, toleration in enumerate(own):
+        if _DIRECTIVE not in toleration:
+            continue
+        if len(toleration) > 1:
+            merge.diagnostics.add("E263", origin.at(i))
+        lost = [item.body for item in kept if not any(_covers(other, item.body) for other, _ in items)]
+        for name in dict.fromkeys(str(body.get("key", "")) for body in lost):
+            merge.diagnostics.add("W253", origin.at(i, _DIRECTIVE), name=name)
+        kept = ()
+    del merge.origins["spec", "tolerations"]
+    tolerations: list[Body] = []
+    for body, item_origin in [*((item.body, item.origin) for item in kept), *items]:
+        if body not in tolerations:
+            if item_origin:
+                merge.origins["spec", "tolerations", len(tolerations)] = item_origin
+            tolerations.append(body)
+    return tolerations
+
+
+def _covers(toleration: Body, other: Body) -> bool:
+    """Whether a toleration tolerates at least each taint that the other one does."""
+    exists = toleration.get("operator") == "Exists"
+    same_key = toleration.get("key") == other.get("key") or (exists and not toleration.get("key"))
+    same_value = exists or all(toleration.get(field) == other.get(field) for field in ("operator", "value"))
+    same_effect = not toleration.get("effect") or toleration.get("effect") == other.get("effect")
+    return same_key and same_value and same_effect and "tolerationSeconds" not in toleration
+
+
 # What a patched pod lacks
 
 
 def validate_patch(
-    before: Pod, after: Pod, patch: Mapping[str, Any], restricted: bool, origin: Origin, diagnostics: Collector
+    before: Pod,
+    after: Pod,
+    patch: Mapping[str, Any],
+    weights_paths: Sequence[str],
+    restricted: bool,
+    origin: Origin,
+    diagnostics: Collector,
 ) -> None:
-    """Warnings about the patched pod: a volume whose loader is deleted, a mount over the loaders' volume, and under
-    hardening `restricted` a container that may run as root.
+    """Warnings about the patched pod: weights that nothing brings since their loader is deleted, a mount over those of
+    a loader, and under hardening `restricted` a container that may run as root. `weights_paths`: what each loader
+    loads, in the order of the loaders, which are the first init containers of `before`.
     """
-    init_names = {container.name for container in after.init_containers}
-    for loader in before.init_containers:
-        mounted = {mount_body["name"] for mount_body in loader.mounts if mount_body["name"] == VOLUME}
-        if loader.name not in init_names and mounted and _is_empty_dir(after, VOLUME):
-            diagnostics.add(
-                "W218",
-                _container_origin(patch, "initContainers", loader.name, origin),
-                loader=loader.name,
-                volume=VOLUME,
-            )
-    loads_weights = any(mount_body["name"] == VOLUME for step in after.init_containers for mount_body in step.mounts)
-    for mount in after.containers[0].mounts if loads_weights else ():
-        if mount["name"] != VOLUME and str(mount["mountPath"]).rstrip("/") == MODELS_FOLDER.rstrip("/"):
-            diagnostics.add(
-                "W229", _container_origin(patch, "containers", pods.RUNNER, origin), name=mount["name"], volume=VOLUME
-            )
+    loaders = {container.name: container for container in after.init_containers}
+    own_loaders = zip(before.init_containers, weights_paths, strict=False)
+    filled = pods.written_volumes(after, {container.name for container in before.init_containers})
+    mounts_over: set[str] = set()
+    for loader, path in own_loaders:
+        volume = pods.volume_at(after.containers[0], path)
+        if loader.name not in loaders:
+            if volume not in filled and pods.is_empty_dir(after, volume):
+                loader_origin = _container_origin(patch, "initContainers", loader.name, origin)
+                diagnostics.add("W218", loader_origin, loader=loader.name, volume=volume)
+        elif volume and volume != (loaded := pods.volume_at(loaders[loader.name], path)) and volume not in mounts_over:
+            mounts_over.add(volume)
+            runner_origin = _container_origin(patch, "containers", pods.RUNNER, origin)
+            diagnostics.add("W229", runner_origin, name=volume, volume=loaded)
     if not restricted:
         return
     known_names = {container.name for container in (*before.init_containers, *before.containers)}
@@ -257,10 +308,6 @@ def _container_origin(patch: Mapping[str, Any], group: str, name: str, origin: O
         if container["name"] == name:
             return origin.at("spec", group, i, "name")
     return origin
-
-
-def _is_empty_dir(pod: Pod, name: str) -> bool:
-    return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
 
 
 def _is_restricted(pod: Pod, container: Container) -> bool:

@@ -5,7 +5,7 @@ hardening.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -200,6 +200,32 @@ def _loader_containers(needs: PodNeeds, env: Sequence[Body]) -> tuple[tuple[Cont
     return tuple(containers), volumes
 
 
+def volume_at(container: Container, path: str) -> str:
+    """The name of the volume that a path of the container lies in, '' for none: the one with the longest mount path."""
+    mounts = [
+        (len(folder), str(mount["name"]))
+        for mount in container.mounts
+        if (folder := str(mount["mountPath"]).rstrip("/")) == path or path.startswith(f"{folder}/")
+    ]
+    return max(mounts)[1] if mounts else ""
+
+
+def written_volumes(pod: Pod, own_names: Collection[str]) -> set[str]:
+    """The volumes that containers may write into, other than the runner and those of `own_names`."""
+    return {
+        str(mount["name"])
+        for container in (*pod.init_containers, *pod.containers)
+        if container.name not in own_names and container.name != RUNNER
+        for mount in container.mounts
+        if not mount.get("readOnly")
+    }
+
+
+def is_empty_dir(pod: Pod, name: str) -> bool:
+    """Whether the volume of that name is an emptyDir."""
+    return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
+
+
 _SHARED_MEMORY_VOLUMES: dict[str, Body] = {}
 
 
@@ -311,9 +337,18 @@ def _tolerations(needs: PodNeeds, pod_tolerations: Sequence[Body]) -> tuple[Body
 
 def _added_tolerations(needs: PodNeeds) -> list[ValueLayer]:
     """The layers of added tolerations: RenderConfig's for all pods, and those of the flavors in its catalog."""
-    authors = [(needs.defaults.tolerations, needs.defaults.part)]
-    authors += [(flavor.tolerations, flavor.catalog) for flavor in needs.placement.flavors]
-    return [ValueLayer(tolerations, part.at("tolerations")) for tolerations, part in authors if tolerations and part]
+    defaults = needs.defaults
+    common = [ValueLayer(defaults.tolerations, defaults.part.at("tolerations"))] if defaults.part else []
+    return [*(layer for layer in common if layer.value), *flavor_tolerations(needs)]
+
+
+def flavor_tolerations(needs: PodNeeds) -> list[ValueLayer]:
+    """The layers of tolerations of the flavors in RenderConfig's catalog."""
+    return [
+        ValueLayer(flavor.tolerations, flavor.catalog.at("tolerations"))
+        for flavor in needs.placement.flavors
+        if flavor.tolerations and flavor.catalog
+    ]
 
 
 def origins(

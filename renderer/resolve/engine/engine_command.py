@@ -1,0 +1,172 @@
+"""What a hand-written command line says: the port, the model and the name that it is served under.
+
+presets/engine_commands.yaml describes the engines; a line that it does not describe is read by the options that mean
+the same everywhere. What a shell or Kubernetes fills in (`$PORT`, `$(NAME)`) is not known, and judged by nobody.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+
+from renderer import patterns, yamlio
+from renderer.diagnostics import Origin
+from renderer.source.paths import PRESETS
+
+_SHELLS = frozenset(("sh", "bash", "dash", "ash", "zsh"))
+_SCRIPT_OPTION = re.compile(r"-[a-z]*c")
+_SEPARATORS = ";&|()<>\n"
+_PREFIX = re.compile(r"exec|env|nohup|time|[A-Za-z_]\w*=.*", re.DOTALL)
+_UNKNOWN = re.compile(r"[$`]|\{\{|\{%")
+_LONGEST_PORT = 5
+
+
+class Word(Struct, frozen=True):
+    """A word of a command line, and the item of `command` or `args` that it stands in."""
+
+    text: str
+    origin: Origin
+
+    @property
+    def known(self) -> bool:
+        """Whether nothing is filled in at run time."""
+        return not _UNKNOWN.search(self.text)
+
+
+class EngineCommand(Struct, frozen=True):
+    """A command line of an engine. `words`: all of it, none where nobody knows which of a script's lines it is;
+    `names`: those that the model is served under; `named_by`: the option that says so, or would; `unnamed`: no option
+    says so, and the name is the model itself; `ports`: the words that the options of the port have.
+    """
+
+    words: tuple[Word, ...] = ()
+    names: tuple[Word, ...] = ()
+    named_by: str = ""
+    unnamed: bool = False
+    ports: tuple[Word, ...] = ()
+
+    @property
+    def port(self) -> int | None:
+        """The port that the line says; None without one, or where it is not known."""
+        text = self.ports[-1].text if self.ports else ""
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_PORT else None
+
+
+def read_engine_command(command: Sequence[Word], args: Sequence[Word], image: str) -> EngineCommand:
+    """What a container's command line says. `command`: empty where the image's own entrypoint runs."""
+    line, engine = (*command, *args), _engine_of_image(image) if not command else None
+    if engine is not None:
+        return _read_line(engine, line)
+    if script := _script(line):
+        lines = [words for words in _script_lines(script) if _engine_of_line(words)]
+        engine = _engine_of_line(lines[0]) if len(lines) == 1 else None
+        return _read_line(engine, lines[0], in_script=True) if engine else EngineCommand()
+    engine = _engine_of_line(line) if command else None
+    return _read_line(engine or _table()["common"], line)
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    """The spec of presets/engine_commands.yaml."""
+    with open(os.path.join(PRESETS, "engine_commands.yaml"), "rb") as file:
+        documents, _ = yamlio.parse("presets/engine_commands.yaml", file.read())
+    spec: Mapping[str, Any] = documents[0].value["spec"]
+    return spec
+
+
+def _engine_of_image(image: str) -> Mapping[str, Any] | None:
+    """The engine that the entrypoint of an image runs; None where it is not known."""
+    name = image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    globs = ((engine, glob) for engine in _table()["engines"] for glob in engine.get("images") or ())
+    return next((engine for engine, glob in globs if patterns.fits(name, glob)), None)
+
+
+def _engine_of_line(words: Sequence[Word]) -> Mapping[str, Any] | None:
+    """The engine that a command begins with; None where it is not known."""
+    return next((engine for engine in _table()["engines"] if _command_end(engine, words)), None)
+
+
+def _command_end(engine: Mapping[str, Any], words: Sequence[Word]) -> int:
+    """The index behind the command of an engine; 0 where the line does not begin with one."""
+    start = next((i for i, word in enumerate(words) if not _PREFIX.fullmatch(word.text)), 0)
+    for command in engine.get("commands") or ():
+        texts = [word.text for word in words[start : start + len(command)]]
+        if texts:
+            texts[0] = os.path.basename(texts[0])
+        if len(texts) == len(command) and all(map(patterns.fits, texts, command)):
+            return start + len(command)
+    return 0
+
+
+def _script(line: Sequence[Word]) -> Word | None:
+    """The script that a shell is given by -c; None without one."""
+    if not line or os.path.basename(line[0].text) not in _SHELLS:
+        return None
+    options = list(itertools.takewhile(lambda word: word.text.startswith("-"), line[1:]))
+    takes_script = any(_SCRIPT_OPTION.fullmatch(option.text) for option in options)
+    return line[1 + len(options)] if takes_script and len(line) > 1 + len(options) else None
+
+
+def _script_lines(script: Word) -> list[list[Word]]:
+    """The simple commands of a script; none where its quotes do not fit together."""
+    lexer = shlex.shlex(script.text.replace("\\\n", " "), posix=True, punctuation_chars=_SEPARATORS)
+    lexer.commenters, lexer.whitespace, lexer.whitespace_split = "", " \t\r", True
+    lines: list[list[Word]] = [[]]
+    comment = False
+    try:
+        for token in lexer:
+            if token[:1] in _SEPARATORS:
+                comment = comment and "\n" not in token
+                lines.append([])
+            elif token[:1] == "#" or comment:
+                comment = True
+            else:
+                lines[-1].append(Word(token, script.origin))
+    except ValueError:
+        return []
+    return lines
+
+
+def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, in_script: bool = False) -> EngineCommand:
+    """What the options of a line say; the last of equal ones counts. `in_script`: a shell splits what it fills in."""
+    end = _command_end(engine, line)
+    values: dict[str, tuple[Word, ...]] = {}
+    spelled: dict[str, str] = {}
+    for i in range(end, len(line)):
+        option, glued, value = line[i].text.partition("=")
+        normal = option.replace("_", "-") if option.startswith("--") else option
+        for field in ("servedName", "port", "model", "settingsFile"):
+            if normal in (engine.get(field) or ()):
+                values[field] = (Word(value, line[i].origin),) if glued else _values(line, i + 1)
+                spelled[field] = option
+    names, unnamed = values.get("servedName", ()), False
+    if not names and "model" in engine and "settingsFile" not in values and not _hides_options(line, in_script):
+        first = line[end : end + 1] if engine.get("modelFirst") else ()
+        names = values.get("model") or tuple(word for word in first if not word.text.startswith("-"))
+        names, unnamed = names[:1], bool(names)
+    named_by = spelled.get("servedName") or next(iter(engine.get("servedName") or ()), "")
+    return EngineCommand(tuple(line), names, named_by, unnamed, values.get("port", ())[:1])
+
+
+def _hides_options(line: Sequence[Word], in_script: bool) -> bool:
+    """Whether what is filled in at run time may be an option: a word of its own that no option stands before."""
+    before = ""
+    for word in line:
+        is_value = before.startswith("-") and "=" not in before and not in_script
+        if not (word.known or word.text.startswith("-") or is_value):
+            return True
+        before = word.text
+    return False
+
+
+def _values(line: Sequence[Word], start: int) -> tuple[Word, ...]:
+    """The words up to the next option."""
+    end = next((i for i in range(start, len(line)) if line[i].text.startswith("-")), len(line))
+    return tuple(line[start:end])
