@@ -299,6 +299,8 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
             yield replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
         return
     elif rule == "not" and list(error.validator_value) == ["required"]:
+        if not isinstance(instance, dict):  # its type is wrong, which is another finding
+            return
         fields = error.validator_value["required"]
         exclusive = f"only one of {' and '.join(fields)} may be given"
         what = exclusive if len(fields) > 1 else f"'{fields[0]}' has no place here"

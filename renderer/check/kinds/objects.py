@@ -31,5 +31,5 @@ def validate_workload(body: Body) -> Iterator[Finding]:
     match_labels = map_at(spec, "selector", "matchLabels")
     if any(labels.get(key) != value for key, value in match_labels.items()):
         yield "E542", ("spec", "selector", "matchLabels"), {}
-    for code, path, words in validate_pod(map_at(spec, "template", "spec")):
+    for code, path, words in validate_pod(map_at(spec, "template", "spec"), as_maps(spec.get("volumeClaimTemplates"))):
         yield code, ("spec", "template", "spec", *path), words
