@@ -235,6 +235,19 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
     return [_without_secret(finding, value) for finding in results if finding not in redundant]
 
 
+def null_entries(name: str, value: object) -> dict[Path, Sequence[str]]:
+    """The paths of nulls where the schema wants another type for an entry of a map or an item of a list, with these
+    types. Nulls in fields are not among them.
+    """
+    entries = {}
+    for error in islice(_explainer(name).iter_errors(value), MAX_FINDINGS):
+        if error.validator == "type" and error.instance is None:
+            keywords = [part for part in error.absolute_schema_path if part not in ("type", "$ref")]
+            if keywords[-1:] == ["additionalProperties"] or keywords[-1:] == ["items"]:
+                entries[tuple(error.absolute_path)] = _as_list(error.validator_value)
+    return entries
+
+
 def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
     """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):

@@ -54,6 +54,11 @@ def removal_words(version: str, kind: str, targets: TargetVersions | None) -> Ma
     return {"removed": removed, "version": version, "kind": kind, "hint": hint}
 
 
+def removed_versions(kind: str) -> list[str]:
+    """The apiVersions that a kind no longer has."""
+    return [version for version, removed_kind in _removals() if removed_kind == kind]
+
+
 @cache
 def _removals() -> Mapping[tuple[str, str], tuple[str, str]]:
     """By apiVersion and kind: the version that removed it, and the new apiVersion, '' for none."""
