@@ -9,7 +9,15 @@ from renderer.check.finding import Body
 from renderer.diagnostics import Path
 from renderer.json_values import as_map, map_at
 
-_BUILT_IN = "apps autoscaling batch networking.k8s.io policy rbac.authorization.k8s.io scheduling.k8s.io".split()
+_BUILT_IN = (
+    "apps",
+    "autoscaling",
+    "batch",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "scheduling.k8s.io",
+)
 """The groups of Kubernetes' own kinds, besides the core group."""
 _ZEROS: Mapping[str, object] = {"integer": 0, "number": 0, "string": "", "object": {}, "array": [], "boolean": False}
 

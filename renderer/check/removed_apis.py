@@ -39,7 +39,7 @@ _REMOVED = """
 1.29 flowcontrol.apiserver.k8s.io/v1beta2 FlowSchema,PriorityLevelConfiguration same/v1
 1.32 flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema,PriorityLevelConfiguration same/v1
 """
-"""The version that removed them, the old apiVersion, kinds, the new apiVersion (`same`: of the same group; `-`: none)."""
+"""Each line: the version that removed, the old apiVersion, kinds, the new apiVersion (`same`: its group; `-`: none)."""
 
 
 def removal_words(version: str, kind: str, targets: TargetVersions | None) -> Mapping[str, str] | None:
@@ -65,7 +65,8 @@ def _removals() -> Mapping[tuple[str, str], tuple[str, str]]:
     removals = {}
     for line in _REMOVED.split("\n"):
         if line:
-            removed, version, kinds, successor = line.split(" ")
+            removed, version, rest = line.split(" ", 2)
+            kinds, successor = rest.split(" ")
             successor = "" if successor == "-" else successor.replace("same", version.rpartition("/")[0])
             removals.update({(version, kind): (removed, successor) for kind in kinds.split(",")})
     return removals

@@ -206,12 +206,12 @@ def manifests(paths: Sequence[str]) -> Manifests:
     """
     _require(paths, os.path.exists)
     input_tree = tree.folder(tree.base_of(paths)[0], paths, (), None)
-    found = read_manifests(input_tree, paths)
-    found.problems[:0] = _unreadable_folders(input_tree)
-    if not found.documents and not found.problems:
-        count = _count_files(found.file_count)
-        found.problems.extend(make_diagnostic("E125", Origin(NamedSource(path)), files=count) for path in paths)
-    return found
+    result = read_manifests(input_tree, paths)
+    result.problems[:0] = _unreadable_folders(input_tree)
+    if not result.documents and not result.problems:
+        count = _count_files(result.file_count)
+        result.problems.extend(make_diagnostic("E125", Origin(NamedSource(path)), files=count) for path in paths)
+    return result
 
 
 def _unreadable_folders(input_tree: tree.InputTree) -> list[Diagnostic]:
