@@ -239,7 +239,7 @@ def null_entries(name: str, value: object) -> dict[Path, Sequence[str]]:
     """The paths of nulls where the schema wants another type for an entry of a map or an item of a list, with these
     types. Nulls in fields are not among them.
     """
-    entries = {}
+    entries: dict[Path, Sequence[str]] = {}
     for error in islice(_explainer(name).iter_errors(value), MAX_FINDINGS):
         if error.validator == "type" and error.instance is None:
             keywords = [part for part in error.absolute_schema_path if part not in ("type", "$ref")]

@@ -33,7 +33,7 @@ from renderer.check.graph import (
 from renderer.check.kinds.hpa import validate_hpa
 from renderer.check.kinds.karpenter import validate_node_pool
 from renderer.check.kinds.lws import validate_lws, validate_lws_pods
-from renderer.check.kinds.objects import validate_service, validate_workload
+from renderer.check.kinds.objects import validate_pods, validate_service, validate_workload
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.check.nulls import without_nulls
 from renderer.check.relations import validate_relations
@@ -69,6 +69,10 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
     "output/apps/statefulset_v1": (validate_workload,),
     "output/apps/daemonset_v1": (validate_workload,),
     "output/apps/replicaset_v1": (validate_workload,),
+    "output/batch/cronjob_v1": (validate_pods,),
+    "output/batch/job_v1": (validate_pods,),
+    "output/core/pod_v1": (validate_pods,),
+    "output/core/podtemplate_v1": (validate_pods,),
     "output/rbac.authorization.k8s.io/role_v1": (validate_role,),
     "output/rbac.authorization.k8s.io/rolebinding_v1": (validate_role_binding,),
 }

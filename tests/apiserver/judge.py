@@ -169,7 +169,7 @@ def _with_claims(template: Body, body: Body) -> Body:
     if not isinstance(volumes, list):
         return template
     there = [each.get("name") for each in volumes if isinstance(each, Mapping)]
-    more = [{"name": name, "emptyDir": {}} for name in names if name not in there]
+    more: list[Body] = [{"name": name, "emptyDir": {}} for name in names if name not in there]
     return {**template, "spec": {**spec, "volumes": [*volumes, *more]}} if more else template
 
 
