@@ -235,6 +235,19 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
     return [_without_secret(finding, value) for finding in results if finding not in redundant]
 
 
+def null_entries(name: str, value: object) -> dict[Path, Sequence[str]]:
+    """The paths of nulls where the schema wants another type for an entry of a map or an item of a list, with these
+    types. Nulls in fields are not among them.
+    """
+    entries: dict[Path, Sequence[str]] = {}
+    for error in islice(_explainer(name).iter_errors(value), MAX_FINDINGS):
+        if error.validator == "type" and error.instance is None:
+            keywords = [part for part in error.absolute_schema_path if part not in ("type", "$ref")]
+            if keywords[-1:] == ["additionalProperties"] or keywords[-1:] == ["items"]:
+                entries[tuple(error.absolute_path)] = _as_list(error.validator_value)
+    return entries
+
+
 def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
     """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):
@@ -299,6 +312,8 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
             yield replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
         return
     elif rule == "not" and list(error.validator_value) == ["required"]:
+        if not isinstance(instance, dict):  # its type is wrong, which is another finding
+            return
         fields = error.validator_value["required"]
         exclusive = f"only one of {' and '.join(fields)} may be given"
         what = exclusive if len(fields) > 1 else f"'{fields[0]}' has no place here"

@@ -30,6 +30,7 @@ PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#name
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other
 POOL_GROUP = "inference.networking.k8s.io"
+ENVOY_CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"  # of GatewayClasses that Envoy Gateway serves
 
 
 def own_labels(name: str, component: str) -> dict[str, str]:

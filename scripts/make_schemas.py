@@ -86,7 +86,7 @@ CRDS = (
         ("PodMonitor", "ServiceMonitor", "PrometheusRule"),
     ),
     # Its copy of NodePool has the rules about AWS's labels, which the one of sigs.k8s.io/karpenter lacks.
-    Source("github.com/aws/karpenter-provider-aws@v1.15.0", "pkg/apis/crds", ("NodePool", "EC2NodeClass")),
+    Source("github.com/aws/karpenter-provider-aws@v1.15.0", "pkg/apis/crds", ("NodePool", "NodeClaim", "EC2NodeClass")),
 )
 
 BUILT_IN = {
@@ -100,7 +100,7 @@ BUILT_IN = {
         "Service",
         "ServiceAccount",
     ),
-    "apps.v1": ("DaemonSet", "Deployment", "StatefulSet"),
+    "apps.v1": ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
     "autoscaling.v2": ("HorizontalPodAutoscaler",),
     "batch.v1": ("CronJob", "Job"),
     "networking.v1": ("Ingress", "NetworkPolicy"),

@@ -9,7 +9,6 @@ from renderer import wellknown
 from renderer.plan import Body, GatewayPlan, Manifest, SharedPlan
 
 _NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has
-_CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
 _ENVOY = "gateway.envoyproxy.io/v1alpha1"
 
 
@@ -20,7 +19,7 @@ def gateway_class(shared_plan: SharedPlan) -> Iterator[Manifest]:
             "apiVersion": "gateway.networking.k8s.io/v1",
             "kind": "GatewayClass",
             "metadata": {"name": gateway_plan.class_name, "labels": _labels(gateway_plan.class_name)},
-            "spec": {"controllerName": _CONTROLLER},
+            "spec": {"controllerName": wellknown.ENVOY_CONTROLLER},
         }
         yield Manifest(body, gateway_plan.origins)
 

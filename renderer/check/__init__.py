@@ -20,6 +20,7 @@ from renderer.check.api_versions import validate_api_versions
 from renderer.check.cel import cel_rules
 from renderer.check.finding import Body, Finding, IndexedFinding, locate_finding
 from renderer.check.graph import (
+    NAMED_KINDS,
     ExternalObjects,
     Key,
     ObjectView,
@@ -32,9 +33,11 @@ from renderer.check.graph import (
 from renderer.check.kinds.hpa import validate_hpa
 from renderer.check.kinds.karpenter import validate_node_pool
 from renderer.check.kinds.lws import validate_lws, validate_lws_pods
-from renderer.check.kinds.objects import validate_service, validate_workload
+from renderer.check.kinds.objects import validate_pods, validate_service, validate_workload
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
+from renderer.check.nulls import without_nulls
 from renderer.check.relations import validate_relations
+from renderer.check.removed_apis import removal_words
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, has_errors, make_diagnostic
 from renderer.file_header import MARK
 from renderer.json_values import text_at
@@ -54,6 +57,7 @@ __all__ = [
     "reporting_write_errors",
     "validate_documents",
     "validate_manifests",
+    "without_nulls",
 ]
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
@@ -64,6 +68,11 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
     "output/apps/deployment_v1": (validate_workload,),
     "output/apps/statefulset_v1": (validate_workload,),
     "output/apps/daemonset_v1": (validate_workload,),
+    "output/apps/replicaset_v1": (validate_workload,),
+    "output/batch/cronjob_v1": (validate_pods,),
+    "output/batch/job_v1": (validate_pods,),
+    "output/core/pod_v1": (validate_pods,),
+    "output/core/podtemplate_v1": (validate_pods,),
     "output/rbac.authorization.k8s.io/role_v1": (validate_role,),
     "output/rbac.authorization.k8s.io/rolebinding_v1": (validate_role_binding,),
 }
@@ -107,6 +116,7 @@ def external_objects(inputs: Inputs) -> ExternalObjects:
         if (key := _key(body)) and body["metadata"].get("namespace") not in own_namespaces:
             if not schema_validation.has_schema(schema_validation.name_of(body["apiVersion"], body["kind"])):
                 continue
+            body = without_nulls(body)
             if any(validate_object(body)):
                 broken.add(key)  # it exists, but rules cannot look into it
             else:
@@ -187,9 +197,10 @@ def validate_documents(
     problems: list[Diagnostic] = []
     bodies: list[Body] = []
     valid: list[Document] = []
-    unjudged: list[Document] = []  # of kinds without a schema
-    broken: set[Key] = set()
+    present: set[Key] = set()  # objects that rules cannot look into
+    unjudged: list[Document] = []  # of kinds without a schema, that rules need not look into
     unknown = []
+    targets = external.targets if external else None
     for document in read:
         value = document.value
         if (
@@ -199,21 +210,28 @@ def validate_documents(
         ):
             problems.append(make_diagnostic("E501", document.origin()))
             continue
+        key = _key(value)
         if not schema_validation.has_schema(schema_validation.name_of(value["apiVersion"], value["kind"])):
-            unknown.append(document)
-            if _key(value):
+            if removal := removal_words(value["apiVersion"], value["kind"], targets):
+                problems.append(make_diagnostic("E502", document.origin("apiVersion"), **removal))
+            else:
+                unknown.append(document)
+            if key and key[0] in NAMED_KINDS:
                 unjudged.append(document)
+            elif key:
+                present.add(key)
             continue
+        body = without_nulls(value)
         findings = [
             make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
-            for code, path, words in validate_object(value, document.raw, external.targets if external else None)
+            for code, path, words in validate_object(body, document.raw, targets)
         ]
         problems += findings
         if not has_errors(findings):
-            bodies.append(value)
+            bodies.append(body)
             valid.append(document)
-        elif key := _key(value):
-            broken.add(key)
+        elif key:
+            present.add(key)
     if alone:
         return problems, unknown
     first_documents: dict[tuple[str, str, str, str], Document] = {}
@@ -232,10 +250,10 @@ def validate_documents(
             problems.append(replace(duplicate, hint="leave one of them out, or give it another name"))
     problems += [_diagnostic(valid[finding.index], finding) for finding in validate_relations(bodies)]
     judged = [*valid, *unjudged]
-    external = replace(external or ExternalObjects(), present=frozenset(broken))
+    external = replace(external or ExternalObjects(), present=frozenset(present))
     problems += [
         _diagnostic(judged[finding.index], finding)
-        for finding in validate_whole_graph([document.value for document in judged], external)
+        for finding in validate_whole_graph([*bodies, *(document.value for document in unjudged)], external)
     ]
     return problems, unknown
 

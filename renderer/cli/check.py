@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from renderer.cli.console import FORMATS, INVALID, exit_with, print_line, report, report_failures
 from renderer.diagnostics import counted
+
+_SHOWN = 3  # names of files that hold no objects
 
 
 def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -44,9 +48,10 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
         from renderer.check.graph import declared_objects
         from renderer.load import manifests, split_by_cluster
 
-        documents_read, problems = manifests(paths)
+        files = manifests(paths)
+        problems = files.problems
         unknown_kinds: dict[int, str] = {}
-        for config, cluster_findings, cluster_documents in split_by_cluster(paths, documents_read):
+        for config, cluster_findings, cluster_documents in split_by_cluster(paths, files.documents):
             findings, unknown = validate_documents(cluster_documents, declared_objects(config, external), alone=alone)
             problems += [*cluster_findings, *findings]
             unknown_kinds |= {
@@ -56,7 +61,20 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     kinds = [*unknown_kinds.values()]
     for kind in sorted(set(kinds)):
         print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
-    checked = len(documents_read) - len(kinds)
+    for what, names in (
+        ("no Kubernetes object", files.others),
+        ("part of a kustomization", files.patches),
+        ("chart, which Helm has to render first", files.charts),
+    ):
+        if names:
+            print_line(form, f"not checked, {what}: {_some(names)}")
+    checked = len(files.documents) - len(kinds)
     failed += len(kinds) if strict else 0
     print_line(form, f"{counted(checked, 'object')} checked, {counted(failed, 'error')}")
-    exit_with(INVALID if failed or not documents_read else 0)
+    exit_with(INVALID if failed or not files.documents else 0)
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few of the names, and the number of the others."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")

@@ -43,7 +43,7 @@ ERRORS: dict[str, Wording] = {
         "name another path, or allow it with --allow-empty",
     ),
     "E124": Wording("this name holds control characters, or is no UTF-8", "rename the file"),
-    "E125": Wording("nothing to check: no YAML document in {files}", "name another path"),
+    "E125": Wording("nothing to check: no Kubernetes object in {files}", "name another path"),
     "E126": Wording("stale: not what the input makes", "run llmaz render"),
     "E127": Wording("missing: the input makes this file", "run llmaz render"),
     "E128": Wording("to be deleted: nothing makes this file any more", "run llmaz render"),
@@ -295,6 +295,7 @@ ERRORS: dict[str, Wording] = {
     "E447": Wording("the runtime gives no option '{option}'", "name one of its own arguments, as it is spelt there"),
     # 5xx: what a cluster would refuse
     "E501": Wording("no Kubernetes object: apiVersion and kind are needed"),
+    "E502": Wording("Kubernetes {removed} removed {kind} of {version}", "{hint}"),
     "E511": Wording("{what}"),
     "E512": Wording("{field} '{value}' is neither a number nor a percentage up to 100%"),
     "E513": Wording(
@@ -413,7 +414,8 @@ ERRORS: dict[str, Wording] = {
         "move the route to the pool's namespace",
     ),
     "E597": Wording(
-        "no route can name the InferencePool '{name}' of this group", "write inference.networking.k8s.io/v1"
+        "no route of Envoy Gateway can lead to the InferencePool '{name}' of this group",
+        "write inference.networking.k8s.io/v1",
     ),
     "E598": Wording(
         "nobody picks a pod of the InferencePool '{name}', so every request is answered with 500",

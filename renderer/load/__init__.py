@@ -9,11 +9,12 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from renderer import workers, yamlio
+from renderer import workers
 from renderer.api import Inputs, RenderConfig, RenderOptions, Scope
-from renderer.diagnostics import Diagnostic, Origin, RenderError, Source, has_errors, make_diagnostic, naming_file
-from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.diagnostics import Diagnostic, Origin, RenderError, Source, has_errors, make_diagnostic
+from renderer.diagnostics.rule import NamedSource
 from renderer.load.environments import Environment, environment_names, find_environment, only_environment
+from renderer.load.hand_written import Manifests, read_manifests
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedFile, parse_file
 from renderer.load.preset_files import PRESETS, PresetRefused, find_preset, preset, preset_names, preset_paths
@@ -199,27 +200,18 @@ def no_input_errors(inputs: Inputs, scope: Scope, problems: Sequence[Diagnostic]
     return [make_diagnostic("E123", Origin(NamedSource(path)), files=files) for path in paths]
 
 
-def manifests(paths: Sequence[str]) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of all YAML files below the paths, of any kind, with Lists expanded; and problems. For `llmaz
-    check`. Raises RenderError for a missing path.
+def manifests(paths: Sequence[str]) -> Manifests:
+    """The manifests of all YAML files below the paths, of any kind, and what is none. For `llmaz check`. Raises
+    RenderError for a missing path.
     """
     _require(paths, os.path.exists)
-    documents: list[Document] = []
     input_tree = tree.folder(tree.base_of(paths)[0], paths, (), None)
-    problems = _unreadable_folders(input_tree)
-    for file in input_tree.files:
-        with naming_file(file.name):
-            try:
-                read, file_problems = yamlio.parse(file.name, file.read())
-            except OSError as error:
-                read, file_problems = [], [read_error(file.name, error)]
-        for document in read:
-            documents += document.parts("items") if _is_list_object(document.value) else [document]
-        problems += file_problems
-    if not documents and not problems:
-        count = _count_files(len(input_tree.files))
-        problems = [make_diagnostic("E125", Origin(NamedSource(path)), files=count) for path in paths]
-    return documents, problems
+    result = read_manifests(input_tree, paths)
+    result.problems[:0] = _unreadable_folders(input_tree)
+    if not result.documents and not result.problems:
+        count = _count_files(result.file_count)
+        result.problems.extend(make_diagnostic("E125", Origin(NamedSource(path)), files=count) for path in paths)
+    return result
 
 
 def _unreadable_folders(input_tree: tree.InputTree) -> list[Diagnostic]:
@@ -227,13 +219,6 @@ def _unreadable_folders(input_tree: tree.InputTree) -> list[Diagnostic]:
         make_diagnostic("E120", Origin(NamedSource(folder.name)), what=folder.reason)
         for folder in input_tree.unreadable
     ]
-
-
-def _is_list_object(value: object) -> bool:
-    """Whether this is a non-empty List, such as `kubectl get -o yaml` prints for several objects."""
-    if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != ("v1", "List"):
-        return False
-    return isinstance(value.get("items"), list) and bool(value["items"])
 
 
 def split_by_cluster(

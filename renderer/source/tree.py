@@ -17,6 +17,7 @@ from renderer.source.paths import MAX_BYTES as MAX_BYTES
 from renderer.source.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
 
 SUFFIXES = (".yaml", ".yml", ".json")
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 class InputFile(Struct, frozen=True):
@@ -64,7 +65,8 @@ class UnreadableFolder(Struct, frozen=True):
 
 class InputTree(Struct, frozen=True):
     """The files below `paths`, sorted. `outside_links`: links that lead out of the tree; `unprintable_names`: of files
-    that no header can name; `other_files`: those of the rest of the tree, where only definitions count.
+    that no header can name; `other_files`: those of the rest of the tree, where only definitions count; `charts`: names
+    of folders that Helm renders; `kustomizations`: what kustomize reads first. Of the last two only those on disk.
     """
 
     base: str
@@ -73,6 +75,8 @@ class InputTree(Struct, frozen=True):
     unprintable_names: tuple[str, ...] = ()
     other_files: tuple[ReadableFile, ...] = ()
     unreadable: tuple[UnreadableFolder, ...] = ()
+    charts: tuple[str, ...] = ()
+    kustomizations: tuple[InputFile, ...] = ()
 
 
 def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
@@ -126,7 +130,7 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
     files: dict[str, InputFile] = {}
     outside_links: list[LinkOutside] = []
     unprintable_names: list[str] = []
-    unreadable: list[UnreadableFolder] = []
+    aside = _Aside([], [], [])
     real_output = os.path.realpath(output) if output else None
     for path in paths:
         absolute = os.path.abspath(path)
@@ -143,7 +147,7 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
             continue
         relative_output = os.path.relpath(real_output, real).replace(os.sep, "/") + "/" if real_output else None
         for file, link in _walk(
-            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", relative_output, unreadable
+            absolute, "" if name == "." else name + os.sep, "" if key == "." else key + "/", relative_output, aside
         ):
             if patterns and any(pattern.fullmatch(file.key) for pattern in patterns):
                 continue
@@ -157,7 +161,15 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
                 continue
             files.setdefault(file.key, file)
     ordered = tuple(files[key] for key in sorted(files))
-    return InputTree(base, ordered, tuple(outside_links), tuple(unprintable_names), unreadable=tuple(unreadable))
+    return InputTree(
+        base,
+        ordered,
+        tuple(outside_links),
+        tuple(unprintable_names),
+        unreadable=tuple(aside.unreadable),
+        charts=tuple(sorted(aside.charts)),
+        kustomizations=tuple(aside.kustomizations),
+    )
 
 
 def other_files(base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> tuple[ReadableFile, ...]:
@@ -210,11 +222,18 @@ class DiskFiles:
 DISK: FileSystem = DiskFiles()
 
 
-def _walk(
-    path: str, name: str, key: str, output: str | None, unreadable: list[UnreadableFolder]
-) -> Iterator[tuple[InputFile, bool]]:
+class _Aside(Struct):
+    """What a walk comes by beside input files."""
+
+    unreadable: list[UnreadableFolder]
+    charts: list[str]
+    kustomizations: list[InputFile]
+
+
+def _walk(path: str, name: str, key: str, output: str | None, aside: _Aside) -> Iterator[tuple[InputFile, bool]]:
     """Files, and links (True) to input files or folders, in no particular order. `output`: the folder to leave out,
-    relative to `path`, with a slash at its end; folders that cannot be read are added to `unreadable`.
+    relative to `path`, with a slash at its end; folders that cannot be read, charts and kustomizations are added to
+    `aside`.
     """
     folders = [(path, name, key)]
     start = len(key)
@@ -224,9 +243,10 @@ def _walk(
             with os.scandir(path) as scan:
                 entries = list(scan)
         except OSError as error:
-            unreadable.append(UnreadableFolder(name or os.curdir, error.strerror or str(error)))
+            aside.unreadable.append(UnreadableFolder(name or os.curdir, error.strerror or str(error)))
             continue
         if any(entry.name == "Chart.yaml" for entry in entries):
+            aside.charts.append(name.rstrip(os.sep) or os.curdir)
             continue
         for entry in entries:
             file_name = entry.name
@@ -237,6 +257,10 @@ def _walk(
                 below = f"{key}{file_name}/"
                 if not file_name.startswith(".") and file_name != "node_modules" and below[start:] != output:
                     folders.append((entry.path, f"{name}{file_name}{os.sep}", below))
+            elif file_name in KUSTOMIZATIONS and entry.is_file(follow_symlinks=False):
+                aside.kustomizations.append(InputFile(name + file_name, key + file_name, entry.path))
+                if file_name == "kustomization.yml":  # a name that kustomize reads and render does not leave out
+                    yield aside.kustomizations[-1], False
             elif (
                 file_name.endswith(SUFFIXES)
                 and file_name != "kustomization.yaml"

@@ -79,7 +79,8 @@ class Judge:
             found.append(Refusal(manifest, "API server", message))
         for path, template in pod_templates(manifest.body):
             metadata = {"name": "template", "namespace": _namespace(manifest.body)}
-            body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template}
+            body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata}
+            body["template"] = _with_claims(template, manifest.body)
             if message := self._asked(body):
                 found.append(Refusal(manifest, f"API server, of {path}", message))
         return found
@@ -139,13 +140,37 @@ def _templates(path: str, value: Any) -> Iterator[tuple[str, Body]]:
     if isinstance(value, Mapping):
         spec = value.get("spec")
         if isinstance(spec, Mapping) and isinstance(spec.get("containers"), list):
-            yield path, dict(value)
+            yield path, dict(_dropped(value))
             return
         for key, item in value.items():
             yield from _templates(f"{path}.{key}", item)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _templates(f"{path}[{index}]", item)
+
+
+def _dropped(value: Any) -> Any:
+    """As the server stores it in a custom resource: without the nulls in maps."""
+    if isinstance(value, Mapping):
+        return {key: _dropped(item) for key, item in value.items() if item is not None}
+    return [_dropped(item) for item in value] if isinstance(value, list) else value
+
+
+def _with_claims(template: Body, body: Body) -> Body:
+    """The pod template of a LeaderWorkerSet with the volumes that its volumeClaimTemplates become."""
+    within = body.get("spec", {}).get("leaderWorkerTemplate")
+    claims = within.get("volumeClaimTemplates") if isinstance(within, Mapping) else None
+    if not isinstance(claims, list) or not is_lws(body):
+        return template
+    named = [each.get("metadata") for each in claims if isinstance(each, Mapping)]
+    names = [each.get("name") for each in named if isinstance(each, Mapping)]
+    spec = template["spec"]
+    volumes = spec.get("volumes") or []
+    if not isinstance(volumes, list):
+        return template
+    there = [each.get("name") for each in volumes if isinstance(each, Mapping)]
+    more: list[Body] = [{"name": name, "emptyDir": {}} for name in names if name not in there]
+    return {**template, "spec": {**spec, "volumes": [*volumes, *more]}} if more else template
 
 
 def is_lws(body: Body) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import yaml
 
 from renderer import check, schema_validation
+from renderer.check.removed_apis import removal_words, removed_versions
 from renderer.diagnostics import Origin, dotted, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from tests.apiserver.judge import CHANGED, Judge, Manifest, manifests
@@ -36,6 +37,7 @@ CASES = (
     "tests/cases/pod-template", "tests/cases/pods-config", "tests/cases/service-leader-worker", "tests/cases/source-s3",
     "tests/cases/example-gateway-*", "tests/cases/routes*", "tests/nodepools/fleet", "tests/nodepools/every-setting",
 )  # fmt: skip
+BASES = HERE / "bases.yaml"
 HEAVY = {"LeaderWorkerSet": 3}  # so much more often, for all that it holds
 
 
@@ -105,9 +107,14 @@ def ours(body: Body) -> list[str]:
         return ["E501"]
     group, _, number = version.rpartition("/")
     if not schema_validation.has_schema(f"output/{group or 'core'}/{kind.lower()}_{number}"):
+        if removal := removal_words(version, kind, None):
+            return [f"E502 apiVersion: removed in {removal['removed']}"]
         return [f"no schema of {version} {kind}"]  # an error under --strict
     nowhere = Origin(NamedSource("manifest"))
-    found = [(path, make_diagnostic(code, nowhere, **words)) for code, path, words in check.validate_object(body)]
+    found = [
+        (path, make_diagnostic(code, nowhere, **words))
+        for code, path, words in check.validate_object(check.without_nulls(body))
+    ]
     return [f"{each.code} {dotted(path)}: {each.message}" for path, each in found if each.forbids()]
 
 
@@ -122,6 +129,8 @@ def spoilt(count: int) -> list[Spoilt]:
             if path.name != "kustomization.yaml":
                 for each in manifests(str(path.relative_to(ROOT)), path.read_text("utf-8")):
                     by_kind[each.body["kind"]].append(each)
+    for each in manifests(BASES.name, BASES.read_text("utf-8")):
+        by_kind[each.body["kind"]].append(each)
     turns = [kind for kind in sorted(by_kind) for _ in range(HEAVY.get(kind, 1))]
     seen: set[str] = set()
     found: list[Spoilt] = []
@@ -243,6 +252,24 @@ def swap(parent: Any, key: Any, chance: Chance) -> None:
     parent[key], parent[other] = parent[other], parent[key]
 
 
+def empty(parent: Any, key: Any, chance: Chance) -> None:
+    parent[key] = None
+
+
+def break_lines(parent: Any, key: Any, chance: Chance) -> None:
+    value = str(parent[key])
+    cut = chance.randrange(len(value) + 1)
+    parent[key] = value[:cut] + chance.choice(["\n", "\r\n", "\n\n", " ", "\t", "\n=", "\u2028"]) + value[cut:]
+
+
+def take_a_removed_version(parent: Any, key: Any, chance: Chance) -> None:
+    parent[key] = chance.choice([*removed_versions(str(parent.get("kind"))), "extensions/v1beta1", "apps/v1beta2"])
+
+
+def is_base64(path: Path_, value: Any) -> bool:
+    return isinstance(value, str) and len(path) == 2 and path[0] in ("data", "binaryData")
+
+
 def is_key(path: Path_, value: Any) -> bool:
     return isinstance(path[-1], str) and len(path[-1]) > 1 and path[0] not in ("apiVersion", "kind")
 
@@ -281,4 +308,9 @@ WAYS: tuple[tuple[Callable[[Path_, Any], bool], Callable[[Any, Any, Chance], Non
     (is_free, key_otherwise),
     (lambda path, value: isinstance(path[-1], str) and len(path) > 1, swap),
     (lambda path, value: path in (("apiVersion",), ("kind",)), say_otherwise),
+    (lambda path, value: path[0] not in ("apiVersion", "kind"), empty),
+    (lambda path, value: path[0] not in ("apiVersion", "kind"), empty),
+    (is_base64, break_lines),
+    (is_base64, break_lines),
+    (lambda path, value: path == ("apiVersion",), take_a_removed_version),
 )

@@ -129,8 +129,9 @@ def test_made_up_inputs_are_the_same_every_time_and_mostly_valid() -> None:
 def test_spoilt_manifests_are_the_same_every_time_and_of_all_kinds() -> None:
     found = mutated.spoilt(200)
     assert found == mutated.spoilt(200)
-    kinds = {each.manifest.body.get("kind") for each in found}
+    kinds = {str(each.manifest.body.get("kind")) for each in found}
     assert {"LeaderWorkerSet", "Service", "HorizontalPodAutoscaler", "PodDisruptionBudget", "AIGatewayRoute"} <= kinds
+    assert {"NodeClaim", "NodePool", "Secret", "ConfigMap", "StatefulSet", "ReplicaSet"} <= kinds  # of bases.yaml
     verdicts = [mutated.ours(each.manifest.body) for each in found]
     assert 20 < sum(not each for each in verdicts) < 180  # some are fine all the same
 

@@ -306,6 +306,29 @@ def test_selector_of_a_workload(kind: str, changes: dict[str, Any], expected: li
     assert found(changed(BODIES[DEPLOYMENT], {**more, **changes})) == expected
 
 
+@pytest.mark.parametrize(
+    ("version", "kind", "path"),
+    [
+        ("v1", "Pod", "spec"),
+        ("v1", "PodTemplate", "template.spec"),
+        ("batch/v1", "Job", "spec.template.spec"),
+        ("batch/v1", "CronJob", "spec.jobTemplate.spec.template.spec"),
+    ],
+)
+def test_pods_without_a_workload_of_apps(version: str, kind: str, path: str) -> None:
+    pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
+    body: dict[str, Any] = {"schedule": "0 3 * * *"} if kind == "CronJob" else {}
+    inner: Any = pod
+    for step in reversed(steps(path)):
+        inner = {step: inner}
+    made = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **inner}
+    if body:
+        made["spec"] |= body
+    assert found(made) == []
+    pod["containers"] = [*pod["containers"], {"name": "a", "image": "a"}]
+    assert found(made) == [("E520", steps(f"{path}.containers.1.name"))]
+
+
 # --- Role and RoleBinding
 
 ROLE, BINDING = yamlio.parse(

@@ -29,6 +29,7 @@ from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, Place, kind_of
 
 __all__ = [
+    "NAMED_KINDS",
     "ExternalObjects",
     "Key",
     "ObjectView",
@@ -97,6 +98,9 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
         for group in pools.STEERING
     },
 }
+
+NAMED_KINDS = frozenset((pools.OLD, *(f"InferenceObjective.{group}" for group in pools.STEERING)))
+"""Kinds whose rules look at no more than names, so that no schema has to have judged an object first."""
 
 
 def validate_graph(view: ObjectView) -> Iterator[IndexedFinding]:

@@ -15,10 +15,11 @@ from renderer.check.graph.backends import (
     validate_group_selector,
     view_pods,
 )
-from renderer.check.graph.gateways import CONFIG
+from renderer.check.graph.gateways import CONFIG, model_gateways
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
 from renderer.json_values import map_at, maps_at, text_at, value_at
+from renderer.wellknown import ENVOY_CONTROLLER
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
 _LOAD = "or load an adapter of this name by the engine's options"
@@ -165,5 +166,36 @@ def _rewritten_names(view: ObjectView) -> dict[Place, set[object]]:
 
 
 def report_old_pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
-    """The error about a pool of the former API group, which no route can name."""
-    yield "E597", ("apiVersion",), {"name": name}
+    """The error about a pool of the former API group, where a route of Envoy Gateway leads to it. Other gateways may
+    know the group.
+    """
+    if (namespace, name) in view.once("pools of Envoy's routes", _routed_pools):
+        yield "E597", ("apiVersion",), {"name": name}
+
+
+def _routed_pools(view: ObjectView) -> set[Place]:
+    """The pools, of any group, to which AIGatewayRoutes and the HTTPRoutes of Envoy Gateway's Gateways lead."""
+    gateways = model_gateways(view) | {
+        (namespace, name)
+        for namespace, name, body in view.all("Gateway")
+        if text_at(view.find("GatewayClass", "", text_at(body, "spec", "gatewayClassName")), "spec", "controllerName")
+        == ENVOY_CONTROLLER
+    }
+    routes = [
+        (namespace, body)
+        for kind in ("AIGatewayRoute", "HTTPRoute")
+        for namespace, _, body in view.all(kind)
+        if kind == "AIGatewayRoute"
+        or any(named_place(parent, namespace) in gateways for parent in maps_at(body, "spec", "parentRefs"))
+    ]
+    return {
+        (namespace, text_at(reference, "name"))
+        for namespace, body in routes
+        for rule in maps_at(body, "spec", "rules")
+        for reference in maps_at(rule, "backendRefs")
+        if reference.get("kind") == "InferencePool"
+        and (
+            reference.get("group") == OLD.partition(".")[2]
+            or view.find("InferencePool", namespace, text_at(reference, "name")) is None
+        )
+    }

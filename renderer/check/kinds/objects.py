@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
+from renderer.diagnostics import Path
 from renderer.json_values import as_map, as_maps, map_at
 
 
@@ -25,11 +26,31 @@ def validate_service(body: Body) -> Iterator[Finding]:
 
 
 def validate_workload(body: Body) -> Iterator[Finding]:
-    """Findings about a workload: its selector must match its own pods, and its pod template must be consistent."""
+    """Findings about a workload: its selector must name labels of its own pods, and its pod template must
+    be consistent.
+    """
     spec = as_map(body["spec"])
     labels = map_at(spec, "template", "metadata", "labels")
-    match_labels = map_at(spec, "selector", "matchLabels")
-    if any(labels.get(key) != value for key, value in match_labels.items()):
+    selector = as_map(spec["selector"])
+    match_labels = as_map(selector.get("matchLabels"))
+    if not any(selector.values()):
+        yield "E540", ("spec", "selector"), {"what": "the selector is empty: name a label of the pods"}
+    elif any(labels.get(key) != value for key, value in match_labels.items()):
         yield "E542", ("spec", "selector", "matchLabels"), {}
-    for code, path, words in validate_pod(map_at(spec, "template", "spec")):
+    for code, path, words in validate_pod(map_at(spec, "template", "spec"), as_maps(spec.get("volumeClaimTemplates"))):
         yield code, ("spec", "template", "spec", *path), words
+
+
+_POD_SPECS: Mapping[object, Path] = {
+    "Pod": ("spec",),
+    "PodTemplate": ("template", "spec"),
+    "Job": ("spec", "template", "spec"),
+    "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
+}
+
+
+def validate_pods(body: Body) -> Iterator[Finding]:
+    """Findings about a Pod, or about the pods of a PodTemplate, Job or CronJob, which must be consistent."""
+    pod_path = _POD_SPECS[body["kind"]]
+    for code, path, words in validate_pod(map_at(body, *pod_path)):
+        yield code, (*pod_path, *path), words

@@ -10,7 +10,7 @@ from typing import TypeVar
 from renderer import quantity
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_number, as_text
+from renderer.json_values import as_map, as_maps, as_number, as_text, text_at
 from renderer.yamlio import SharedMap
 
 _NAME: Callable[[Body], object] = itemgetter("name")
@@ -39,15 +39,17 @@ def _cache_shared(compute: Callable[[Body], T]) -> Callable[[Body], T]:
     return lookup
 
 
-def validate_pod(spec: Body) -> Iterator[Finding]:
+def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
     """Findings about a pod: unique names, volumes for mounts, ports for probes, requests within limits, hooks within
-    the grace period.
+    the grace period. `claims`: the volumeClaimTemplates of its workload, which are volumes of the pod too.
     """
     all_volumes = as_maps(spec.get("volumes"))
     volumes = _unique(all_volumes, _NAME)
     if isinstance(volumes, int):
         yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": all_volumes[volumes]["name"]}
         return
+    if claims:
+        volumes = volumes | {text_at(claim, "metadata", "name") for claim in claims}
     constraints: list[tuple[str, str]] = []
     for i, constraint in enumerate(as_maps(spec.get("topologySpreadConstraints"))):
         key = as_text(constraint["topologyKey"]), as_text(constraint["whenUnsatisfiable"])

@@ -1,0 +1,123 @@
+"""The manifests that `llmaz check` judges, and the files below its paths that hold none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from renderer import yamlio
+from renderer.diagnostics import Diagnostic, naming_file
+from renderer.diagnostics.rule import read_error
+from renderer.json_values import list_at, maps_at, texts_at
+from renderer.source import tree
+from renderer.yamlio import Document
+
+_VERSION = re.compile(rb"apiVersion[\"']?[ \t]*:")
+
+
+class Manifests(Struct, frozen=True):
+    """The documents of files with Kubernetes objects, Lists expanded; their problems; the number of files read.
+
+    `charts`: folders that Helm has to render first; `patches`: files that a kustomization names as a part of it;
+    `others`: files without an object.
+    """
+
+    documents: list[Document]
+    problems: list[Diagnostic]
+    file_count: int
+    charts: Sequence[str]
+    patches: list[str]
+    others: list[str]
+
+
+def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifests:
+    """The manifests of a tree below the paths. A file that is itself one of the paths is always judged."""
+    manifests = Manifests([], [], len(input_tree.files), input_tree.charts, [], [])
+    wanted = {os.path.abspath(path) for path in paths}
+    parts = _parts_of_kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
+    for file in input_tree.files:
+        if file.path not in wanted and os.path.basename(file.path) in tree.KUSTOMIZATIONS:
+            continue
+        if file.path not in wanted and file.path in parts:
+            manifests.patches.append(file.name)
+            continue
+        with naming_file(file.name):
+            try:
+                data = file.read()
+            except OSError as error:
+                manifests.problems.append(read_error(file.name, error))
+                continue
+            documents, problems = yamlio.parse(file.name, data)
+            if file.path in wanted or _holds_objects(documents, data if problems else b""):
+                for document in documents:
+                    manifests.documents.extend(document.parts("items") if _is_list(document.value) else [document])
+                manifests.problems.extend(problems)
+            elif documents or problems:
+                manifests.others.append(file.name)
+    return manifests
+
+
+def _holds_objects(documents: Sequence[Document], broken: bytes) -> bool:
+    """Whether one of a file's documents is meant to be a Kubernetes object, which a misspelt field does not change.
+    `broken`: the file, where it is no YAML.
+    """
+    return any(_is_meant_as_object(document.value) for document in documents) or bool(_VERSION.search(broken))
+
+
+def _is_meant_as_object(value: object) -> bool:
+    """Whether the document has two of the fields that nearly every object has, in whatever case."""
+    keys = {str(key).lower() for key in value} if isinstance(value, dict) else set()
+    return len(keys & {"apiversion", "kind", "metadata", "spec"}) > 1
+
+
+def _is_list(value: object) -> bool:
+    """Whether this is a non-empty List, such as `kubectl get -o yaml` prints for several objects."""
+    if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != ("v1", "List"):
+        return False
+    return isinstance(value.get("items"), list) and bool(value["items"])
+
+
+def _kustomizations_above(base: str, paths: Sequence[str]) -> Iterator[tree.InputFile]:
+    """The kustomizations in the folders from the paths up to the base."""
+    for path in paths:
+        folder = os.path.abspath(path)
+        while folder != base and folder != os.path.dirname(folder):
+            folder = os.path.dirname(folder)
+            for name in tree.KUSTOMIZATIONS:
+                if os.path.isfile(file := os.path.join(folder, name)):
+                    yield tree.InputFile(os.path.relpath(file), name, file)
+
+
+def _parts_of_kustomizations(kustomizations: Sequence[tree.InputFile]) -> set[str]:
+    """The paths of the files that kustomizations name as patches, configuration or contents, and not as resources."""
+    parts: set[str] = set()
+    resources: set[str] = set()
+    for file in kustomizations:
+        try:
+            documents, _ = yamlio.parse(file.name, file.read())
+        except OSError:
+            continue  # kustomize cannot read it either
+
+        def full(name: str, folder: str = os.path.dirname(file.path)) -> str:
+            return os.path.normpath(os.path.join(folder, name))
+
+        for document in documents:
+            resources.update(map(full, texts_at(document.value, "resources")))
+            parts.update(map(full, _part_names(document.value)))
+    return parts - resources
+
+
+def _part_names(kustomization: object) -> Iterator[str]:
+    """What a kustomization names as a part of it; among them inline patches, which are no names."""
+    for field in ("patchesStrategicMerge", "configurations", "transformers", "generators", "validators"):
+        yield from texts_at(kustomization, field)
+    for field in ("patches", "patchesJson6902", "replacements"):
+        yield from (str(entry["path"]) for entry in maps_at(kustomization, field) if "path" in entry)
+    for field in ("configMapGenerator", "secretGenerator"):
+        for generator in maps_at(kustomization, field):
+            yield from (name.rpartition("=")[2] for name in texts_at(generator, "files"))
+    for chart in maps_at(kustomization, "helmCharts"):
+        yield from map(str, (chart.get("valuesFile", ""), *list_at(chart, "additionalValuesFiles")))
