@@ -1,0 +1,99 @@
+"""Foreign objects of the tree, which are left alone: warnings where they collide with rendered objects, or aim at
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
+
+from msgspec import Struct
+
+from renderer import workers, yamlio
+from renderer.api import ClaimedName, ForeignDocument, ForeignFile, Inputs, Scope
+from renderer.check.foreign.autoscalers import validate_autoscaler
+from renderer.check.foreign.collisions import validate_policy_targets, validate_public_names, validate_same_object
+from renderer.check.foreign.kustomizations import Kustomizations
+from renderer.check.foreign.missing_targets import find_missing_targets
+from renderer.check.foreign.objects import (
+    ForeignObject,
+    RenderedObject,
+    RenderedObjects,
+    foreign_objects,
+    rendered_objects,
+)
+from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.source.tree import glob
+
+__all__ = ["RenderedObject", "rendered_objects", "validate_foreign_objects"]
+
+_SAME = ("E211", "W260")  # of an object that is rendered too, of which nothing else is said
+
+
+def validate_foreign_objects(
+    scope: Scope,
+    inputs: Inputs,
+    objects: Sequence[RenderedObject],
+    names: Sequence[ClaimedName],
+    problems: Sequence[Diagnostic],
+) -> list[Diagnostic]:
+    """The diagnostics about foreign objects below PATHS. `names`: the public names of rendered routes; `problems`:
+    those of the input, which may be why an object is not rendered.
+    """
+    rendered = RenderedObjects(inputs, objects)
+    foreign = _foreign_objects(scope, inputs, rendered)
+    findings = [(each, finding) for each in foreign for finding in validate_same_object(each, rendered)]
+    same = {id(each) for each, finding in findings if finding[0] in _SAME}
+    others = [each for each in foreign if id(each) not in same]
+    for each in others:
+        findings += [(each, finding) for finding in validate_autoscaler(each, rendered)]
+        findings += [(each, finding) for finding in validate_policy_targets(each, rendered)]
+    indexed = [*validate_public_names(others, names)]
+    # Of a part of the tree, or of a broken one, not all objects are rendered.
+    if not (scope.pruned_paths or inputs.unreadable or inputs.broken or has_errors(problems)):
+        indexed += find_missing_targets(others, rendered, inputs)
+    findings += [(others[finding.index], (finding.code, finding.path, finding.words)) for finding in indexed]
+    kustomizations = Kustomizations(scope)
+    return [
+        make_diagnostic(code, each.document.origin(*path), **words)
+        for each, (code, path, words) in findings
+        if each.passed or not kustomizations.change(each)
+    ]
+
+
+def _foreign_objects(scope: Scope, inputs: Inputs, rendered: RenderedObjects) -> list[ForeignObject]:
+    """The foreign objects below PATHS that may collide with rendered ones, or refer to them."""
+    names = {name.encode() for name in rendered.names}
+    candidates = [file for file in inputs.foreign_files if not names.isdisjoint(file.names)]
+    documents = [*inputs.foreign_documents]
+    for candidate, parsed in zip(candidates, chain.from_iterable(workers.run(_parse_files, candidates)), strict=True):
+        read = yamlio.documents(candidate.file.name, parsed.data, parsed.values)
+        documents += [ForeignDocument(document, candidate.file) for document in read]
+    patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
+    namespace = str(scope.config.get("namespace") or "default")
+    objects: list[ForeignObject] = []
+    for each in documents:
+        passed = any(pattern.fullmatch(each.file.key) for pattern in patterns)
+        objects += foreign_objects(each.document, each.file, namespace, passed)
+    return objects
+
+
+class _ParsedFile(Struct, frozen=True):
+    """The bytes of a file, and the documents in it as plain values, by position."""
+
+    data: bytes = b""
+    values: Sequence[tuple[int, object]] = ()
+
+
+def _parse_files(files: Sequence[ForeignFile]) -> list[_ParsedFile]:
+    """The contents of each file; nothing of one that cannot be read, or is no YAML."""
+    parsed_files = []
+    for file in files:
+        data = b""
+        with suppress(OSError):
+            data = file.file.read()
+        documents, problems = yamlio.parse(file.file.name, data)
+        values = [(document.index, document.value) for document in documents]
+        parsed_files.append(_ParsedFile() if problems else _ParsedFile(data, values))
+    return parsed_files
