@@ -22,7 +22,7 @@ from renderer.plan import Manifest, SharedNeed, SharedPlan
 from renderer.result import Changes, Part, RenderResult, merge_results
 
 if TYPE_CHECKING:
-    from renderer.check.foreign import RenderedObject
+    from renderer.check.foreign import OwnObject
 
 Reader = Callable[[Scope], tuple[Inputs, list[Diagnostic]]]  # `load.inputs`, or a replacement
 Result = TypeVar("Result")
@@ -133,19 +133,19 @@ def validate_foreign_objects(
     from renderer.check import foreign  # few runs need it
 
     objects = [compared for part in parts for compared in part.compared]
-    objects += [compared for rendered in shared for compared in foreign.rendered_objects(rendered.manifests)]
+    objects += [compared for rendered in shared for compared in foreign.own_objects(rendered.manifests)]
     names = resolve.claimed_names(inputs, {need for part in parts for need in part.needs})
     return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems)
 
 
-def compared_objects(apps: Sequence[App | TrafficInput], rendered: Sequence[Rendered]) -> list[RenderedObject]:
+def compared_objects(apps: Sequence[App | TrafficInput], rendered: Sequence[Rendered]) -> list[OwnObject]:
     """The rendered objects of apps and traffic, as foreign ones are compared with them."""
     from renderer.check import foreign  # few runs need it
 
     return [
         compared
         for item, app in zip(apps, rendered, strict=True)
-        for compared in foreign.rendered_objects(app.manifests, unchanged_items.item_key(item))
+        for compared in foreign.own_objects(app.manifests, unchanged_items.item_key(item))
     ]
 
 

@@ -15,7 +15,7 @@ from renderer.output.manifest_files import OutputFile
 from renderer.plan import SharedNeed
 
 if TYPE_CHECKING:
-    from renderer.check.foreign import RenderedObject
+    from renderer.check.foreign import OwnObject
 
 
 class Part(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Part(Struct, frozen=True):
     texts: Sequence[OutputFile]
     objects: int
     needs: Set[SharedNeed]
-    compared: Sequence[RenderedObject] = ()
+    compared: Sequence[OwnObject] = ()
 
 
 class Changes(Struct, frozen=True):

@@ -15,18 +15,18 @@ from renderer.api import ClaimedName, ForeignDocument, ForeignFile, Inputs, Scop
 from renderer.check.foreign.autoscalers import validate_autoscaler
 from renderer.check.foreign.collisions import validate_policy_targets, validate_public_names, validate_same_object
 from renderer.check.foreign.kustomizations import Kustomizations
-from renderer.check.foreign.missing_targets import find_missing_targets
+from renderer.check.foreign.missing_targets import find_missing_targets, is_judged
 from renderer.check.foreign.objects import (
     ForeignObject,
-    RenderedObject,
-    RenderedObjects,
+    OwnObject,
+    OwnObjects,
     foreign_objects,
-    rendered_objects,
+    own_objects,
 )
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
 from renderer.source.tree import glob
 
-__all__ = ["RenderedObject", "rendered_objects", "validate_foreign_objects"]
+__all__ = ["OwnObject", "own_objects", "validate_foreign_objects"]
 
 _SAME = ("E211", "W260")  # of an object that is rendered too, of which nothing else is said
 
@@ -34,35 +34,36 @@ _SAME = ("E211", "W260")  # of an object that is rendered too, of which nothing 
 def validate_foreign_objects(
     scope: Scope,
     inputs: Inputs,
-    objects: Sequence[RenderedObject],
+    objects: Sequence[OwnObject],
     names: Sequence[ClaimedName],
     problems: Sequence[Diagnostic],
 ) -> list[Diagnostic]:
     """The diagnostics about foreign objects below PATHS. `names`: the public names of rendered routes; `problems`:
     those of the input, which may be why an object is not rendered.
     """
-    rendered = RenderedObjects(inputs, objects)
+    rendered = OwnObjects(inputs, objects)
     foreign = _foreign_objects(scope, inputs, rendered)
-    findings = [(each, finding) for each in foreign for finding in validate_same_object(each, rendered)]
-    same = {id(each) for each, finding in findings if finding[0] in _SAME}
-    others = [each for each in foreign if id(each) not in same]
-    for each in others:
-        findings += [(each, finding) for finding in validate_autoscaler(each, rendered)]
-        findings += [(each, finding) for finding in validate_policy_targets(each, rendered)]
-    indexed = [*validate_public_names(others, names)]
+    findings = [(object_, finding) for object_ in foreign for finding in validate_same_object(object_, rendered)]
+    same = {id(object_) for object_, finding in findings if finding[0] in _SAME}
+    others = [object_ for object_ in foreign if id(object_) not in same]
+    for object_ in others:
+        findings += [(object_, finding) for finding in validate_autoscaler(object_, rendered)]
+        findings += [(object_, finding) for finding in validate_policy_targets(object_, rendered)]
+    judged = [object_ for object_ in others if is_judged(object_)]
+    indexed = [*validate_public_names(judged, names)]
     # Of a part of the tree, or of a broken one, not all objects are rendered.
     if not (scope.pruned_paths or inputs.unreadable or inputs.broken or has_errors(problems)):
-        indexed += find_missing_targets(others, rendered, inputs)
-    findings += [(others[finding.index], (finding.code, finding.path, finding.words)) for finding in indexed]
+        indexed += find_missing_targets(judged, {object_.key for object_ in foreign}, rendered, inputs)
+    findings += [(judged[finding.index], (finding.code, finding.path, finding.words)) for finding in indexed]
     kustomizations = Kustomizations(scope)
     return [
-        make_diagnostic(code, each.document.origin(*path), **words)
-        for each, (code, path, words) in findings
-        if each.passed or not kustomizations.change(each)
+        make_diagnostic(code, object_.document.origin(*path), **words)
+        for object_, (code, path, words) in findings
+        if object_.passed or not kustomizations.change(object_)
     ]
 
 
-def _foreign_objects(scope: Scope, inputs: Inputs, rendered: RenderedObjects) -> list[ForeignObject]:
+def _foreign_objects(scope: Scope, inputs: Inputs, rendered: OwnObjects) -> list[ForeignObject]:
     """The foreign objects below PATHS that may collide with rendered ones, or refer to them."""
     names = {name.encode() for name in rendered.names}
     candidates = [file for file in inputs.foreign_files if not names.isdisjoint(file.names)]
@@ -73,9 +74,9 @@ def _foreign_objects(scope: Scope, inputs: Inputs, rendered: RenderedObjects) ->
     patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
     namespace = str(scope.config.get("namespace") or "default")
     objects: list[ForeignObject] = []
-    for each in documents:
-        passed = any(pattern.fullmatch(each.file.key) for pattern in patterns)
-        objects += foreign_objects(each.document, each.file, namespace, passed)
+    for foreign in documents:
+        passed = any(pattern.fullmatch(foreign.file.key) for pattern in patterns)
+        objects += foreign_objects(foreign.document, foreign.file, namespace, passed)
     return objects
 
 
@@ -87,7 +88,7 @@ class _ParsedFile(Struct, frozen=True):
 
 
 def _parse_files(files: Sequence[ForeignFile]) -> list[_ParsedFile]:
-    """The contents of each file; nothing of one that cannot be read, or is no YAML."""
+    """The contents of object_ file; nothing of one that cannot be read, or is no YAML."""
     parsed_files = []
     for file in files:
         data = b""

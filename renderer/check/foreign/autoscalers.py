@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.api import App
 from renderer.check.finding import Finding
-from renderer.check.foreign.objects import ForeignObject, RenderedObjects, describe
+from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
 from renderer.check.graph.view import kind_of
 from renderer.diagnostics import Path
 from renderer.json_values import map_at, text_at
@@ -20,7 +20,7 @@ _OUR_GROUP = "inference.llmaz.io"  # of kinds that are input only
 _WORKLOAD = "apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet"
 
 
-def validate_autoscaler(foreign: ForeignObject, rendered: RenderedObjects) -> Iterator[Finding]:
+def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterator[Finding]:
     """A finding where an autoscaler targets a Playground or Service of ours, or scales a rendered workload that says
     its replicas itself.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from renderer.api import App, ClaimedName
 from renderer.check.finding import Body, Finding, IndexedFinding
-from renderer.check.foreign.objects import ForeignObject, RenderedObjects, describe, target_kind
+from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe, target_kind
 from renderer.check.graph.listener_admission import hostnames_overlap
 from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.view import ExternalObjects, ObjectView
@@ -23,7 +23,7 @@ _POLICY_FIELDS = {
 _ROUTES = ("AIGatewayRoute", "HTTPRoute")
 
 
-def validate_same_object(foreign: ForeignObject, rendered: RenderedObjects) -> Iterator[Finding]:
+def validate_same_object(foreign: ForeignObject, rendered: OwnObjects) -> Iterator[Finding]:
     """A finding where the object is rendered too, or made by the controller of one that is."""
     kind, namespace, name = foreign.key
     path = ("metadata", "name")
@@ -34,7 +34,7 @@ def validate_same_object(foreign: ForeignObject, rendered: RenderedObjects) -> I
         yield "W261", path, {"owner": rendered.owner(maker), "maker": maker.key[0], "name": name, "kind": kind}
 
 
-def validate_policy_targets(foreign: ForeignObject, rendered: RenderedObjects) -> Iterator[Finding]:
+def validate_policy_targets(foreign: ForeignObject, rendered: OwnObjects) -> Iterator[Finding]:
     """A finding for each target of a policy that a rendered policy of its kind has too."""
     kind, namespace, _ = foreign.key
     spec = map_at(foreign.body, "spec")

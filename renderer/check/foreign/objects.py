@@ -18,7 +18,7 @@ CLUSTER_KINDS = ("GatewayClass", "Namespace")
 _SHARED = ("", "", "")
 
 
-class RenderedObject(Struct, frozen=True):
+class OwnObject(Struct, frozen=True):
     """A rendered object, as processes exchange it. `owner`: kind, namespace and name of its input, empty where inputs
     share it; `targets`: what a policy or autoscaler acts on; `replicas`: whether it says how many there are.
     """
@@ -29,7 +29,7 @@ class RenderedObject(Struct, frozen=True):
     replicas: bool = False
 
 
-def rendered_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SHARED) -> Iterator[RenderedObject]:
+def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SHARED) -> Iterator[OwnObject]:
     """What is compared of the manifests of an input."""
     for manifest in manifests:
         body = manifest.body
@@ -39,7 +39,7 @@ def rendered_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] 
         if kind == "HorizontalPodAutoscaler":
             targets = [dict(as_map(spec["scaleTargetRef"]))]
         keys = tuple((target_kind(target), namespace, text_at(target, "name")) for target in targets)
-        yield RenderedObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec)
+        yield OwnObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec)
 
 
 def target_kind(reference: Body) -> str:
@@ -50,24 +50,24 @@ def target_kind(reference: Body) -> str:
     return kind_in(text_at(reference, "group"), kind)
 
 
-class RenderedObjects:
+class OwnObjects:
     """All rendered objects of a run, by key, and what makes them."""
 
-    def __init__(self, inputs: Inputs, objects: Sequence[RenderedObject]) -> None:
-        self.objects: Mapping[Key, RenderedObject] = {rendered.key: rendered for rendered in objects}
+    def __init__(self, inputs: Inputs, objects: Sequence[OwnObject]) -> None:
+        self.objects: Mapping[Key, OwnObject] = {rendered.key: rendered for rendered in objects}
         self.names = {rendered.key[2] for rendered in objects}
         self.namespaces = {rendered.key[1] for rendered in objects}
-        self.acting: Mapping[tuple[str, Key], RenderedObject] = {
+        self.acting: Mapping[tuple[str, Key], OwnObject] = {
             (rendered.key[0], target): rendered for rendered in objects for target in rendered.targets
         }
         self.apps: Mapping[tuple[str, str], App] = {(app.namespace, app.name): app for app in inputs.apps}
         self._traffic = {(item.kind, item.namespace, item.name): item for item in inputs.rendered_traffic}
 
-    def input_of(self, rendered: RenderedObject) -> App | TrafficInput | None:
+    def input_of(self, rendered: OwnObject) -> App | TrafficInput | None:
         """The input that makes an object; None where several share it."""
         return self._traffic.get(rendered.owner) or self.apps.get(rendered.owner[1:])
 
-    def owner(self, rendered: RenderedObject) -> str:
+    def owner(self, rendered: OwnObject) -> str:
         """The words for what makes an object, with its place."""
         item = self.input_of(rendered)
         return describe(item) if item else "llmaz, for several apps,"
@@ -110,10 +110,10 @@ def foreign_objects(document: Document, file: ReadableFile, namespace: str, pass
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
         return
-    words = (body.get("apiVersion"), body.get("kind"), metadata.get("name"), metadata.get("namespace") or namespace)
-    if not all(isinstance(word, str) and word for word in words):
+    version, kind, name = body.get("apiVersion"), body.get("kind"), metadata.get("name")
+    space = metadata.get("namespace") or namespace
+    if not (isinstance(version, str) and isinstance(kind, str) and isinstance(name, str) and isinstance(space, str)):
         return
-    version, kind, name, space = map(str, words)
     kind_key = kind_of(version, kind)
     if kind_key in CLUSTER_KINDS:
         space = ""
