@@ -15,7 +15,7 @@ from renderer.api import ClaimedName, ForeignDocument, ForeignFile, Inputs, Scop
 from renderer.check.foreign.autoscalers import validate_autoscaler
 from renderer.check.foreign.collisions import validate_policy_targets, validate_public_names, validate_same_object
 from renderer.check.foreign.kustomizations import Kustomizations
-from renderer.check.foreign.missing_targets import find_missing_targets, is_judged
+from renderer.check.foreign.missing_targets import find_missing_targets, judged_objects
 from renderer.check.foreign.objects import (
     ForeignObject,
     OwnObject,
@@ -49,7 +49,7 @@ def validate_foreign_objects(
     for object_ in others:
         findings += [(object_, finding) for finding in validate_autoscaler(object_, rendered)]
         findings += [(object_, finding) for finding in validate_policy_targets(object_, rendered)]
-    judged = [object_ for object_ in others if is_judged(object_)]
+    judged = judged_objects(others)
     indexed = [*validate_public_names(judged, names)]
     # Of a part of the tree, or of a broken one, not all objects are rendered.
     if not (scope.pruned_paths or inputs.unreadable or inputs.broken or has_errors(problems)):

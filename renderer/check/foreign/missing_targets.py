@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from renderer import schema_validation
 from renderer.api import Inputs
-from renderer.check import validate_object
+from renderer.check import valid_bodies
 from renderer.check.finding import Body, Finding, IndexedFinding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects
 from renderer.check.graph import RULES, ObjectView, declared_objects, validate_graph
@@ -26,12 +26,18 @@ _MADE = {"AIGatewayRoute": "HTTPRoute", "LeaderWorkerSet": "Service"}  # by cont
 _SIMILAR, _SIMILAR_TO_OWN = 0.85, 0.6  # names, in general and of our own kinds
 
 
-def is_judged(foreign: ForeignObject) -> bool:
-    """Whether the graph has rules for the kind of an object, which its schema finds valid."""
-    if foreign.key[0] not in RULES:
-        return False
-    name = schema_validation.name_of(text_at(foreign.body, "apiVersion"), foreign.kind)
-    return schema_validation.has_schema(name) and not any(validate_object(foreign.body))
+def judged_objects(objects: Sequence[ForeignObject]) -> list[ForeignObject]:
+    """The objects that rules of the graph can judge: there are some for their kind, and its schema finds them valid."""
+    by_schema: dict[str, list[ForeignObject]] = {}
+    for foreign in objects:
+        if foreign.key[0] in RULES:
+            name = schema_validation.name_of(text_at(foreign.body, "apiVersion"), foreign.kind)
+            by_schema.setdefault(name, []).append(foreign)
+    valid: set[int] = set()
+    for name, same_kind in by_schema.items():
+        if schema_validation.has_schema(name):
+            valid.update(map(id, valid_bodies(name, [foreign.body for foreign in same_kind], None)))
+    return [foreign for foreign in objects if id(foreign.body) in valid]
 
 
 def find_missing_targets(
