@@ -96,8 +96,7 @@ ERRORS: dict[str, Wording] = {
         "claim flavors with equal limits, or set flavorPolicy: first",
     ),
     "E210": Wording(
-        "passThrough ('{pattern}') copies this {kind} into the output too, and in the cluster nobody reads it, or the "
-        "llmaz operator a second time",
+        "passThrough ('{pattern}') would bring this {kind} to the cluster as well, where {reader}",
         "{hint}",
     ),
     "E211": Wording(

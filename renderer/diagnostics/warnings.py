@@ -237,11 +237,11 @@ WARNINGS: dict[str, Wording] = {
     "W249": Wording("{slots} requests at once share {tokens}{share}", "{hint}"),
     "W260": Wording(
         "{owner} renders this {kind} too",
-        "delete it, or rename one of the two: where both are applied, the one undoes the other; a file that is applied "
-        "nowhere belongs under ignore of RenderConfig",
+        "where both are applied, the one undoes the other: {hint}; a file that is applied nowhere belongs under ignore of "
+        "RenderConfig",
     ),
     "W261": Wording(
-        "{owner} renders the {maker} '{name}', whose controller makes a {kind} of this name", "rename this one"
+        "{owner} renders the {maker} '{name}', whose controller makes the {kind} of this name", "rename this one"
     ),
     "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
     "W263": Wording(

@@ -95,7 +95,11 @@ class InputIndex:
         hint = "move it to a file that no pattern of passThrough matches"
         if kind == "RenderConfig":
             hint = "pass a folder through that does not hold it, as passThrough: [extra]"
-        self.problems.append(make_diagnostic("E210", origin, kind=kind, pattern=pattern, hint=hint))
+        reader = "nobody reads it"
+        if kind in (*_APPS, "OpenModel", "BackendRuntime"):
+            reader += ", or the llmaz operator makes its objects again"
+        words = {"kind": kind, "pattern": pattern, "reader": reader, "hint": hint}
+        self.problems.append(make_diagnostic("E210", origin, **words))
 
     def _add_document(self, file: ReadableFile, document: Document, kind: str, outside: bool) -> None:
         value = document.value

@@ -56,6 +56,8 @@ COMPARED_KINDS = (
     "HorizontalPodAutoscaler",
     "ScaledObject",
     "VerticalPodAutoscaler",
+    "InferenceObjective",
+    "InferenceModelRewrite",
     "List",
 )
 _REFERENCED_SIGNS = (

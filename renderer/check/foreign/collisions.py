@@ -20,6 +20,7 @@ _POLICY_FIELDS = {
     "SecurityPolicy": "allow",
     "BackendTrafficPolicy": "timeouts.streamIdle, retries and tokenLimits",
 }
+_ROUTING = ("AIGatewayRoute", "AIServiceBackend", "Backend", *_POLICY_FIELDS)
 _ROUTES = ("AIGatewayRoute", "HTTPRoute")
 
 
@@ -28,7 +29,11 @@ def validate_same_object(foreign: ForeignObject, rendered: OwnObjects) -> Iterat
     kind, namespace, name = foreign.key
     path = ("metadata", "name")
     if same := rendered.objects.get(foreign.key):
-        words = {"owner": rendered.owner(same), "kind": foreign.kind}
+        item = rendered.input_of(same)
+        hint = "delete this one, or rename one of the two"
+        if kind in _ROUTING and isinstance(item, App):
+            hint = f"delete this one, or set spec.gateway.mode: off in the {item.kind}, and no route is rendered"
+        words = {"owner": rendered.owner(same), "kind": foreign.kind, "hint": hint}
         yield "E211" if foreign.passed else "W260", path, words
     elif maker := rendered.objects.get((_MAKERS.get(kind, ""), namespace, name)):
         yield "W261", path, {"owner": rendered.owner(maker), "maker": maker.key[0], "name": name, "kind": kind}
@@ -45,10 +50,9 @@ def validate_policy_targets(foreign: ForeignObject, rendered: OwnObjects) -> Ite
         rival = rendered.acting.get((kind, (target_kind(reference), namespace, name)))
         if kind.endswith("Policy") and rival and "sectionName" not in reference:
             fields = _POLICY_FIELDS.get(kind)
-            item = rendered.input_of(rival)
-            keep = f", and take {fields} out of the {item.kind} if this one is to stay" if fields and item else ""
+            leave = f", or leave {fields} out there and in RenderConfig, and say it here" if fields else ""
             words = {"owner": rendered.owner(rival), "kind": kind, "target": text_at(reference, "kind"), "name": name}
-            yield "W266", (*path, "name"), {**words, "hint": f"say in the one what the other says{keep}"}
+            yield "W266", (*path, "name"), {**words, "hint": f"delete this one{leave}"}
 
 
 def validate_public_names(objects: Sequence[ForeignObject], names: Sequence[ClaimedName]) -> Iterator[IndexedFinding]:

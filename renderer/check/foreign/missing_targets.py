@@ -75,12 +75,14 @@ class _TargetView(ObjectView):
 
     def missing(self, kind: str, namespace: str, name: str, path: Path, hint: str = "") -> Finding:
         """The finding W265 where the object can only be one of ours; else one that is nobody's concern."""
+        if self._is_disabled(name) or name.encode() in self._others:
+            return "", path, {}
         is_own = kind in _OWN_KINDS or (kind == "Service" and name.endswith(_SUFFIXES))
         near = self._similar(kind, namespace, name, _SIMILAR_TO_OWN if is_own else _SIMILAR)
         if not near and is_own and (spaces := self._namespaces.get((kind, name))):
             near = f"there is one in namespace '{min(spaces)}'"
-        is_gone = is_own and (kind, namespace) in self._names and not self._is_disabled(name)
-        if not (near or is_gone) or name.encode() in self._others:
+        is_gone = is_own and (kind, namespace) in self._names
+        if not (near or is_gone):
             return "", path, {}
         declare = f"if it exists elsewhere, declare it under external of RenderConfig: {kind}/{namespace}/{name}"
         words = {"kind": kind, "name": name, "where": f" in namespace '{namespace}'"}
