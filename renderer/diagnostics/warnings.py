@@ -237,8 +237,8 @@ WARNINGS: dict[str, Wording] = {
     "W249": Wording("{slots} requests at once share {tokens}{share}", "{hint}"),
     "W260": Wording(
         "{owner} renders this {kind} too",
-        "where both are applied, the one undoes the other: {hint}; a file that is applied nowhere belongs under ignore of "
-        "RenderConfig",
+        "where both are applied, the one undoes the other: {hint}; a file that is applied nowhere belongs under ignore "
+        "of RenderConfig",
     ),
     "W261": Wording(
         "{owner} renders the {maker} '{name}', whose controller makes the {kind} of this name", "rename this one"
