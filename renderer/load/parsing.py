@@ -67,15 +67,15 @@ _REFERENCED_SIGNS = (
 )
 # As text: few trees need it, and `re` caches the compiled pattern.
 _COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")\b"
-_NAMES = rb"""name["']?\s*:\s*["']?([^\s"',{}\[\]]+)"""
+_NAMES = rb"""name["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
 _MARK = MARK.encode()
 _OUTSIDE_SIGNS = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
 
 
 class ParsedDocument(NamedTuple):
     """A document as plain values: its position in the file; `kind`: also FOREIGN, UNREFERENCED, DISABLED, and '' for a
-    wrong one;
-    `valid`: whether it has a known kind and fits its schema; `patched`: field → the field of RenderConfig that set it.
+    wrong one; `valid`: whether it has a known kind and fits its schema; `patched`: field → the field of RenderConfig
+    that set it.
     """
 
     position: int

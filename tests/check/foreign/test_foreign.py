@@ -62,6 +62,7 @@ def test_every_kind_that_is_rendered_is_compared() -> None:
         SERVICE,
         SERVICE.replace("kind: Service", "kind:  'Service'").replace("name: chat-lb", 'name: "chat-lb"'),
         '{"kind":"Service","metadata":{"namespace":"llm","name":"chat-lb"},"apiVersion":"v1"}',
+        SERVICE.replace("name: chat-lb", "name: &name chat-lb"),
         f"a: 1\n---\n{SERVICE}",
         "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Service, metadata: {name: chat-lb}}]",
     ],
