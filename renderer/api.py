@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
-from renderer.source.tree import DISK, FileSystem, InputTree
+from renderer.source.tree import DISK, FileSystem, InputTree, ReadableFile
 from renderer.yamlio import Document
 
 if TYPE_CHECKING:
@@ -223,15 +223,40 @@ def minor(version: str) -> int:
     return int(number) if major == "1" and number.isdigit() else 0
 
 
+class ForeignDocument(Struct, frozen=True):
+    """A document of another kind that may be beside a rendered object, or act on one, and its file."""
+
+    document: Document
+    file: ReadableFile
+
+
+class ForeignFile(Struct, frozen=True):
+    """A file that is not parsed, since none of our kinds is in it. `names`: the names that stand in it."""
+
+    file: ReadableFile
+    names: Set[bytes]
+
+
+class ClaimedName(Struct, frozen=True):
+    """A public name that a rendered route has. `gateway`: namespace and name; `hostnames`: empty for all hosts."""
+
+    gateway: tuple[str, str]
+    hostnames: tuple[str, ...]
+    model: str
+    owner: App | TrafficInput
+
+
 class Inputs(Struct, frozen=True, eq=False):
     """All input of a run.
 
     `models`, `runtimes`, `loaders`, `pickers`: by name, the user's before presets, which are parsed on first access.
     `definitions`: the user's models and runtimes below PATHS. `broken`: by kind and name, invalid documents.
     `unreadable`: whether documents may be missing. `foreign`: the number of documents of other kinds;
-    `foreign_objects`: those that routes may refer to, unchecked. `traffic`: ModelRoutes and InferenceModels;
-    `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that
-    the environment deletes. `parsed_files`: by file name and whether it lies outside PATHS, for RenderOptions.
+    `foreign_objects`: those that routes may refer to, unchecked; `foreign_documents`, `foreign_files`: those below
+    PATHS that rendered objects are compared with. `traffic`: ModelRoutes and InferenceModels; `outside_apps`: apps
+    outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that the environment
+    deletes; `disabled_names`: those of them, where they have one. `parsed_files`: by file name and whether it lies
+    outside PATHS, for RenderOptions.
     """
 
     config: RenderConfig
@@ -246,10 +271,13 @@ class Inputs(Struct, frozen=True, eq=False):
     unreadable: bool
     foreign: int
     foreign_objects: tuple[Any, ...] = ()
+    foreign_documents: tuple[ForeignDocument, ...] = ()
+    foreign_files: tuple[ForeignFile, ...] = ()
     traffic: tuple[TrafficInput, ...] = ()
     outside_apps: tuple[App, ...] = ()
     pickers: Mapping[str, Document] = {}
     disabled: int = 0
+    disabled_names: Set[str] = frozenset()
     parsed_files: Mapping[tuple[str, bool], Any] = {}
 
     @property

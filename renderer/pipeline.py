@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from operator import add
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +20,9 @@ from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, SharedNeed, SharedPlan
 from renderer.result import Changes, Part, RenderResult, merge_results
+
+if TYPE_CHECKING:
+    from renderer.check.foreign import OwnObject
 
 Reader = Callable[[Scope], tuple[Inputs, list[Diagnostic]]]  # `load.inputs`, or a replacement
 Result = TypeVar("Result")
@@ -49,12 +52,15 @@ def write(result: RenderResult) -> None:
 
 
 class Run(Struct, frozen=True):
-    """What all items of an environment share. `output`: the folder that files are compared with, if any."""
+    """What all items of an environment share. `output`: the folder that files are compared with, if any;
+    `compares_foreign`: whether foreign objects are compared with the rendered ones.
+    """
 
     scope: Scope
     context: resolve.RunContext
     external: check.ExternalObjects
     output: OutputFolder | None
+    compares_foreign: bool
 
 
 class Rendered(Struct, frozen=True):
@@ -76,7 +82,8 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     context, outside = resolve.run_context(inputs), check.external_objects(inputs)
     problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
 
-    run = Run(scope, context, outside, OutputFolder(scope.folder) if options.compares else None)
+    compares_foreign = bool(inputs.foreign_documents or inputs.foreign_files) and options.reused is None
+    run = Run(scope, context, outside, OutputFolder(scope.folder) if options.compares else None, compares_foreign)
     rendered_items, textless_items, reused_parts = split_items(inputs, options)
     textless_parts = workers.run(partial(render_items, run, textless=True), textless_items)
     parts = [*workers.run(partial(render_items, run), rendered_items), *textless_parts, *reused_parts]
@@ -95,6 +102,8 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     )
     problems += [*resolve.route_conflicts(inputs, needs), *shared_problems, *common_problems]
     problems += [problem for rendered in shared for problem in rendered.problems]
+
+    problems += validate_foreign_objects(run, inputs, parts, shared, problems) if compares_foreign else ()
 
     problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
     if options.kubeconform and not has_errors(problems, options.strict):
@@ -115,6 +124,29 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
         changes=[Changes(scope.folder, changed, [*leftovers.stale, *leftovers.temporary])],
         textless_parts=textless_parts,
     )
+
+
+def validate_foreign_objects(
+    run: Run, inputs: Inputs, parts: Sequence[Part], shared: Sequence[Rendered], problems: Sequence[Diagnostic]
+) -> list[Diagnostic]:
+    """The diagnostics about foreign objects beside the rendered ones."""
+    from renderer.check import foreign  # few runs need it
+
+    objects = [compared for part in parts for compared in part.compared]
+    objects += [compared for rendered in shared for compared in foreign.own_objects(rendered.manifests)]
+    names = resolve.claimed_names(inputs, {need for part in parts for need in part.needs})
+    return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems)
+
+
+def compared_objects(apps: Sequence[App | TrafficInput], rendered: Sequence[Rendered]) -> list[OwnObject]:
+    """The rendered objects of apps and traffic, as foreign ones are compared with them."""
+    from renderer.check import foreign  # few runs need it
+
+    return [
+        compared
+        for item, app in zip(apps, rendered, strict=True)
+        for compared in foreign.own_objects(app.manifests, unchanged_items.item_key(item))
+    ]
 
 
 def split_items(inputs: Inputs, options: RenderOptions) -> tuple[list[Item], list[Item], Sequence[Part]]:
@@ -140,7 +172,8 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
     objects = 0
-    for app in render_apps(run, apps, textless=textless):
+    rendered = render_apps(run, apps, textless=textless)
+    for app in rendered:
         problems += app.problems
         needs.update(app.needs)
         if app.texts:
@@ -150,7 +183,8 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
             if options.texts or options.write:
                 pairs = zip(app.texts, compared, strict=True)
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
-    return Part(problems, states, [] if textless else texts, objects, needs)
+    own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
+    return Part(problems, states, [] if textless else texts, objects, needs, own_objects)
 
 
 def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[OpenModel | BackendRuntime]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,10 +14,14 @@ from renderer.output import foreign_files, manifest_files
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import SharedNeed
 
+if TYPE_CHECKING:
+    from renderer.check.foreign import OwnObject
+
 
 class Part(Struct, frozen=True):
     """The results of a chunk of items. `states`: path and state (new, same, changed or foreign) of each file; `texts`:
-    the files that are returned or written; `objects`: their number; `needs`: the shared objects that they need.
+    the files that are returned or written; `objects`: their number; `needs`: the shared objects that they need;
+    `compared`: the objects, where foreign ones are compared with them.
     """
 
     problems: Sequence[Diagnostic]
@@ -24,6 +29,7 @@ class Part(Struct, frozen=True):
     texts: Sequence[OutputFile]
     objects: int
     needs: Set[SharedNeed]
+    compared: Sequence[OwnObject] = ()
 
 
 class Changes(Struct, frozen=True):

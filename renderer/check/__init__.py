@@ -55,6 +55,7 @@ __all__ = [
     "manifest_validator",
     "precompile_rules",
     "reporting_write_errors",
+    "valid_bodies",
     "validate_documents",
     "validate_manifests",
     "without_nulls",
@@ -96,7 +97,7 @@ def precompile_rules(scope: Scope) -> None:
     if process_count(len(scope.tree.files)) > 1:
         targets = component_versions.target_versions(scope.config.get("targets") or {})
         for version, kind in _COMMON_KINDS:
-            _valid_bodies(schema_validation.name_of(version, kind), (), targets)
+            valid_bodies(schema_validation.name_of(version, kind), (), targets)
 
 
 def external_objects(inputs: Inputs) -> ExternalObjects:
@@ -138,14 +139,14 @@ def manifest_validator(
     for (version, kind), bodies in kinds.items():
         valid: Sequence[Body] = ()
         with suppress(Exception):  # raised again when the body is validated alone, where its file is known
-            valid = _valid_bodies(schema_validation.name_of(version, kind), bodies, external.targets)
+            valid = valid_bodies(schema_validation.name_of(version, kind), bodies, external.targets)
         if len(valid) < len(bodies):
             doubtful.update(map(id, bodies))
             doubtful.difference_update(map(id, valid))
     return partial(validate_manifests, external=external, doubtful=doubtful)
 
 
-def _valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions.TargetVersions | None) -> list[Body]:
+def valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions.TargetVersions | None) -> list[Body]:
     """Those of the bodies, all of the kind of one schema, without findings of `validate_object`."""
     too_new = targets.too_new_schema(name) if targets else None
     valid = schema_validation.valid_values(name, bodies, too_new.schema if too_new else "")

@@ -95,6 +95,14 @@ ERRORS: dict[str, Wording] = {
         "the flavors {names} have different limits or sizes, so one pod cannot run on each",
         "claim flavors with equal limits, or set flavorPolicy: first",
     ),
+    "E210": Wording(
+        "passThrough ('{pattern}') would bring this {kind} to the cluster as well, where {reader}",
+        "{hint}",
+    ),
+    "E211": Wording(
+        "passThrough copies this {kind} into the output, and {owner} renders it as well",
+        "leave one of the two out, or rename it: where both are applied, the one undoes the other",
+    ),
     "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "E215": Wording(

@@ -269,6 +269,35 @@ WARNINGS: dict[str, Wording] = {
         "'{name}' has the port {port} of '{other}': the containers of a pod share its ports, so one cannot listen",
         "give one of them another port",
     ),
+    "W260": Wording(
+        "{owner} renders this {kind} too",
+        "where both are applied, the one undoes the other: {hint}; a file that is applied nowhere belongs under ignore "
+        "of RenderConfig",
+    ),
+    "W261": Wording(
+        "{owner} renders the {maker} '{name}', whose controller makes the {kind} of this name", "rename this one"
+    ),
+    "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
+    "W263": Wording(
+        "{owner} renders an autoscaler for the LeaderWorkerSet '{name}' already, and two of them fight",
+        "delete this one, and say what it scales on in spec.elasticConfig there",
+    ),
+    "W264": Wording(
+        "{owner} renders the LeaderWorkerSet '{name}' with a number of replicas, which each sync sets back",
+        "{hint}",
+    ),
+    "W265": Wording(
+        "there is no {kind} '{name}'{where}: no input renders it, and no file of the tree holds it",
+        "{hint}",
+    ),
+    "W266": Wording(
+        "{owner} renders a {kind} for the same {target} '{name}', and only the older one of the two acts",
+        "{hint}",
+    ),
+    "W267": Wording(
+        "{owner} has the public name '{model}' on the Gateway {gateway} too, so one of the two routes gets no request",
+        "{hint}",
+    ),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),

@@ -11,8 +11,8 @@ from msgspec import Struct
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, naming_file
 from renderer.diagnostics.rule import read_error
-from renderer.json_values import list_at, maps_at, texts_at
 from renderer.source import tree
+from renderer.source.kustomizations import KUSTOMIZATIONS, part_paths, resource_paths
 from renderer.yamlio import Document
 
 _VERSION = re.compile(rb"apiVersion[\"']?[ \t]*:")
@@ -39,7 +39,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
     wanted = {os.path.abspath(path) for path in paths}
     parts = _parts_of_kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
     for file in input_tree.files:
-        if file.path not in wanted and os.path.basename(file.path) in tree.KUSTOMIZATIONS:
+        if file.path not in wanted and os.path.basename(file.path) in KUSTOMIZATIONS:
             continue
         if file.path not in wanted and file.path in parts:
             manifests.patches.append(file.name)
@@ -86,7 +86,7 @@ def _kustomizations_above(base: str, paths: Sequence[str]) -> Iterator[tree.Inpu
         folder = os.path.abspath(path)
         while folder != base and folder != os.path.dirname(folder):
             folder = os.path.dirname(folder)
-            for name in tree.KUSTOMIZATIONS:
+            for name in KUSTOMIZATIONS:
                 if os.path.isfile(file := os.path.join(folder, name)):
                     yield tree.InputFile(os.path.relpath(file), name, file)
 
@@ -101,23 +101,8 @@ def _parts_of_kustomizations(kustomizations: Sequence[tree.InputFile]) -> set[st
         except OSError:
             continue  # kustomize cannot read it either
 
-        def full(name: str, folder: str = os.path.dirname(file.path)) -> str:
-            return os.path.normpath(os.path.join(folder, name))
-
+        folder = os.path.dirname(file.path)
         for document in documents:
-            resources.update(map(full, texts_at(document.value, "resources")))
-            parts.update(map(full, _part_names(document.value)))
+            resources |= resource_paths(document.value, folder)
+            parts |= part_paths(document.value, folder)
     return parts - resources
-
-
-def _part_names(kustomization: object) -> Iterator[str]:
-    """What a kustomization names as a part of it; among them inline patches, which are no names."""
-    for field in ("patchesStrategicMerge", "configurations", "transformers", "generators", "validators"):
-        yield from texts_at(kustomization, field)
-    for field in ("patches", "patchesJson6902", "replacements"):
-        yield from (str(entry["path"]) for entry in maps_at(kustomization, field) if "path" in entry)
-    for field in ("configMapGenerator", "secretGenerator"):
-        for generator in maps_at(kustomization, field):
-            yield from (name.rpartition("=")[2] for name in texts_at(generator, "files"))
-    for chart in maps_at(kustomization, "helmCharts"):
-        yield from map(str, (chart.get("valuesFile", ""), *list_at(chart, "additionalValuesFiles")))

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from renderer import yamlio
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderConfig, TrafficInput
-from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.api import (
+    App,
+    BackendRuntime,
+    ForeignDocument,
+    ForeignFile,
+    Inputs,
+    OpenModel,
+    RenderConfig,
+    TrafficInput,
+)
+from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
-from renderer.load.parsing import DISABLED, FOREIGN, ParsedFile
+from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
 from renderer.load.preset_files import PresetMapping, preset
 from renderer.load.validation import KINDS, check
-from renderer.source.tree import DISK, FileSystem, ReadableFile
+from renderer.source.tree import DISK, FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
 
 _APPS = ("Playground", "Service")
@@ -42,7 +51,11 @@ class InputIndex:
         self.traffic: list[TrafficInput] = []
         self.outside_apps: list[App] = []
         self.foreign_objects: list[object] = []
+        self.foreign_documents: list[ForeignDocument] = []
+        self.foreign_files: list[ForeignFile] = []
+        self.passed_through = [(pattern, glob(pattern)) for pattern in config.get("passThrough") or ()]
         self.disabled = 0
+        self.disabled_names: set[str] = set()
         self.namespace = config.get("namespace") or "default"
 
     def add(self, file: ReadableFile, parsed_file: ParsedFile, *, outside: bool = False) -> None:
@@ -52,21 +65,41 @@ class InputIndex:
         self.problems += parsed_file.problems
         self.foreign += parsed_file.foreign
         self.unreadable |= parsed_file.unreadable
+        self.foreign_files += [ForeignFile(file, parsed_file.names)] if parsed_file.names else []
+        patterns = () if outside else self.passed_through
+        pattern = next((text for text, expression in patterns if expression.fullmatch(file.key)), "")
+        if pattern and file.path == self.config_path:
+            self._refuse_to_pass(Origin(self.config.document, ("kind",)), "RenderConfig", pattern)
         values = ((parsed.position, parsed.value) for parsed in parsed_file.documents)
         documents = yamlio.documents(file.name, parsed_file.data, values)
         for document, parsed in zip(documents, parsed_file.documents, strict=True):
             value, kind = parsed.value, parsed.kind
-            if self.environment and kind != FOREIGN and isinstance(value, dict):
+            if kind in (FOREIGN, UNREFERENCED):
+                self.foreign_objects += [value] if kind == FOREIGN else []
+                self.foreign_documents += [] if outside else [ForeignDocument(document, file)]
+                continue
+            if pattern and kind and kind != "RenderConfig":
+                self._refuse_to_pass(document.origin("kind"), str(document.value.get("kind")), pattern)
+            if self.environment and isinstance(value, dict):
                 self.patchable.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
                 document = self.environment.with_origins(document, parsed.patched)
-            if kind == FOREIGN:
-                self.foreign_objects.append(value)
-            elif kind == DISABLED:
+            if kind == DISABLED:
                 self.disabled += not outside
+                self.disabled_names.add(str(document.value["metadata"].get("name") or ""))
             elif parsed.valid:
                 self._add_document(file, document, kind, outside)
             elif isinstance(value, dict):
                 self._add_invalid(file, document, str(value.get("kind")))
+
+    def _refuse_to_pass(self, origin: Origin, kind: str, pattern: str) -> None:
+        hint = "move it to a file that no pattern of passThrough matches"
+        if kind == "RenderConfig":
+            hint = "pass a folder through that does not hold it, as passThrough: [extra]"
+        reader = "nobody reads it"
+        if kind in (*_APPS, "OpenModel", "BackendRuntime"):
+            reader += ", or the llmaz operator makes its objects again"
+        words = {"kind": kind, "pattern": pattern, "reader": reader, "hint": hint}
+        self.problems.append(make_diagnostic("E210", origin, **words))
 
     def _add_document(self, file: ReadableFile, document: Document, kind: str, outside: bool) -> None:
         value = document.value
@@ -175,9 +208,12 @@ class InputIndex:
             unreadable=self.unreadable,
             foreign=self.foreign,
             foreign_objects=tuple(self.foreign_objects),
+            foreign_documents=tuple(self.foreign_documents),
+            foreign_files=tuple(self.foreign_files),
             traffic=tuple(self.traffic),
             outside_apps=tuple(self.outside_apps),
             disabled=self.disabled,
+            disabled_names=self.disabled_names - {""},
         )
 
 

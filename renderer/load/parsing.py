@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from codecs import utf_16_be_encode, utf_16_le_encode, utf_32_be_encode, utf_32_le_encode
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -37,15 +38,44 @@ REFERENCED_GROUPS = (
     "inference.networking.x-k8s.io",
 )
 FOREIGN = "~"  # in place of a kind: a foreign object
+UNREFERENCED = "~~"  # in place of a kind: a foreign object that no route refers to
 DISABLED = "-"  # in place of a kind: deleted by the environment, or invalid outside PATHS; only its name is kept
-_REFERENCED_SIGNS = (*(f"{group}/".encode() for group in REFERENCED_GROUPS), b"kind: Secret")
+_AI_GATEWAY_GROUP = "aigateway.envoyproxy.io"
+# Kinds of other groups that are rendered, that act on what is, or that hold others.
+COMPARED_KINDS = (
+    "LeaderWorkerSet",
+    "Service",
+    "ConfigMap",
+    "PodDisruptionBudget",
+    "PodMonitor",
+    "Deployment",
+    "StatefulSet",
+    "ServiceAccount",
+    "Role",
+    "RoleBinding",
+    "HorizontalPodAutoscaler",
+    "ScaledObject",
+    "VerticalPodAutoscaler",
+    "InferenceObjective",
+    "InferenceModelRewrite",
+    "List",
+)
+_REFERENCED_SIGNS = (
+    *(f"{group}/".encode() for group in (*REFERENCED_GROUPS, _AI_GATEWAY_GROUP)),
+    b"kind: Secret",
+    b"LeaderWorkerSet",  # also as what an autoscaler targets
+)
+# As text: few trees need it, and `re` caches the compiled pattern.
+_COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")\b"
+_NAMES = rb"""name["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
 _MARK = MARK.encode()
 _OUTSIDE_SIGNS = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
 
 
 class ParsedDocument(NamedTuple):
-    """A document as plain values: its position in the file; `kind`: also FOREIGN, DISABLED, and '' for a wrong one;
-    `valid`: whether it has a known kind and fits its schema; `patched`: field → the field of RenderConfig that set it.
+    """A document as plain values: its position in the file; `kind`: also FOREIGN, UNREFERENCED, DISABLED, and '' for a
+    wrong one; `valid`: whether it has a known kind and fits its schema; `patched`: field → the field of RenderConfig
+    that set it.
     """
 
     position: int
@@ -57,7 +87,8 @@ class ParsedDocument(NamedTuple):
 
 class ParsedFile(NamedTuple):
     """A file as plain values. `data`: its bytes, empty without documents to use; `foreign`: the number of foreign
-    documents; `unreadable`: whether documents may be missing.
+    documents; `unreadable`: whether documents may be missing; `names`: of a file that is not parsed, and may hold
+    objects like the rendered ones, the names that stand in it.
     """
 
     data: bytes
@@ -65,6 +96,7 @@ class ParsedFile(NamedTuple):
     documents: Sequence[ParsedDocument]
     problems: Sequence[Diagnostic]
     unreadable: bool
+    names: Set[bytes] = frozenset()
 
 
 def parse_file(file: ReadableFile, outside: bool = False, environment: Environment | None = None) -> ParsedFile:
@@ -86,8 +118,11 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         return ParsedFile(b"", 0, [], [read_error(file.name, error)], True)
     may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
     may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
-    if data.startswith(_MARK) or not (may_be_ours or may_be_referenced):
+    if data.startswith(_MARK):
         return ParsedFile(b"", int(not outside), [], [], False)
+    if not (may_be_ours or may_be_referenced):
+        names = frozenset(re.findall(_NAMES, data)) if not outside and re.search(_COMPARED, data) else frozenset()
+        return ParsedFile(b"", int(not outside), [], [], False, names)
     documents, problems = yamlio.parse(file.name, data)
     if may_be_referenced and problems:  # syntax errors of a foreign file are not reported
         return ParsedFile(b"", int(not outside), [], [], False)
@@ -99,8 +134,11 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         kind = kind_of(document, document_problems)
         if kind is None or (outside and _kind(document.value) not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
-            if _group(document.value) in REFERENCED_GROUPS or _kind(document.value) == "Secret":
+            group, name = _group(document.value), _kind(document.value)
+            if group in REFERENCED_GROUPS or name == "Secret":
                 parsed.append(ParsedDocument(document.index, document.value, FOREIGN, False))
+            elif not outside and (group == _AI_GATEWAY_GROUP or name in COMPARED_KINDS):
+                parsed.append(ParsedDocument(document.index, document.value, UNREFERENCED, False))
             continue
         sources: Sequence[tuple[Path, Path]] = ()
         if environment and kind:

@@ -27,7 +27,7 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, option_list_choice, versions
 from renderer.resolve.flavors import accelerates
 from renderer.resolve.gateway import pools, public_names, route_backends, routing
-from renderer.resolve.gateway.public_names import route_conflicts
+from renderer.resolve.gateway.public_names import claimed_names, route_conflicts
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
@@ -171,6 +171,7 @@ __all__ = [
     "accelerates",
     "adapter_metric_name",
     "app_placements",
+    "claimed_names",
     "flavor_origin",
     "name_conflicts",
     "plan",

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from renderer import patterns
 from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
+from renderer.source.kustomizations import KUSTOMIZATIONS
 from renderer.source.paths import CONFIG as CONFIG
 from renderer.source.paths import MAX_BYTES as MAX_BYTES
 from renderer.source.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
 
 SUFFIXES = (".yaml", ".yml", ".json")
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 class InputFile(Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
 from renderer.check.finding import Body
@@ -15,7 +17,7 @@ from renderer.wellknown import (
 
 
 class RouteMatch(Struct, frozen=True):
-    """One match of one rule of an AIGatewayRoute on one parent.
+    """One match of one rule of a route on one parent.
 
     `section`: the listener, '' for all; `hostnames`: as the listeners narrow them; `model`: '' without an exact match;
     `other_headers`: the other headers that are matched; `route`: namespace/name; `path`: of the model's name; `index`:
@@ -35,11 +37,11 @@ class RouteMatch(Struct, frozen=True):
     has_hostnames: bool = True
 
 
-def route_matches(view: ObjectView) -> list[RouteMatch]:
-    """The matches of all AIGatewayRoutes of a set, in its order."""
+def route_matches(view: ObjectView, kinds: Collection[str] = ("AIGatewayRoute",)) -> list[RouteMatch]:
+    """The matches of all routes of these kinds in a set, in its order."""
     matches = []
     for index, (kind, namespace, name) in enumerate(view.keys):
-        if kind != "AIGatewayRoute":
+        if kind not in kinds:
             continue
         spec = map_at(view.objects[kind, namespace, name], "spec")
         hostnames = tuple(as_texts(spec.get("hostnames")))

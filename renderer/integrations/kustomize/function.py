@@ -59,7 +59,8 @@ def _render_objects(
     """The rendered objects, sorted by file, and diagnostics. Raises RenderError."""
     options = replace(options, file_system=tree, skipped_keys=("paths",), texts=True, allow_empty=True)
     result = render(for_one_environment(options, "llmaz kustomize"))
-    problems = list(result.problems)
+    # Of the same objects among the items E736 speaks.
+    problems = [problem for problem in result.problems if request.paths is not None or problem.code != "W260"]
     objects: list[Item] = []
     if has_errors(problems, options.strict):
         return objects, problems

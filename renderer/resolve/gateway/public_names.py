@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from renderer.api import App, Inputs, TrafficInput
+from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.plan import SharedNeed
 from renderer.resolve.gateway import settings
@@ -69,6 +69,32 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
     return diagnostics.problems
 
 
+def claimed_names(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[ClaimedName]:
+    """The public names of this run's routes, each with all hosts that its route has."""
+    owners = _owners(inputs)
+    claims = []
+    for need in needs:
+        if need.kind == PUBLIC_NAME:
+            fact = RouteFact((need.namespace, need.name), *need.fact.split(_SEPARATOR, 5))
+            hosts = fact.hostnames.split(",") if fact.hostnames else _gateway_hosts(inputs, fact.namespace)
+            claims.append(ClaimedName(fact.gateway, tuple(hosts), fact.model, owners[fact.owner]))
+    return claims
+
+
+def _gateway_hosts(inputs: Inputs, namespace: str) -> Sequence[str]:
+    hosts: Sequence[str] = settings.read_gateway_settings(inputs.config, namespace).get("hostnames") or ()
+    return hosts
+
+
+def _owners(inputs: Inputs) -> dict[tuple[str, str, str], App | TrafficInput]:
+    """What may claim a public name, by RouteFact.owner."""
+    owners: dict[tuple[str, str, str], App | TrafficInput] = {(app.namespace, "", app.name): app for app in inputs.apps}
+    return owners | {
+        (traffic_input.namespace, traffic_input.kind, traffic_input.name): traffic_input
+        for traffic_input in inputs.rendered_traffic
+    }
+
+
 def _contested_claims(claims: Iterable[SharedNeed]) -> list[RouteFact]:
     """The claims of a public name or of a route that others claim too, sorted."""
     first_claims: dict[tuple[object, str], RouteFact] = {}
@@ -84,13 +110,7 @@ def _contested_claims(claims: Iterable[SharedNeed]) -> list[RouteFact]:
 
 def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: Collector) -> None:
     """Errors for claims of one public name on hosts in common, and for routes that two inputs would create."""
-    owners: dict[tuple[str, str, str], App | TrafficInput] = {
-        (app.namespace, "", app.name): app for app in inputs.apps
-    } | {
-        (traffic_input.namespace, traffic_input.kind, traffic_input.name): traffic_input
-        for traffic_input in inputs.traffic
-        if not traffic_input.outside
-    }
+    owners = _owners(inputs)
     claims_by_name: dict[tuple[tuple[str, str], str], list[RouteFact]] = {}
     objects: dict[tuple[str, str], RouteFact] = {}
     for fact in facts:

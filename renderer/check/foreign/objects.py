@@ -1,0 +1,122 @@
+"""The two sides that are compared: rendered objects, and foreign ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer.api import App, Inputs, TrafficInput
+from renderer.check.finding import Body
+from renderer.check.graph.view import Key, kind_in, kind_of
+from renderer.json_values import as_map, maps_at, text_at
+from renderer.plan import Manifest
+from renderer.source.tree import ReadableFile
+from renderer.yamlio import Document
+
+CLUSTER_KINDS = ("GatewayClass", "Namespace")
+_SHARED = ("", "", "")
+
+
+class OwnObject(Struct, frozen=True):
+    """A rendered object, as processes exchange it. `owner`: kind, namespace and name of its input, empty where inputs
+    share it; `targets`: what a policy or autoscaler acts on; `replicas`: whether it says how many there are.
+    """
+
+    key: Key
+    owner: tuple[str, str, str]
+    targets: tuple[Key, ...] = ()
+    replicas: bool = False
+
+
+def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SHARED) -> Iterator[OwnObject]:
+    """What is compared of the manifests of an input."""
+    for manifest in manifests:
+        body = manifest.body
+        metadata, spec = body["metadata"], as_map(body.get("spec"))
+        kind, namespace = kind_of(body["apiVersion"], body["kind"]), metadata.get("namespace", "")
+        targets = maps_at(spec, "targetRefs")
+        if kind == "HorizontalPodAutoscaler":
+            targets = [dict(as_map(spec["scaleTargetRef"]))]
+        keys = tuple((target_kind(target), namespace, text_at(target, "name")) for target in targets)
+        yield OwnObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec)
+
+
+def target_kind(reference: Body) -> str:
+    """The kind, as in Keys, that a policy or an autoscaler refers to."""
+    kind = text_at(reference, "kind")
+    if "apiVersion" in reference:
+        return kind_of(text_at(reference, "apiVersion"), kind)
+    return kind_in(text_at(reference, "group"), kind)
+
+
+class OwnObjects:
+    """All rendered objects of a run, by key, and what makes them."""
+
+    def __init__(self, inputs: Inputs, objects: Sequence[OwnObject]) -> None:
+        self.objects: Mapping[Key, OwnObject] = {rendered.key: rendered for rendered in objects}
+        self.names = {rendered.key[2] for rendered in objects}
+        self.namespaces = {rendered.key[1] for rendered in objects}
+        self.acting: Mapping[tuple[str, Key], OwnObject] = {
+            (rendered.key[0], target): rendered for rendered in objects for target in rendered.targets
+        }
+        self.apps: Mapping[tuple[str, str], App] = {(app.namespace, app.name): app for app in inputs.apps}
+        self._traffic = {(item.kind, item.namespace, item.name): item for item in inputs.rendered_traffic}
+
+    def input_of(self, rendered: OwnObject) -> App | TrafficInput | None:
+        """The input that makes an object; None where several share it."""
+        return self._traffic.get(rendered.owner) or self.apps.get(rendered.owner[1:])
+
+    def owner(self, rendered: OwnObject) -> str:
+        """The words for what makes an object, with its place."""
+        item = self.input_of(rendered)
+        return describe(item) if item else "llmaz, for several apps,"
+
+
+def describe(item: App | TrafficInput) -> str:
+    """The words for an input: kind, name and place."""
+    file, line, _ = item.origin("metadata", "name").place
+    return f"the {item.kind} '{item.name}' in {file}:{line}"
+
+
+class ForeignObject(Struct, frozen=True):
+    """A foreign object. `body`: with the namespace that it gets where it names none; `passed`: whether its file is
+    passed through.
+    """
+
+    key: Key
+    body: Body
+    document: Document
+    file: ReadableFile
+    passed: bool
+
+    @property
+    def kind(self) -> str:
+        """The kind as its author wrote it."""
+        return text_at(self.body, "kind")
+
+
+def foreign_objects(document: Document, file: ReadableFile, namespace: str, passed: bool) -> Iterator[ForeignObject]:
+    """The objects of a document: one, the items of a List, or none where it is no object, or only a patch of one.
+    `namespace`: of those that name none.
+    """
+    body: object = document.value
+    if not isinstance(body, dict) or "$patch" in body:
+        return
+    if body.get("kind") == "List" and isinstance(body.get("items"), list):
+        for item in document.parts("items"):
+            yield from foreign_objects(item, file, namespace, passed)
+        return
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict):
+        return
+    version, kind, name = body.get("apiVersion"), body.get("kind"), metadata.get("name")
+    space = metadata.get("namespace") or namespace
+    if not (isinstance(version, str) and isinstance(kind, str) and isinstance(name, str) and isinstance(space, str)):
+        return
+    kind_key = kind_of(version, kind)
+    if kind_key in CLUSTER_KINDS:
+        space = ""
+    elif not metadata.get("namespace"):
+        body = {**body, "metadata": {**metadata, "namespace": space}}
+    yield ForeignObject((kind_key, space, name), body, document, file, passed)
