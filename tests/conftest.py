@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -22,6 +23,10 @@ from syrupy.types import SerializedData, SnapshotIndex
 
 from renderer import cli
 from tests.paths import TESTS
+
+# No test fails because the machine is busy.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 _SUMMARY = re.compile(
     r"(?P<apps>[\d,]+) apps?, (?P<objects>[\d,]+) objects? → (?P<folder>.+)/: "
