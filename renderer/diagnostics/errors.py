@@ -273,7 +273,7 @@ ERRORS: dict[str, Wording] = {
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "E432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
-    "E433": Wording("{of}: the option '{option}' needs a value", "write it as the next item of the list"),
+    "E433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
     "E434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "keep one of them"),
     "E435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "E436": Wording(

@@ -66,7 +66,7 @@ class InputIndex:
             elif parsed.valid:
                 self._add_document(file, document, kind, outside)
             elif isinstance(value, dict):
-                self._add_invalid(file, document, str(value.get("kind")))
+                self._add_invalid(file, document, kind)
 
     def _add_document(self, file: ReadableFile, document: Document, kind: str, outside: bool) -> None:
         value = document.value

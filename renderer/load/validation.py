@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from renderer import schema_validation
+from renderer import schema_validation, suggestions
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
 from renderer.load.deprecated_names import DEPRECATED_FIELDS
 from renderer.yamlio import Document
@@ -60,7 +60,7 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
                 make_diagnostic("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
             )
         else:
-            hint = "kind Model of old releases is OpenModel now" if kind == "Model" else suggestion(kind, list(KINDS))
+            hint = "write kind: OpenModel, as Model is called now" if kind == "Model" else suggestion(kind, list(KINDS))
             problems.append(make_diagnostic("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
         return ""
     if isinstance(kind, str) and kind in KINDS and (kind != "Service" or "llmaz" in (group or "")):
@@ -74,6 +74,29 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
             problems.append(make_diagnostic("E212", origin, version=version, kind=kind, right=KINDS[kind]))
         return ""
     return _list_kind(document, value.get("items"), ("items",), problems) if kind == "List" else None
+
+
+def intended_kind(value: object) -> str:
+    """The kind of ours that a document with a wrong kind or version is meant to be; '' where nobody can tell."""
+    kind, version = (value.get("kind"), value.get("apiVersion")) if isinstance(value, dict) else (None, None)
+    if not isinstance(kind, str):
+        return ""
+    if kind in KINDS:
+        return kind
+    if version == KINDS["OpenModel"]:
+        return "OpenModel"  # the only kind of its group
+    names = {name.lower(): name for name in KINDS}
+    return names.get(suggestions.closest(kind.lower(), [*names], 0.6), "")
+
+
+def check_intended(document: Document) -> list[Diagnostic]:
+    """The violations of the schema of the intended kind, in a document of our groups with a wrong kind or version."""
+    version = document.value.get("apiVersion") if isinstance(document.value, dict) else None
+    kind = intended_kind(document.value)
+    if not kind or not isinstance(version, str) or version.partition("/")[0] not in (*GROUPS, _INFERENCE_GROUP):
+        return []
+    wrong = {document.origin(field).place for field in ("kind", "apiVersion")}
+    return [problem for problem in check(document, kind) if (problem.file, problem.line, problem.column) not in wrong]
 
 
 def _is_inference_model(kind: object) -> bool:
