@@ -131,6 +131,17 @@ def spec_default(kind: str, *path: str) -> object:
     return node["default"]
 
 
+def schema_at(name: str, path: Path) -> Mapping[str, Any]:
+    """The part of a schema for the field at `path`, without what its conditions add; empty where it has none."""
+    node: Any = read_schema(name)
+    for part in path:
+        node = node.get("items") if isinstance(part, int) else (node.get("properties") or {}).get(part)
+        if not isinstance(node, dict):
+            return {}
+    known: Mapping[str, Any] = node
+    return known
+
+
 def has_schema(name: str) -> bool:
     """Whether the schema exists."""
     try:

@@ -116,6 +116,7 @@ ERRORS: dict[str, Wording] = {
     "E226": Wording(
         "a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"
     ),
+    "E227": Wording("the field '{word}' is empty", "{hint}"),
     "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),

@@ -44,8 +44,9 @@ _OUTSIDE_SIGNS = (*(kind.encode() for kind in DEFINITIONS + NEIGHBOURS), b"kind:
 
 
 class ParsedDocument(NamedTuple):
-    """A document as plain values: its position in the file; `kind`: also FOREIGN, DISABLED, the intended one where it is
-    wrong, and '' where nobody knows that; `valid`: whether it has a known kind and fits its schema; `patched`: field → the field of RenderConfig that set it.
+    """A document as plain values: its position in the file; `kind`: also FOREIGN, DISABLED, the intended one where it
+    is wrong, and '' where nobody knows that; `valid`: whether it has a known kind and fits its schema; `patched`: field
+    → the field of RenderConfig that set it.
     """
 
     position: int

@@ -27,6 +27,10 @@ _PATTERNS: tuple[Literal["allowPatterns", "ignorePatterns"], ...] = ("allowPatte
 _IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
 )
+_EMPTY_HINTS = {  # for a field of a source that is there without a value
+    "modelHub": "write modelID below it, further to the right",
+    "uri": "write the address behind it, as s3://bucket/path",
+}
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
@@ -66,6 +70,10 @@ def read_weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> We
     if hub is not None:
         return _hub_weights(inputs, model, hub, Origin(model.document, ("spec", "source", "modelHub")), diagnostics)
     if uri is None:
+        for field, hint in _EMPTY_HINTS.items():
+            if model.document.is_empty("spec", "source", field):
+                origin = Origin(model.document, ("spec", "source", field), key=True)
+                diagnostics.stop("E227", origin, word=field, hint=hint)
         diagnostics.stop("E231", Origin(model.document, ("spec", "source")))
     return _uri_weights(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), diagnostics)
 
