@@ -133,10 +133,6 @@ ERRORS: dict[str, Wording] = {
     "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
     "E244": Wording("'{value}' is no absolute path of a node", "write it as host:///path/to/model"),
     "E245": Wording("'{value}' names no model", "write the model's name and tag behind ://"),
-    "E246": Wording(
-        "the loader takes '{value}' for one file, since it holds a dot",
-        "rename the folder without dots, or read the bucket through s3:// with loaders.store.endpoint",
-    ),
     "E247": Wording("'{value}' is no image reference", "write it as oci://registry/repository@sha256:…"),
     "E248": Wording("'{value}' names no fixed image", "add a digest, or a tag other than latest"),
     "E249": Wording(
