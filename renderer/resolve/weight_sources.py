@@ -158,7 +158,8 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
     loader, entry = _find_loader(inputs, scheme)
     if not loader:
         entries = (entry for name in inputs.loaders for entry in inputs.loaders[name].value["spec"]["sources"])
-        known = [*(name for entry in entries if "address" in entry for name in entry["serves"]), "host", "oci", PULLED]
+        served = dict.fromkeys(name for entry in entries if "address" in entry for name in entry["serves"])
+        known = [*served, "host", "oci", PULLED]
         diagnostics.stop("E241", origin, scheme=uri.partition("://")[0], hint=_scheme_hint(scheme, known))
     return _object_store_weights(
         inputs=inputs,
