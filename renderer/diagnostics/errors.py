@@ -117,6 +117,8 @@ ERRORS: dict[str, Wording] = {
         "a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"
     ),
     "E227": Wording("the field '{word}' is empty", "{hint}"),
+    "E228": Wording("{what}", "{hint}"),
+    "E229": Wording("{what}", "{hint}"),
     "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
@@ -572,7 +574,7 @@ ERRORS: dict[str, Wording] = {
     # 78x: git
     "E770": Wording(
         "this is no OBJECT[.FIELD]",
-        "write KIND/NAMESPACE/NAME, KIND/NAME or NAME, such as lws/llm/chat or lws/chat.spec.replicas",
+        "write KIND/NAMESPACE/NAME, KIND/NAME, NAME or a rendered file, such as lws/llm/chat or lws/chat.spec.replicas",
     ),
     "E771": Wording("no kind that is rendered is called '{kind}'", "{hint}"),
     "E772": Wording("'{field}' is no path of a field", "write it as spec.containers[0].args[3], or containers[NAME]"),

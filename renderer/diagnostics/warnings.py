@@ -182,6 +182,9 @@ WARNINGS: dict[str, Wording] = {
         "nothing tells the engine of the draft model: its path is in no argument, variable or file",
         "take a config that does, such as speculative-decoding, or leave the draft out",
     ),
+    "W223": Wording(
+        "this file is stale: the answer is about what is rendered now", "run llmaz render, and look for the line again"
+    ),
     "W224": Wording(
         "the repository '{name}' is one of GGUF files by its name, and none of them is named: all would be loaded",
         "name one as source.modelHub.filename, for an engine that reads GGUF",
