@@ -32,6 +32,7 @@ _TYPE_NAMES = {
 
 
 MAX_FINDINGS: Final = 1_000  # of one value
+_LONGEST_OWN_WORD: Final = 60  # characters of a user's word in a hint
 _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
 FormerFields: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
@@ -216,8 +217,9 @@ def _repeated(items: Sequence[object]) -> Iterator[int]:
 def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> list[SchemaFinding]:
     """All findings about a value, each at the deepest path; empty when it is valid.
 
-    `former_fields`: by path without the indices of lists, a hint, and the field that replaces it. A required field is
-    not reported as missing where a former or misspelt one stands for it, nor where the `type` that needs it is missing.
+    `former_fields`: by path without the indices of lists, a hint, with {value} for the user's word, and the field that
+    replaces it. A required field is not reported as missing where a former or misspelt one stands for it, nor where the
+    `type` that needs it is missing.
     """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain_error(error))
     results = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_fallback_finding(name, value), 1))
@@ -228,6 +230,7 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
         if finding.code in ("E301", "E303") and finding.path and isinstance(finding.path[-1], str):
             hint, successor = former_fields.get(tuple(part for part in finding.path if isinstance(part, str)), ("", ""))
             if hint:
+                hint = hint.format(value=_short_text(value, finding.path))
                 results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint}))
             intended.add(
                 (
@@ -244,6 +247,14 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
         or (finding.path in without_type and finding.words["word"] != "type")
     }
     return [_without_secret(finding, value) for finding in results if finding not in redundant]
+
+
+def _short_text(value: Any, path: Path) -> str:
+    """The scalar at `path` for a hint; an ellipsis for anything else, and for a long one."""
+    for part in path:
+        value = value[part]
+    is_short = isinstance(value, str | int) and len(str(value)) <= _LONGEST_OWN_WORD
+    return str(value) if is_short and str(value).isprintable() else "…"
 
 
 def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:

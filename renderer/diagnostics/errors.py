@@ -149,7 +149,7 @@ ERRORS: dict[str, Wording] = {
     "E253": Wording("{name} '{value}' is no whole number above 0", "write digits only, as in 2 or 8192"),
     "E254": Wording(
         "PP: {value} needs several hosts, which is not rendered yet",
-        "use a hand-written Service, or tensor parallel inside one host",
+        "remove PP from params, and one host serves it; for several hosts write a Service with a template of your own",
     ),
     "E255": Wording("TP {size} needs more than {count} of {name}", "raise the flavor's limits, or lower TP"),
     "E260": Wording(
