@@ -32,6 +32,7 @@ _TYPE_NAMES = {
 
 
 MAX_FINDINGS: Final = 1_000  # of one value
+_LONGEST_OWN_WORD: Final = 60  # characters of a user's word in a hint
 _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
 FormerFields: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
@@ -131,6 +132,17 @@ def spec_default(kind: str, *path: str) -> object:
     return node["default"]
 
 
+def schema_at(name: str, path: Path) -> Mapping[str, Any]:
+    """The part of a schema for the field at `path`, without what its conditions add; empty where it has none."""
+    node: Any = read_schema(name)
+    for part in path:
+        node = node.get("items") if isinstance(part, int) else (node.get("properties") or {}).get(part)
+        if not isinstance(node, dict):
+            return {}
+    known: Mapping[str, Any] = node
+    return known
+
+
 def has_schema(name: str) -> bool:
     """Whether the schema exists."""
     try:
@@ -205,8 +217,9 @@ def _repeated(items: Sequence[object]) -> Iterator[int]:
 def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> list[SchemaFinding]:
     """All findings about a value, each at the deepest path; empty when it is valid.
 
-    `former_fields`: by path without the indices of lists, a hint, and the field that replaces it. A required field is
-    not reported as missing where a former or misspelt one stands for it, nor where the `type` that needs it is missing.
+    `former_fields`: by path without the indices of lists, a hint, with {value} for the user's word, and the field that
+    replaces it. A required field is not reported as missing where a former or misspelt one stands for it, nor where the
+    `type` that needs it is missing.
     """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain_error(error))
     results = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_fallback_finding(name, value), 1))
@@ -217,6 +230,7 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
         if finding.code in ("E301", "E303") and finding.path and isinstance(finding.path[-1], str):
             hint, successor = former_fields.get(tuple(part for part in finding.path if isinstance(part, str)), ("", ""))
             if hint:
+                hint = hint.format(value=_short_text(value, finding.path))
                 results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint}))
             intended.add(
                 (
@@ -246,6 +260,14 @@ def null_entries(name: str, value: object) -> dict[Path, Sequence[str]]:
             if keywords[-1:] == ["additionalProperties"] or keywords[-1:] == ["items"]:
                 entries[tuple(error.absolute_path)] = _as_list(error.validator_value)
     return entries
+
+
+def _short_text(value: Any, path: Path) -> str:
+    """The scalar at `path` for a hint; an ellipsis for anything else, and for a long one."""
+    for part in path:
+        value = value[part]
+    is_short = isinstance(value, str | int) and len(str(value)) <= _LONGEST_OWN_WORD
+    return str(value) if is_short and str(value).isprintable() else "…"
 
 
 def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:

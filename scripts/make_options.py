@@ -22,10 +22,10 @@ Of one version, printed:
 Each line is `--name[,alias…] ARITY [repeat] [{choices}] [since..until]`: the first long name, the other spellings of
 the same option (long and short), and how many values follow: `0` (a flag), a number, `?` (none or one), `*` (any
 number), `+` (one or more). `repeat` says that an option given twice means both. `{a,b}` are the values that it takes,
-told where a preset gives the option a fixed word. `since..until`: the first version that has this line, and the first
-that has it no longer; either may be left out. What differs by version has several lines. Spellings that switch an
-option off stand on a line of their own. The line `versions …` holds every release, the oldest first, `samples …` those
-that were looked at.
+told where a preset gives the option a fixed word, or where another version takes the option without a value.
+`since..until`: the first version that has this line, and the first that has it no longer; either may be left out. What
+differs by version has several lines. Spellings that switch an option off stand on a line of their own. The line
+`versions …` holds every release, the oldest first, `samples …` those that were looked at.
 """
 
 from __future__ import annotations
@@ -338,21 +338,33 @@ def ranged(lists: Mapping[str, set[str]]) -> Iterator[str]:
             yield f"{line} {since}..{until}" if since or until else line
 
 
+def listed(options: Mapping[str, Iterable[Option]], with_words: set[str]) -> dict[str, set[str]]:
+    """The lines of each version, without the choices that nobody needs: those of `with_words` stay, and those of
+    options that are flags in another version.
+    """
+    options = {version: list(each) for version, each in options.items()}
+    flags = {name for each in options.values() for option in each if option.arity == "0" for name in option.names}
+    kept = with_words | flags
+    return {
+        version: {(option if kept & set(option.names) else option._replace(choices=())).line() for option in each}
+        for version, each in options.items()
+    }
+
+
 def releases(engine: str, cache: Path) -> str:
     """The file with the options of every release of an engine."""
     yaml, sources = importlib.import_module("yaml"), importlib.import_module("release_sources")
     with_words = worded(yaml.safe_load((BACKENDS / f"{engine}.yaml").read_text("utf-8")))
-    lists: dict[str, set[str]] = {}
+    options: dict[str, list[Option]] = {}
 
     def read(index: Any) -> None:
         for version in sources.versions(index, engine):
             folder = sources.fetch(index, engine, version, cache)
-            options = release_options(engine, folder, cache / "env" / "bin" / "python")
-            told = (option if with_words & set(option.names) else option._replace(choices=()) for option in options)
-            lists[version] = {option.line() for option in told}
-            print(f"{engine} {version}: {len(lists[version])} options", file=sys.stderr)
+            options[version] = release_options(engine, folder, cache / "env" / "bin" / "python")
+            print(f"{engine} {version}: {len(options[version])} options", file=sys.stderr)
 
     sources.with_index(read)
+    lists = listed(options, with_words)
     if engine == "llamacpp":
         for version, (before, behind) in BETWEEN.items():
             if lists[before] != lists[behind]:

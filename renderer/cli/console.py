@@ -138,33 +138,39 @@ def fail(error: Exception, form: str = "text") -> NoReturn:
             print_aside(INTERRUPT_MESSAGE)
             exit_with(INTERRUPTED)
         cause = cause.__cause__ or cause.__context__
-    from renderer.diagnostics import InternalError, RenderError
+    from renderer.diagnostics import InternalError, RenderError, counted
     from renderer.load import PresetRefused
     from renderer.workers import out_of_memory, ran_out_of_memory
 
     if isinstance(error, PresetRefused):
         print_aside(str(error))
+        print_line(form, counted(1, "error"))
         exit_with(INVALID)
     if ran_out_of_memory(error):
-        report([out_of_memory()], form)
-        exit_with(INVALID)
+        _report_and_exit([out_of_memory()], form)
     if isinstance(error, RenderError):
-        report(error.problems, form)
-        exit_with(INVALID)
+        _report_and_exit(error.problems, form)
     if os.environ.get("LLMAZ_DEBUG"):
         import traceback
 
         for line in "".join(traceback.format_exception(error)).split("\n"):
             print_aside(line)
     if isinstance(error, OSError):
-        report([_os_error_diagnostic(error)], form)
-        exit_with(INVALID)
+        _report_and_exit([_os_error_diagnostic(error)], form)
     place, what = (
         (error.file, error.what) if isinstance(error, InternalError) else ("llmaz", f"{type(error).__name__}: {error}")
     )
     print_aside(f"{place}: internal fault: {what} [E901]")
     print_aside("    hint: a bug of llmaz; please report it with this file (LLMAZ_DEBUG=1 shows more)")
     exit_with(FAULT)
+
+
+def _report_and_exit(problems: Iterable[Diagnostic], form: str) -> NoReturn:
+    """Ends the program with the diagnostics, and their number on the last line for people."""
+    from renderer.diagnostics import counted
+
+    print_line(form, counted(report(problems, form), "error"))
+    exit_with(INVALID)
 
 
 def _os_error_diagnostic(error: OSError) -> Diagnostic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.console import ENV, SET, exit_with, report_failures
+from renderer.cli.console import ENV, SET, exit_with, report, report_failures
 from renderer.cli.standard_streams import write
 
 
@@ -28,13 +28,20 @@ def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides:
     OBJECT is KIND/NAMESPACE/NAME, KIND/NAME, or the NAME of a Playground, Service or ModelRoute for all that is made of
     it; kinds as kubectl takes them: lws, svc, hpa. FIELD is a path as error messages print it, and items of lists go by
     their names too: spec.containers[model-runner].image. Nothing is written.
+
+    A rendered file is fine too, with a line or without one, as a review prints it: rendered/llm/chat.yaml:57.
     """
     with report_failures():
         from renderer import load
         from renderer.api import RenderOptions
-        from renderer.explain import FORMS, answer_question
+        from renderer.explain import FORMS, answer_file, answer_question, file_place
 
-        options = load.for_one_environment(RenderOptions(paths=paths, overrides=overrides, env=env), "llmaz explain")
-        text = FORMS[form](answer_question(what, options, show))
+        options = RenderOptions(paths=paths, overrides=overrides, env=env)
+        if place := file_place(what):
+            answers = answer_file(place, options, show)
+        else:
+            answers = answer_question(what, load.for_one_environment(options, "llmaz explain"), show)
+        text = FORMS[form](answers)
+    report(answers.warnings, "text")
     write(text)
     exit_with(0)

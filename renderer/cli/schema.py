@@ -15,7 +15,7 @@ from renderer.cli.standard_streams import write
 def schema_(kind: str | None) -> None:
     """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""
     from renderer import schema_validation
-    from renderer.diagnostics import suggestion
+    from renderer.diagnostics import counted, suggestion
 
     folder = os.path.join(schema_validation.FOLDER, "input")
     kinds = {
@@ -28,6 +28,7 @@ def schema_(kind: str | None) -> None:
     name = next((file for title, file in kinds.items() if kind.lower() in (title.lower(), file[:-5])), None)
     if name is None:
         print_line("text", f"no kind is named '{kind}'; {suggestion(kind, list(kinds))}")
+        print_line("text", counted(1, "error"))
         exit_with(INVALID)
     with open(os.path.join(folder, name), encoding="utf-8") as file:
         write(file.read())

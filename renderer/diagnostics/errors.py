@@ -124,6 +124,9 @@ ERRORS: dict[str, Wording] = {
     "E226": Wording(
         "a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"
     ),
+    "E227": Wording("the field '{word}' is empty", "{hint}"),
+    "E228": Wording("{what}", "{hint}"),
+    "E229": Wording("{what}", "{hint}"),
     "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
@@ -140,10 +143,6 @@ ERRORS: dict[str, Wording] = {
     "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
     "E244": Wording("'{value}' is no absolute path of a node", "write it as host:///path/to/model"),
     "E245": Wording("'{value}' names no model", "write the model's name and tag behind ://"),
-    "E246": Wording(
-        "the loader takes '{value}' for one file, since it holds a dot",
-        "rename the folder without dots, or read the bucket through s3:// with loaders.store.endpoint",
-    ),
     "E247": Wording("'{value}' is no image reference", "write it as oci://registry/repository@sha256:…"),
     "E248": Wording("'{value}' names no fixed image", "add a digest, or a tag other than latest"),
     "E249": Wording(
@@ -158,7 +157,7 @@ ERRORS: dict[str, Wording] = {
     "E253": Wording("{name} '{value}' is no whole number above 0", "write digits only, as in 2 or 8192"),
     "E254": Wording(
         "PP: {value} needs several hosts, which is not rendered yet",
-        "use a hand-written Service, or tensor parallel inside one host",
+        "remove PP from params, and one host serves it; for several hosts write a Service with a template of your own",
     ),
     "E255": Wording("TP {size} needs more than {count} of {name}", "raise the flavor's limits, or lower TP"),
     "E260": Wording(
@@ -286,7 +285,7 @@ ERRORS: dict[str, Wording] = {
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "E432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
-    "E433": Wording("{of}: the option '{option}' needs a value", "write it as the next item of the list"),
+    "E433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
     "E434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "keep one of them"),
     "E435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "E436": Wording(
@@ -607,7 +606,7 @@ ERRORS: dict[str, Wording] = {
     # 78x: git
     "E770": Wording(
         "this is no OBJECT[.FIELD]",
-        "write KIND/NAMESPACE/NAME, KIND/NAME or NAME, such as lws/llm/chat or lws/chat.spec.replicas",
+        "write KIND/NAMESPACE/NAME, KIND/NAME, NAME or a rendered file, such as lws/llm/chat or lws/chat.spec.replicas",
     ),
     "E771": Wording("no kind that is rendered is called '{kind}'", "{hint}"),
     "E772": Wording("'{field}' is no path of a field", "write it as spec.containers[0].args[3], or containers[NAME]"),

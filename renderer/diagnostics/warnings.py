@@ -185,6 +185,9 @@ WARNINGS: dict[str, Wording] = {
         "nothing tells the engine of the draft model: its path is in no argument, variable or file",
         "take a config that does, such as speculative-decoding, or leave the draft out",
     ),
+    "W223": Wording(
+        "this file is stale: the answer is about what is rendered now", "run llmaz render, and look for the line again"
+    ),
     "W224": Wording(
         "the repository '{name}' is one of GGUF files by its name, and none of them is named: all would be loaded",
         "name one as source.modelHub.filename, for an engine that reads GGUF",
@@ -301,14 +304,12 @@ WARNINGS: dict[str, Wording] = {
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
-    "W433": Wording("{of}: the option '{option}' needs a value", "write it as the next item of the list"),
+    "W433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
     "W434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "the last one counts"),
     "W435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "W437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
     "W445": Wording("{of} does not take '{given}', which the preset gives it", "{hint}"),
-    "W439": Wording(
-        "{of}: '{option}' takes '{value}' for its value, which is an option itself", "write a value between the two"
-    ),
+    "W439": Wording("{of}: '{option}' takes '{value}' for its value, which is an option itself", "{hint}"),
     "W220": Wording(
         "nothing reads a PodMonitor while the type is none, so none is made",
         "write type: prometheusAdapter, or leave podMonitor out",

@@ -26,10 +26,13 @@ class AnswerBlock(Struct, frozen=True):
 
 
 class Answers(Struct, frozen=True):
-    """The blocks of an answer; `field`: whether a field was asked for instead of whole objects."""
+    """The blocks of an answer; `field`: whether a field was asked for instead of whole objects; `warnings`: what may
+    make the answer another one than was asked for.
+    """
 
     blocks: tuple[AnswerBlock, ...]
     field: bool
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def answer_question(text: str, options: RenderOptions, show: bool = False) -> Answers:
@@ -40,16 +43,17 @@ def answer_question(text: str, options: RenderOptions, show: bool = False) -> An
     run = ExplainRun(options)
     if run.wrong:
         raise RenderError(run.wrong)
-    objects, name = _find_objects(run, question)
+    objects, name = find_objects(run, question)
     parts = split_field(question, question.field(name))
     reasons = ReasonFinder(run)
     if not parts:
-        return Answers(tuple(_block(reasons, manifest, (), show) for manifest in objects), False)
+        return Answers(tuple(answer_block(reasons, manifest, (), show) for manifest in objects), False)
     rendered, path = _find_field(question, objects, parts)
-    return Answers((_block(reasons, rendered, path, show),), True)
+    return Answers((answer_block(reasons, rendered, path, show),), True)
 
 
-def _block(reasons: ReasonFinder, rendered: RenderedObject, path: Path, show: bool) -> AnswerBlock:
+def answer_block(reasons: ReasonFinder, rendered: RenderedObject, path: Path, show: bool) -> AnswerBlock:
+    """The answer about an object, or its field at `path`; with `show` without hiding secrets."""
     body = rendered.body if show else hide_secrets(rendered.body)
     value, unhidden = _value_at(body, path), leaves(_value_at(rendered.body, path), path)
     located_reasons = []
@@ -91,7 +95,7 @@ def leaves(value: object, path: Path = ()) -> list[tuple[Path, object]]:
     return [(path, value)]
 
 
-def _find_objects(run: ExplainRun, question: Question) -> tuple[list[RenderedObject], str]:
+def find_objects(run: ExplainRun, question: Question) -> tuple[list[RenderedObject], str]:
     """The objects of a question, and the part of it that is their name. Raises RenderError."""
     names = list(question.names())
     near_items = [item for item in run.items if any(f"{name}-".startswith(f"{item.label}-") for name in names)]

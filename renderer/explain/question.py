@@ -147,7 +147,7 @@ def find_path(question: Question, body: object, parts: Sequence[str], object_nam
         elif isinstance(value, list):
             index = _index(value, part)
             if index is None:
-                item_names = [name for item in value for name in _names(item)]
+                item_names = [name for item in value for name in names_of_item(item)]
                 count = f"{len(value)} item{'' if len(value) == 1 else 's'}, counted from 0"
                 hint = suggestion(part, item_names) if item_names and not part.isdigit() else ""
                 diagnostic = make_diagnostic("E774", question.origin, here=parent, item=part, hint=hint or count)
@@ -163,10 +163,10 @@ def find_path(question: Question, body: object, parts: Sequence[str], object_nam
 def _index(items: Sequence[object], part: str) -> int | None:
     if part.isascii() and part.isdigit() and len(part) < 10:
         return int(part) if int(part) < len(items) else None
-    return next((i for i, item in enumerate(items) if part in _names(item)), None)
+    return next((i for i, item in enumerate(items) if part in names_of_item(item)), None)
 
 
-def _names(item: object) -> list[str]:
+def names_of_item(item: object) -> list[str]:
     """The texts that identify a list item; a string identifies itself."""
     if isinstance(item, dict):
         return [item[key] for key in ("name", "mountPath", "key") if isinstance(item.get(key), str)]

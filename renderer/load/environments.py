@@ -58,6 +58,10 @@ class PatchedDocument(Document):
         source = _source_field(self.sources, path)
         return self._config.raw(source) if source else self.base.raw(path)
 
+    def is_empty(self, *path: str | int) -> bool:
+        """As Document.is_empty; a null of a patch deletes the field, which is missing then."""
+        return not _source_field(self.sources, path) and self.base.is_empty(*path)
+
 
 def _source_field(sources: Mapping[Path, Path], path: Path) -> Path:
     """The field of RenderConfig that set this one; () where none did."""

@@ -89,7 +89,7 @@ class InputIndex:
             elif parsed.valid:
                 self._add_document(file, document, kind, outside)
             elif isinstance(value, dict):
-                self._add_invalid(file, document, str(value.get("kind")))
+                self._add_invalid(file, document, kind)
 
     def _refuse_to_pass(self, origin: Origin, kind: str, pattern: str) -> None:
         hint = "move it to a file that no pattern of passThrough matches"

@@ -14,7 +14,7 @@ from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, nami
 from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.file_header import MARK
 from renderer.load.environments import Environment, PatchedDocument
-from renderer.load.validation import check, kind_of
+from renderer.load.validation import check, check_intended, intended_kind, kind_of
 from renderer.source.paths import MAX_BYTES, FileTooLargeError
 from renderer.source.tree import ReadableFile
 
@@ -69,13 +69,13 @@ _REFERENCED_SIGNS = (
 _COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")\b"
 _NAMES = rb"""name["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
 _MARK = MARK.encode()
-_OUTSIDE_SIGNS = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
+_OUTSIDE_SIGNS = (*(kind.encode() for kind in DEFINITIONS + NEIGHBOURS), b"kind: Model")
 
 
 class ParsedDocument(NamedTuple):
-    """A document as plain values: its position in the file; `kind`: also FOREIGN, UNREFERENCED, DISABLED, and '' for a
-    wrong one; `valid`: whether it has a known kind and fits its schema; `patched`: field → the field of RenderConfig
-    that set it.
+    """A document as plain values: its position in the file; `kind`: also FOREIGN, UNREFERENCED, DISABLED, the intended
+    one where it is wrong, and '' where nobody knows that; `valid`: whether it has a known kind and fits its schema;
+    `patched`: field → the field of RenderConfig that set it.
     """
 
     position: int
@@ -132,7 +132,8 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
     for document in documents:
         document_problems: list[Diagnostic] = []
         kind = kind_of(document, document_problems)
-        if kind is None or (outside and _kind(document.value) not in DEFINITIONS + NEIGHBOURS):
+        intended = kind if kind != "" else intended_kind(document.value)
+        if kind is None or (outside and intended not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
             group, name = _group(document.value), _kind(document.value)
             if group in REFERENCED_GROUPS or name == "Secret":
@@ -151,15 +152,16 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
             document, sources = patched, [*patched.sources.items()] if isinstance(patched, PatchedDocument) else ()
         if environment and kind == "RenderConfig" and environment.stands_in(file.name):
             continue  # validated by `render_config`, in the environment
-        findings = check(document, kind) if kind else []
-        if outside and kind not in DEFINITIONS + TRAFFIC:
+        findings = check(document, kind) if kind else check_intended(document)
+        if outside and intended not in DEFINITIONS + TRAFFIC:
             if kind and not findings:
                 parsed.append(ParsedDocument(document.index, document.value, kind, True, sources))
             elif environment:
                 parsed.append(ParsedDocument(document.index, _identity(document.value), DISABLED, False))
             continue
         problems += document_problems
-        parsed.append(ParsedDocument(document.index, document.value, kind, bool(kind) and not findings, sources))
+        valid = bool(kind) and not findings
+        parsed.append(ParsedDocument(document.index, document.value, str(intended), valid, sources))
         reported = {(problem.line, problem.field) for problem in problems}  # a tag's value, say, fits no schema
         problems += [finding for finding in findings if (finding.line, finding.field) not in reported]
     return ParsedFile(data if parsed else b"", foreign, parsed, problems, unreadable)

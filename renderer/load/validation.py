@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from renderer import schema_validation
+from renderer import schema_validation, suggestions
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
 from renderer.load.deprecated_names import DEPRECATED_FIELDS
 from renderer.yamlio import Document
@@ -21,6 +21,7 @@ KINDS = {
 }
 _OLD_INFERENCE_MODEL = ("InferenceModel", "inference.networking.x-k8s.io/v1alpha1")
 _INFERENCE_GROUP = "inference.networking.x-k8s.io"  # the group of InferenceModel; its other kinds are foreign
+_FEW_FIELDS = 3  # that a hint lists, where none is required
 # Where a plain `off` is that word, not false (docs/design/contract.md#the-word-off); `*` stands for every key.
 _OFF_FIELDS: dict[str, tuple[Path, ...]] = {
     "Playground": (("spec", "hardening"), ("spec", "gateway", "mode")),
@@ -52,7 +53,7 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
         if kind is None:
             default_kind = "InferenceModel" if group == _INFERENCE_GROUP else "Playground"
             hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or default_kind}"
-            problems.append(make_diagnostic("E302", document.origin(), word="kind", hint=hint))
+            problems.append(_missing_field(document, "kind", hint))
         elif not isinstance(kind, str):
             problems.append(_type_error(document, "kind"))
         elif kind in KINDS:
@@ -60,13 +61,12 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
                 make_diagnostic("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
             )
         else:
-            hint = "kind Model of old releases is OpenModel now" if kind == "Model" else suggestion(kind, list(KINDS))
+            hint = "write kind: OpenModel, as Model is called now" if kind == "Model" else suggestion(kind, list(KINDS))
             problems.append(make_diagnostic("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
         return ""
     if isinstance(kind, str) and kind in KINDS and (kind != "Service" or "llmaz" in (group or "")):
         if version is None:
-            hint = f"write apiVersion: {KINDS[kind]}"
-            problems.append(make_diagnostic("E302", document.origin(), word="apiVersion", hint=hint))
+            problems.append(_missing_field(document, "apiVersion", f"write apiVersion: {KINDS[kind]}"))
         elif not isinstance(version, str):
             problems.append(_type_error(document, "apiVersion"))
         else:
@@ -76,9 +76,39 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
     return _list_kind(document, value.get("items"), ("items",), problems) if kind == "List" else None
 
 
+def intended_kind(value: object) -> str:
+    """The kind of ours that a document with a wrong kind or version is meant to be; '' where nobody can tell."""
+    kind, version = (value.get("kind"), value.get("apiVersion")) if isinstance(value, dict) else (None, None)
+    if not isinstance(kind, str):
+        return ""
+    if kind in KINDS:
+        return kind
+    if version == KINDS["OpenModel"]:
+        return "OpenModel"  # the only kind of its group
+    names = {name.lower(): name for name in KINDS}
+    return names.get(suggestions.closest(kind.lower(), [*names], 0.6), "")
+
+
+def check_intended(document: Document) -> list[Diagnostic]:
+    """The violations of the schema of the intended kind, in a document of our groups with a wrong kind or version."""
+    version = document.value.get("apiVersion") if isinstance(document.value, dict) else None
+    kind = intended_kind(document.value)
+    if not kind or not isinstance(version, str) or version.partition("/")[0] not in (*GROUPS, _INFERENCE_GROUP):
+        return []
+    wrong = {document.origin(field).place for field in ("kind", "apiVersion")}
+    return [problem for problem in check(document, kind) if (problem.file, problem.line, problem.column) not in wrong]
+
+
 def _is_inference_model(kind: object) -> bool:
     """Whether an object of InferenceModel's group is, or seems meant to be, an InferenceModel."""
     return not isinstance(kind, str) or kind.lower() in ("inferencemodel", "inferencemodels")
+
+
+def _missing_field(document: Document, field: str, hint: str) -> Diagnostic:
+    """The error about a missing or empty field at the top of a document."""
+    if document.is_empty(field):
+        return make_diagnostic("E227", document.origin(field, key=True), word=field, hint=hint)
+    return make_diagnostic("E302", document.origin(), word=field, hint=hint)
 
 
 def _type_error(document: Document, field: str) -> Diagnostic:
@@ -117,12 +147,29 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
         if is_template and finding.words.get("wanted") not in ("a map", "a list"):
             continue  # a bare word may stand for a number
         code = finding.code
+        if code == "E302" and document.is_empty(*finding.path, finding.words["word"]):
+            problems.append(_empty_field(document, name, *finding.path, finding.words["word"]))
+            continue
         if code == "E302" and finding.words["word"] == "maxReplicas":
             code = "E271"
         elif code == "E304" and raw == "lora" and finding.path[-1] == "role":
             code = "E215"
         problems.append(make_diagnostic(code, origin, **schema_validation.message_words(finding, raw)))
     return problems
+
+
+def _empty_field(document: Document, schema: str, *path: str | int) -> Diagnostic:
+    """The error about a field without a value, at its own line. `schema`: the name of the kind's schema."""
+    known = schema_validation.schema_at(schema, path)
+    hint = "write its value behind it"
+    if known.get("type") == "object":
+        fields = [*known.get("properties", ())]
+        few = " or ".join(fields) if len(fields) <= _FEW_FIELDS else ""
+        needed = ", ".join(known.get("required", ())) or few
+        hint = f"write its fields below it, further to the right{f': {needed}' if needed else ''}"
+    elif known.get("type") == "array":
+        hint = "write its items below it, each behind '- '"
+    return make_diagnostic("E227", document.origin(*path, key=True), word=path[-1], hint=hint)
 
 
 def _has_engine(value: Any) -> bool:

@@ -38,6 +38,10 @@ def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
     if single is not None and claims is not None:
         diagnostics.stop("E220", app.origin("spec", "modelClaims", key=True))
     if single is None and claims is None:
+        for field, needed in (("modelClaim", "modelName"), ("modelClaims", "models")):
+            if app.document.is_empty("spec", field):
+                hint = f"write {needed} below it, further to the right"
+                diagnostics.stop("E227", app.origin("spec", field, key=True), word=field, hint=hint)
         field = "modelClaims.models" if app.kind == "Service" else "modelClaim.modelName"
         diagnostics.stop("E221", app.origin("spec", key=True), field=field)
     if single is not None:

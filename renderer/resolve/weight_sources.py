@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -27,6 +27,10 @@ _PATTERNS: tuple[Literal["allowPatterns", "ignorePatterns"], ...] = ("allowPatte
 _IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repository, tag, digest
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
 )
+_EMPTY_HINTS = {  # for a field of a source that is there without a value
+    "modelHub": "write modelID below it, further to the right",
+    "uri": "write the address behind it, as s3://bucket/path",
+}
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
@@ -35,7 +39,8 @@ class Weights(Struct, frozen=True):
     """One model's weights.
 
     `kind`: the preset word Source; `path`: of the loaded weights in the container; `address`: for engines that load the
-    weights themselves; `loader`: the name of the loader preset, None without one; `entry`: its source.
+    weights themselves; `loader`: the name of the loader preset, None without one; `entry`: its source;
+    `engine_access`: the loader preset whose credentials an engine gets that loads the weights itself.
     """
 
     kind: str
@@ -54,6 +59,7 @@ class Weights(Struct, frozen=True):
     image: str = ""
     loader: str | None = None
     entry: Mapping[str, object] = {}
+    engine_access: str | None = None
     words: Mapping[str, object] = {}
 
 
@@ -66,6 +72,10 @@ def read_weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> We
     if hub is not None:
         return _hub_weights(inputs, model, hub, Origin(model.document, ("spec", "source", "modelHub")), diagnostics)
     if uri is None:
+        for field, hint in _EMPTY_HINTS.items():
+            if model.document.is_empty("spec", "source", field):
+                origin = Origin(model.document, ("spec", "source", field), key=True)
+                diagnostics.stop("E227", origin, word=field, hint=hint)
         diagnostics.stop("E231", Origin(model.document, ("spec", "source")))
     return _uri_weights(inputs, model, str(uri), Origin(model.document, ("spec", "source", "uri")), diagnostics)
 
@@ -110,6 +120,7 @@ def _hub_weights(
         filename=filename,
         loader=loader,
         entry=entry,
+        engine_access=loader,
         words={
             "ModelID": repo, "Hub": kind, "Filename": filename, "Revision": revision,
             "AllowPatterns": ",".join(allow), "IgnorePatterns": ",".join(hub.get("ignorePatterns") or []),
@@ -147,7 +158,8 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
     loader, entry = _find_loader(inputs, scheme)
     if not loader:
         entries = (entry for name in inputs.loaders for entry in inputs.loaders[name].value["spec"]["sources"])
-        known = [*(name for entry in entries if "address" in entry for name in entry["serves"]), "host", "oci", PULLED]
+        served = dict.fromkeys(name for entry in entries if "address" in entry for name in entry["serves"])
+        known = [*served, "host", "oci", PULLED]
         diagnostics.stop("E241", origin, scheme=uri.partition("://")[0], hint=_scheme_hint(scheme, known))
     return _object_store_weights(
         inputs=inputs,
@@ -198,10 +210,10 @@ def _object_store_weights(
         problem = "ends in '/'" if not last else f"has {'a blank' if part.isspace() else repr(part)} in its path"
         diagnostics.stop("E243", origin, value=uri, what=problem)
     is_file = last.lower().endswith(_GGUF)
-    # The hub loader takes a last segment with a dot for a file of that name (docs/design/operator.md#sources).
     target = MODELS_FOLDER + (last if is_file else f"models--{last}")
-    if with_endpoint and not is_file and "." in last:
-        diagnostics.stop("E246", origin, value=last)
+    engine_access = loader
+    if entry.get("dotMeansFile") and not is_file and "." in last:  # docs/design/operator.md#sources
+        loader, entry = next((name, other) for name, other in _loaders(inputs, scheme) if "dotMeansFile" not in other)
     config, uses = inputs.config, entry.get("uses") or ()
     if "endpoint" in uses:
         endpoint = config.get("loaders", loader, "endpoint") or ""
@@ -218,6 +230,7 @@ def _object_store_weights(
         scheme=own_scheme,
         loader=loader,
         entry=entry,
+        engine_access=engine_access,
         words={
             "Scheme": own_scheme, "Bucket": bucket, "Endpoint": endpoint, "Key": key, "Target": target,
             "OneFile": is_file, "Region": config.get("loaders", loader, "region") or "" if "region" in uses else "",
@@ -266,8 +279,12 @@ def _oci_weights(
 
 def _find_loader(inputs: Inputs, source: str) -> tuple[str | None, Mapping[str, Any]]:
     """The name of the loader preset for a hub or URI scheme, None without one, and its entry for that source."""
+    return next(_loaders(inputs, source), (None, {}))
+
+
+def _loaders(inputs: Inputs, source: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The loader presets for a hub or URI scheme by name, each with its entry for that source; the usual one first."""
     for name in inputs.loaders:
         for entry in inputs.loaders[name].value["spec"]["sources"]:
             if source in entry["serves"]:
-                return name, entry
-    return None, {}
+                yield name, entry

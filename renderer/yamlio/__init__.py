@@ -33,6 +33,8 @@ __all__ = [
     "parse",
 ]
 
+_NULLS = frozenset(["", "~", "null", "Null", "NULL"])  # plain scalars without a value
+
 
 class Document:
     """One YAML document: `value` in JSON terms, `index` its position in the file, from 0. It is a Source."""
@@ -82,6 +84,10 @@ class Document:
                 return None
             node = child[1]
         return node.raw if node else None
+
+    def is_empty(self, *path: str | int) -> bool:
+        """Whether the field at `path` is in the file without a value, as `spec:` alone; it then counts as missing."""
+        return self.raw(path) in _NULLS
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """The Origin of the field at `path`."""

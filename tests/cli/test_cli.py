@@ -157,13 +157,13 @@ def test_no_such_preset(name: str, llmaz: Llmaz) -> None:
     done = llmaz("presets", "show", name)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"no preset is named '{name}'; ")
-    assert name != "lamacpp" or done.err.endswith("did you mean 'llamacpp'?\n")
+    assert name != "lamacpp" or done.err.endswith("did you mean 'llamacpp'?\n1 error\n")
 
 
 def test_a_preset_of_two_kinds(llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("renderer.load.preset_files.preset_names", lambda folder: ["same"] if folder[0] in "bm" else [])
     done = llmaz("presets", "show", "same")
-    assert done == (2, "", "'same' is ambiguous: it may be backends/same or models/same\n")
+    assert done == (2, "", "'same' is ambiguous: it may be backends/same or models/same\n1 error\n")
 
 
 # --- schema
@@ -185,7 +185,7 @@ def test_schema(kind: str, llmaz: Llmaz) -> None:
 
 def test_no_such_schema(llmaz: Llmaz) -> None:
     done = llmaz("schema", "Playgroud")
-    assert done == (2, "", "no kind is named 'Playgroud'; did you mean 'Playground'?\n")
+    assert done == (2, "", "no kind is named 'Playgroud'; did you mean 'Playground'?\n1 error\n")
 
 
 # --- how problems are printed

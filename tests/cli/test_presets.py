@@ -47,9 +47,10 @@ TWICE = "and two of one name are an error; llmaz presets diff vllm compares it\n
 
 
 def refused(done: Outcome) -> str:
-    """What it says on refusing; nothing goes to stdout then."""
+    """What it says on refusing, without the number of errors behind a text that has no code; nothing goes to stdout."""
     assert (done.code, done.out) == (2, ""), done.err
-    return done.err
+    assert "[E" in done.err or "\nError: " in done.err or done.err.endswith("\n1 error\n")
+    return done.err if "[E" in done.err else done.err.removesuffix("1 error\n")
 
 
 def files(folder: Path) -> list[str]:

@@ -377,7 +377,7 @@ WRONG = {
 def test_wrong(asked: str, apps: Path, llmaz: Llmaz) -> None:
     done = llmaz("explain", asked)
     assert (done.code, done.out) == (2, "")
-    assert re.fullmatch(rf"{re.escape(asked)}: .* \[{WRONG[asked]}\]\n(    hint: .+\n)?", done.err)
+    assert re.fullmatch(rf"{re.escape(asked)}: .* \[{WRONG[asked]}\]\n(    hint: .+\n)?1 error\n", done.err)
 
 
 @pytest.mark.parametrize(

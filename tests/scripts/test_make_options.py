@@ -108,3 +108,12 @@ def test_options_to_which_a_preset_gives_a_fixed_word() -> None:
     derived = [{"when": "TP > 1", "envs": []}, {"args": ["--load-format", "gguf", "--quiet", "-q"]}]
     preset = {"spec": {"recommendedConfigs": [config], "engine": {"derived": derived}}}
     assert make_options.worded(preset) == {"--mode", "--load-format"}
+
+
+def test_choices_stay_where_a_preset_gives_a_word_or_a_flag_got_a_value() -> None:
+    older = [Option(("--fast", "-f"), "0"), Option(("--kind",), "1", choices=("a", "b"))]
+    newer = [Option(("--fast", "-f"), "1", choices=("on", "off")), Option(("--other",), "1", choices=("c",))]
+    assert make_options.listed({"1.0": older, "1.1": newer}, {"--kind"}) == {
+        "1.0": {"--fast,-f 0", "--kind 1 {a,b}"},
+        "1.1": {"--fast,-f 1 {off,on}", "--other 1"},
+    }

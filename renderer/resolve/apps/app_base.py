@@ -199,7 +199,8 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
     for model_weights in weights[1:]:
         if paths.count(model_weights.path) > 1:
             diagnostics.add("E289", model_weights.origin, path=model_weights.path, model=claim.main.name)
-    loaders = [find_loader(context, source.loader) if source.loader else None for source in weights]
+    loader_names = [source.engine_access if skip_loaders else source.loader for source in weights]
+    loaders = [find_loader(context, name) if name else None for name in loader_names]
     scheduler = context.scheduler or ("inftyai-scheduler" if inftyai_scheduler else "default-scheduler")
     pod_needs = pods.pod_needs(
         config=inputs.config,

@@ -16,6 +16,7 @@ from renderer.resolve.engine.dialect import ArgLayer, Dialect
 from renderer.resolve.engine.known_options import Option, OptionList
 
 _LONG = 60
+_MOST_VALUES = 8
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
@@ -122,16 +123,34 @@ def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iter
             if has_value and option.arity == "0" and not key_suffix:
                 yield rules.finding(start, "435", option=spelling)
             if not has_value and i == len(args):
-                yield rules.finding(start, "433", option=spelling + key_suffix)
+                words = {"option": spelling + key_suffix, "hint": _value_hint(option, spelling, key_suffix)}
+                yield rules.finding(start, "433", **words)
             i += 0 if has_value else 1
             continue
         taken, enough = _count_values(style, option.arity, args, i)
         if not enough:
-            yield rules.finding(start, "433", option=spelling)
+            yield rules.finding(start, "433", option=spelling, hint=_value_hint(option, spelling))
         for value in args[i : i + taken] if style.kind in _GREEDY else ():
             if style.head(value)[0] in rules.option_list.options:
-                yield rules.finding(start, "W439", option=spelling, value=value)
+                hint = f"write {_value_words(option) or 'a value'} between the two"
+                yield rules.finding(start, "W439", option=spelling, value=value, hint=hint)
         i += taken
+
+
+def _value_hint(option: Option, spelling: str, key_suffix: str = "") -> str:
+    """What to write for an option whose value is missing, with the values that it takes where the list has them."""
+    values = "" if key_suffix else _value_words(option)
+    if "on" in option.choices and values:  # a flag in older versions
+        return f"write '{spelling}', 'on' as two items: it takes {values}"
+    return f"write {values or 'it'} as the next item of the list"
+
+
+def _value_words(option: Option) -> str:
+    """The values that an option takes, as `auto, off or on`, at most a few of them; '' where nobody knows."""
+    *values, last = (f"'{value}'" for value in option.choices) if option.choices else ("",)
+    if len(values) >= _MOST_VALUES:
+        return f"one of {', '.join(values[:_MOST_VALUES])}, …"
+    return f"{', '.join(values)} or {last}" if values else last
 
 
 def _conflicting_form(spelling: str, dotted: str, name: str, forms: dict[str, str]) -> str:

@@ -196,7 +196,9 @@ def test_head_is_no_revision(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT, "utf-8")
     done = llmaz("flux", "kustomization", "--repo-url", URL, "--revision", "HEAD")
     assert (done.code, done.out) == (2, "")
-    assert done.err == ("--revision: 'HEAD' says nothing to Flux [E723]\n    hint: name a branch, a tag or a commit\n")
+    assert done.err == (
+        "--revision: 'HEAD' says nothing to Flux [E723]\n    hint: name a branch, a tag or a commit\n1 error\n"
+    )
 
 
 @pytest.mark.parametrize("flag", ["repo-url", "path", "revision", "env"])

@@ -1,0 +1,210 @@
+"""`llmaz explain` of a line in a rendered file, as reviews print it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.inputs import CONFIG
+from tests.test_cases import INPUTS
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz, Outcome
+
+APP = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: chat, namespace: demo}
+spec:
+  modelClaim: {modelName: qwen3-8b}
+  replicas: 2
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def chat(here: Path, llmaz: Llmaz) -> Path:
+    """A rendered file, and its input `chat.yaml`."""
+    (here / "chat.yaml").write_text(APP)
+    assert llmaz("render").code == 0
+    return here / "rendered" / "demo" / "chat.yaml"
+
+
+def line_of(file: Path, text: str) -> int:
+    """The number of the first line that is this text but for its indentation."""
+    return [line.strip() for line in file.read_text().splitlines()].index(text) + 1
+
+
+def same(one: Outcome, other: Outcome) -> bool:
+    """Whether both are answers, without a warning, of the same text."""
+    assert (one.code, one.err) == (0, "")
+    return one == other
+
+
+def test_every_line_of_a_file(chat: Path, llmaz: Llmaz) -> None:
+    """Each line with a value answers with its own field, and that value."""
+    texts = chat.read_text().splitlines()
+    fields = []
+    for number in range(2, len(texts) + 1, 3):
+        done = llmaz("explain", f"rendered/demo/chat.yaml:{number}")
+        text = texts[number - 1].strip()
+        if text == "---":
+            assert done.code == 2
+            continue
+        assert (done.code, done.err) == (0, ""), number
+        head, field, *_ = done.out.splitlines()
+        key, _, value = text.removeprefix("- ").rpartition(": ")
+        if value and not value.endswith(":"):
+            assert (key in field, field.rpartition(": ")[2]) == (True, value), number
+            fields.append((head, field))
+    assert len(set(fields)) == len(fields) > 40
+
+
+@pytest.mark.parametrize("suffix", ["", ":", ":3", ":3:"])
+def test_how_a_place_is_written(suffix: str, chat: Path, llmaz: Llmaz) -> None:
+    number = line_of(chat, "replicas: 2")
+    wanted = llmaz("explain", "lws/demo/chat.spec.replicas")
+    assert same(llmaz("explain", f"rendered/demo/chat.yaml:{number}{suffix}"), wanted)
+    assert same(llmaz("explain", f"./rendered/demo/chat.yaml:{number}{suffix}"), wanted)
+    assert same(llmaz("explain", f"{chat}:{number}{suffix}"), wanted)
+
+
+@pytest.mark.parametrize("config", [False, True])
+def test_from_another_folder(
+    config: bool, chat: Path, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a `llmaz.yaml` also by the path from the top, as a review has it."""
+    number = line_of(chat, "replicas: 2")
+    (here / "sub").mkdir()
+    if config:
+        (here / "llmaz.yaml").write_text(CONFIG + "{}\n")
+    monkeypatch.chdir(here / "sub")
+    for place in ("../rendered/demo/chat.yaml", str(chat), *(["rendered/demo/chat.yaml"] if config else [])):
+        done = llmaz("explain", f"{place}:{number}")
+        assert (done.code, done.err) == (0, ""), place
+        assert "spec.replicas: 2" in done.out
+    monkeypatch.chdir("/")
+    assert "spec.replicas: 2" in llmaz("explain", f"{chat}:{number}").out
+
+
+def test_a_file_is_its_objects(chat: Path, llmaz: Llmaz) -> None:
+    assert same(llmaz("explain", "rendered/demo/chat.yaml"), llmaz("explain", "chat"))
+    assert same(
+        llmaz("explain", "rendered/demo/chat.yaml", "--format", "json"), llmaz("explain", "chat", "--format=json")
+    )
+
+
+@pytest.mark.parametrize("layout", ["file", "app", "object"])
+def test_layouts(layout: str, here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(APP)
+    (here / "llmaz.yaml").write_text(CONFIG + f"{{output: {{layout: {layout}}}}}\n")
+    assert llmaz("render").code == 0
+    files = sorted((here / "rendered").rglob("*.yaml"))
+    assert len(files) == (7 if layout == "object" else 1)
+    for file in files:
+        done = llmaz("explain", str(file.relative_to(here)))
+        assert (done.code, done.err) == (0, "")
+        assert done.out.count("made for Playground demo/chat") == file.read_text().count("\napiVersion: ")
+
+
+@pytest.mark.parametrize(
+    ("case", "file", "heading"),
+    [
+        ("routes-packed", "_routes-0.yaml", "AIGatewayRoute/"),
+        ("example-gateway-auth", "_cluster.yaml", "GatewayClass/"),
+        ("example-gateway-auth", "_shared.yaml", "EnvoyProxy/"),
+        ("example-fallback-external", ".route.yaml", "Backend/"),
+    ],
+)
+def test_files_of_several_apps(case: str, file: str, heading: str, here: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(INPUTS[case], here, dirs_exist_ok=True)
+    assert llmaz("render").code == 0
+    path = next(path for path in sorted((here / "rendered").rglob("*.yaml")) if path.name.endswith(file))
+    for place in (path, f"{path}:2", f"{path}:{len(path.read_text().splitlines())}"):
+        done = llmaz("explain", str(place))
+        assert (done.code, done.err) == (0, "")
+    assert llmaz("explain", f"{path}:2").out.startswith(heading)
+
+
+def test_the_environment_stands_in_the_path(here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(APP)
+    patch = "{playgrounds: {chat: {replicas: 5}}}"
+    (here / "llmaz.yaml").write_text(CONFIG + f"{{environments: {{dev: {{}}, prod: {patch}}}}}\n")
+    assert llmaz("render").code == 0
+    for env, count in (("dev", 2), ("prod", 5)):
+        number = line_of(here / f"rendered/{env}/demo/chat.yaml", f"replicas: {count}")
+        done = llmaz("explain", f"rendered/{env}/demo/chat.yaml:{number}")
+        assert (done.code, done.err) == (0, "")
+        assert f"spec.replicas: {count}" in done.out
+    done = llmaz("explain", f"rendered/prod/demo/chat.yaml:{number}", "--env", "dev")
+    assert "[W223]" in done.err, "what is named counts"
+
+
+def test_a_text_of_several_lines(here: Path, llmaz: Llmaz) -> None:
+    """A line inside of it is part of its field."""
+    shutil.copytree(INPUTS["engine-parts"], here, dirs_exist_ok=True)
+    assert llmaz("render").code == 0
+    found = 0
+    for file in sorted((here / "rendered").rglob("*.yaml")):
+        texts = file.read_text().splitlines()
+        for number, text in enumerate(texts, 1):
+            if text.endswith((": |", ": |-")):
+                found += 1
+                done = llmaz("explain", f"{file}:{number + 1}")
+                assert done == llmaz("explain", f"{file}:{number}")
+                assert done.code == 0
+    assert found
+
+
+def test_a_stale_file(chat: Path, here: Path, llmaz: Llmaz) -> None:
+    """The answer is about the same field as it is now; lists go by the names of their items."""
+    number = line_of(chat, "- name: model-runner")
+    (here / "chat.yaml").write_text(APP.replace("replicas: 2", "replicas: 3"))
+    for place in ("rendered/demo/chat.yaml", f"rendered/demo/chat.yaml:{number}"):
+        done = llmaz("explain", place)
+        assert (done.code, "[W223]" in done.err) == (0, True)
+    done = llmaz("explain", f"rendered/demo/chat.yaml:{line_of(chat, 'replicas: 2')}")
+    assert (done.code, "spec.replicas: 3" in done.out) == (0, True)
+    after = line_of(chat, "kind: Service") - 1
+    assert llmaz("explain", f"rendered/demo/chat.yaml:{after}").err == "", "that object is as it was"
+
+
+def test_a_stale_argument(here: Path, llmaz: Llmaz) -> None:
+    """An argument is found where it stands now, and refused where it is no longer there."""
+    text = APP + "  backendRuntimeConfig: {args: [--seed, '7']}\n"
+    (here / "chat.yaml").write_text(text)
+    assert llmaz("render").code == 0
+    number = line_of(here / "rendered/demo/chat.yaml", "- --seed")
+    (here / "chat.yaml").write_text(text.replace("[--seed", "[--enable-lora, --seed"))
+    done = llmaz("explain", f"rendered/demo/chat.yaml:{number}")
+    assert done.out.splitlines()[1].endswith(": --seed")
+    (here / "chat.yaml").write_text(APP)
+    done = llmaz("explain", f"rendered/demo/chat.yaml:{number}")
+    assert (done.code, done.out, "[E229]" in done.err) == (2, "", True)
+
+
+def test_an_object_that_lacks_in_the_file(chat: Path, llmaz: Llmaz) -> None:
+    head, _, _ = chat.read_text().rpartition("\n---\n")
+    chat.write_text(head + "\n")
+    assert "[W223]" in llmaz("explain", "rendered/demo/chat.yaml").err
+
+
+def test_broken_input(chat: Path, here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(APP.replace("qwen3-8b", "qwen3-8"))
+    done = llmaz("explain", "rendered/demo/chat.yaml:5")
+    assert (done.code, done.out, "[E203]" in done.err) == (2, "", True)
+
+
+def test_an_object_is_no_file(chat: Path, llmaz: Llmaz) -> None:
+    """A field may end as a file does."""
+    assert "[E773]" in llmaz("explain", "lws/chat.yaml").err
