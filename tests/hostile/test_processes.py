@@ -228,6 +228,7 @@ def test_nothing_is_written_where_one_is_killed(name: str, environments: Path) -
     assert done.stderr.splitlines() == [
         f"llmaz: a worker process was killed by {name} [E180]",
         "    hint: every file is whole; it may be that memory ran out: give the run more, and run again",
+        "1 error",
     ]
     assert not (environments / "rendered").exists()
 
