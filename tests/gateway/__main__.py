@@ -1,4 +1,4 @@
-"""Asks real gateways about what we render: `python -m tests.gateway [--only NAME,...] [--channel standard|experimental]`.
+"""Asks real gateways about what we render: `python -m tests.gateway [--only NAME,...] [--channel CHANNEL]`.
 
 Each example that has routes is rendered and applied; the conditions of all objects are read, requests are sent. Then
 sound output with one fault each: what `llmaz check`, the controllers and requests say of it. Envoy Gateway, the AI
@@ -12,11 +12,11 @@ be judged. Needs Linux and root.
 from __future__ import annotations
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,13 +27,14 @@ from tests.apiserver.server import Body, CannotJudge
 from tests.engines.__main__ import line, say
 from tests.engines.namespaces import enclosed, leave_network
 from tests.engines.trial import Result
-from tests.gateway import network
+from tests.gateway import faulty_variants, network
 from tests.gateway.cases import CASES
 from tests.gateway.controllers import CHANNELS, Stack, standing
 from tests.gateway.programs import required
 from tests.gateway.trial import Site
 
 ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
 PICKER = "gateway.picker=gaie-1.5"  # the one that is built
 
 
@@ -58,7 +59,7 @@ def main() -> int:
 
 def chosen(text: str) -> list[str]:
     """The names of what is asked. CannotJudge for one that there is not."""
-    known = [*CASES]
+    known = [*CASES, *faulty_variants.VARIANTS]
     names = [name for name in text.split(",") if name]
     if unknown := sorted({*names} - {*known}):
         raise CannotJudge(f"no {', '.join(unknown)}; there are {', '.join(known)}")
@@ -75,17 +76,14 @@ def judged(names: Sequence[str], channels: Sequence[str], tools: Path, logs: Pat
     tempfile.tempdir = str(folder)
     begun = time.monotonic()
     results: list[Result] = []
-    requests = 0
     try:
         for channel in channels:
             with standing(tools, folder / channel, channel) as stack:
                 say(f"gateways with Gateway API's {channel} channel: ready after {time.monotonic() - begun:.0f} s")
                 try:
                     site = Site(stack)
-                    for name in names:
-                        results += run(name, channel, site)
-                        requests += sum(client.requests for client in site.clients)
-                    say(f"memory: {memory(stack)}")
+                    results += run(names, channel, site)
+                    say(f"memory: {memory()}")
                 finally:
                     if logs:
                         keep(stack, logs / channel)
@@ -94,28 +92,42 @@ def judged(names: Sequence[str], channels: Sequence[str], tools: Path, logs: Pat
         return 2
     wrong = [result for result in results if result.fault]
     say("")
-    say(f"questions: {len(results)}, wrong: {len(wrong)}, requests: {requests} ({time.monotonic() - begun:.0f} s)")
+    say(f"questions: {len(results)}, wrong: {len(wrong)} ({time.monotonic() - begun:.0f} s)")
     return 1 if wrong else 0
 
 
-def run(name: str, channel: str, site: Site) -> list[Result]:
-    """Asks all about an example, and says what comes of each question at once."""
+def run(names: Sequence[str], channel: str, site: Site) -> list[Result]:
+    """Asks all of these examples and variants, and says what comes of each question at once."""
     begun = time.monotonic()
     results: list[Result] = []
-    try:
-        for result in asked(name, site):
-            results.append(result)
-            say(line(f"{name}", result, time.monotonic() - begun))
-    except CannotJudge as error:
-        results.append(Result("the trial goes on to its end", str(error)))
-        say(line(name, results[-1], time.monotonic() - begun))
+
+    def told(name: str, result: Result) -> None:
+        results.append(result)
+        say(line(name, result, time.monotonic() - begun))
+
+    for name in CASES:
+        if name in names:
+            try:
+                for result in asked(name, site):
+                    told(name, result)
+            except CannotJudge as error:
+                told(name, Result("all is asked", str(error)))
+    rows = []
+    variants = [name for name in names if name in faulty_variants.VARIANTS]
+    for name, result, row in faulty_variants.asked(variants, site, channel, lambda name: rendered(EXAMPLES / name)):
+        told(name, result)
+        rows += [row] if row else []
+    if rows:
+        say("")
+        for text in faulty_variants.table(rows):
+            say(text)
     return results
 
 
 def asked(name: str, site: Site) -> Iterator[Result]:
     """The questions about an example."""
     site.clear()
-    case, bodies = CASES[name], rendered(ROOT / "examples" / name)
+    case, bodies = CASES[name], rendered(EXAMPLES / name)
     refused = site.apply([*case.beside(site), *bodies])
     yield Result(f"the API server takes all {len(bodies)} objects", "; ".join(refused))
     begun = time.monotonic()
@@ -134,23 +146,17 @@ def rendered(path: Path) -> list[Body]:
     return [body for body in yaml.safe_load_all(done.stdout) if body]
 
 
-def memory(stack: Stack) -> str:
-    """What each program holds resident now, in MiB; the most that any had comes last."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    figures = {}
+def memory() -> str:
+    """What the programs hold resident now, in MiB, with those that hold most."""
+    figures: Counter[str] = Counter()
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             fields = dict(entry.split(":\t", 1) for entry in status.read_text().splitlines() if ":\t" in entry)
-            command = (status.parent / "cmdline").read_bytes().split(b"\0")[0].decode()
-        except OSError:
+        except OSError:  # it has ended
             continue
-        if "VmRSS" in fields:
-            name = fields["Name"] if command != "/program" else fields["Name"]
-            figures[name] = figures.get(name, 0) + int(fields["VmRSS"].split()[0]) // 1024
-    most = sorted(figures.items(), key=lambda item: -item[1])[:9]
-    return (
-        f"{sum(figures.values())} MiB; {', '.join(f'{name} {size}' for name, size in most)}; a child at most {children}"
-    )
+        figures[fields["Name"]] += int(fields.get("VmRSS", "0").split()[0]) // 1024
+    shares = ", ".join(f"{name} {size}" for name, size in figures.most_common(8))
+    return f"{figures.total()} MiB: {shares}"
 
 
 def keep(stack: Stack, target: Path) -> None:

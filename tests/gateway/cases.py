@@ -49,6 +49,31 @@ class Public(NamedTuple):
 
 Names = Mapping[str, Public]
 
+# What a reader of an example expects; gateway-teams has two Gateways.
+NAMES: Mapping[str, Names] = {
+    "quickstart": {"qwen2.5-0.5b": Public(("demo/chat",), "qwen2.5-0.5b")},
+    "gateway-basic": {
+        "qwen2-0.5b": Public(("demo/chat",), "qwen2-0.5b", "qwen"),
+        "qwen2.5-coder": Public(("demo/coder",), "qwen2.5-coder", "qwen"),
+    },
+    "gateway-auth": {"chat": Public(("llm/chat",), "chat"), "large": Public(("llm/large",), "large")},
+    "canary": {"chat": Public(("llm/chat", "llm/chat-next"))},
+    "fallback-external": {"chat": Public(("llm/chat",), "qwen3-8b")},
+    "token-limits": {"chat": Public(("llm/chat",), "qwen3-8b")},
+    "model-split": {
+        "qwen3-8b-base": Public(("split-pool/base",), "qwen3-8b-base"),
+        "mails": Public(("split-pool/base",)),
+        "summaries": Public(("split-backends/summary", "split-backends/summary-next")),
+        "qwen3-8b": Public(("split-backends/summary",), "qwen3-8b"),
+        "granite-4.1-8b": Public(("split-backends/summary-next",), "granite-4.1-8b"),
+    },
+    "gateway-pool": {
+        "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
+        "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
+        "bge-m3": Public(("llm/embed",), "bge-m3"),
+    },
+}
+
 
 class Case(NamedTuple):
     """An example. `beside`: what its author has in the cluster besides what is rendered."""
@@ -66,7 +91,7 @@ def question(text: str, holds: object, seen: object = "", figures: str = "") -> 
 
 
 def named(client: Client, names: Names, headers: Mapping[str, str] | None = None) -> Iterator[Result]:
-    """Each public name and no other is served: chat, completions, streams, /v1/models; forged headers change nothing."""
+    """Each public name is served, and no other: chat, completions, streams, /v1/models; forged headers do nothing."""
     first, begun = next(iter(names)), time.monotonic()
     while client.ask(first, headers=headers).status != 200 and time.monotonic() < begun + SERVING:
         time.sleep(PAUSE)
@@ -125,16 +150,12 @@ def shared(what: str, counts: Mapping[object, int], weights: Mapping[object, int
 
 
 def quickstart(site: Site) -> Iterator[Result]:
-    yield from named(site.client(), {"qwen2.5-0.5b": Public(("demo/chat",), "qwen2.5-0.5b")})
+    yield from named(site.client(), NAMES["quickstart"])
 
 
 def gateway_basic(site: Site) -> Iterator[Result]:
     client = site.client()
-    names = {
-        "qwen2-0.5b": Public(("demo/chat",), "qwen2-0.5b", "qwen"),
-        "qwen2.5-coder": Public(("demo/coder",), "qwen2.5-coder", "qwen"),
-    }
-    yield from named(client, names)
+    yield from named(client, NAMES["gateway-basic"])
     pods = counted(many(200, lambda _: client.ask("qwen2-0.5b")), lambda answer: answer.pod)
     spread = pods.keys() == {"demo/chat-0", "demo/chat-1"} and min(pods.values()) > 60
     yield question(
@@ -146,7 +167,7 @@ def gateway_basic(site: Site) -> Iterator[Result]:
 
 
 def drained(site: Site, client: Client, namespace: str, workload: str, name: str) -> Iterator[Result]:
-    """Whether a replica ends without losing a request: it leaves DNS at once, its hook sleeps, then it takes no more."""
+    """Whether a replica ends and loses no request: it leaves DNS at once, its hook sleeps, then it takes no more."""
     leaving = site.leaders(namespace, workload)[-1]
     address = leaving["status"]["podIP"]
     main = next(part for part in leaving["spec"]["containers"] if part["name"] == MAIN)
@@ -187,8 +208,7 @@ def drained(site: Site, client: Client, namespace: str, workload: str, name: str
 
 def gateway_auth(site: Site) -> Iterator[Result]:
     client = site.client(port=10443, host="llm.example.com", tls=True)
-    names = {"chat": Public(("llm/chat",), "chat"), "large": Public(("llm/large",), "large")}
-    yield from named(client, names, {KEY_HEADER: KEYS["research"]})
+    yield from named(client, NAMES["gateway-auth"], {KEY_HEADER: KEYS["research"]})
     for tenant, key in KEYS.items():
         answer = client.ask("chat", headers={KEY_HEADER: key})
         headers = answer.witness["headers"] if answer.witness else {}
@@ -238,7 +258,7 @@ def gateway_teams(site: Site) -> Iterator[Result]:
 
 def canary(site: Site) -> Iterator[Result]:
     client = site.client()
-    yield from named(client, {"chat": Public(("llm/chat", "llm/chat-next"))})
+    yield from named(client, NAMES["canary"])
     answers = many(SHARES, lambda _: client.ask("chat"))
     counts = counted(answers, lambda answer: (answer.workload, answer.asked))
     weights: Mapping[object, int] = {("llm/chat", "qwen3-32b"): 9, ("llm/chat-next", "qwen3-32b-fp8"): 1}
@@ -255,7 +275,7 @@ def canary(site: Site) -> Iterator[Result]:
 
 def fallback_external(site: Site) -> Iterator[Result]:
     client = site.client()
-    yield from named(client, {"chat": Public(("llm/chat",), "qwen3-8b")})
+    yield from named(client, NAMES["fallback-external"])
     for mode in ("503", "500", "502", REFUSE):
         site.set_mode("llm", "chat", mode)
         time.sleep(PAUSE)
@@ -311,7 +331,7 @@ def half(site: Site, client: Client) -> Iterator[Result]:
 
 def token_limits(site: Site) -> Iterator[Result]:
     client = site.client()
-    yield from named(client, {"chat": Public(("llm/chat",), "qwen3-8b")}, {KEY_HEADER: KEYS["guest"]})
+    yield from named(client, NAMES["token-limits"], {KEY_HEADER: KEYS["guest"]})
     site.until(lambda: site.stack.kubelet.pods["envoy-gateway-system/envoy-ratelimit"].ready, SERVING)
     time.sleep(5)  # Envoy learns of the counter after it has the route
     stream = client.ask("chat", stream=True, headers={KEY_HEADER: KEYS["guest"]})
@@ -340,14 +360,7 @@ def spent(client: Client, name: str, budget: int, tokens: int) -> Iterator[Resul
 
 def model_split(site: Site) -> Iterator[Result]:
     client = site.client()
-    names = {
-        "qwen3-8b-base": Public(("split-pool/base",), "qwen3-8b-base"),
-        "mails": Public(("split-pool/base",)),
-        "summaries": Public(("split-backends/summary", "split-backends/summary-next")),
-        "qwen3-8b": Public(("split-backends/summary",), "qwen3-8b"),
-        "granite-4.1-8b": Public(("split-backends/summary-next",), "granite-4.1-8b"),
-    }
-    yield from named(client, names)
+    yield from named(client, NAMES["model-split"])
     counts = counted(many(SHARES, lambda _: client.ask("summaries")), lambda answer: answer.asked)
     yield shared(f"{SHARES} requests for summaries are shared 90 to 10", counts, {"qwen3-8b": 90, "granite-4.1-8b": 10})
     answers = many(SHARES, lambda number: client.ask("mails", prompt=f"mail {number}"))
@@ -361,14 +374,13 @@ def model_split(site: Site) -> Iterator[Result]:
 
 def gateway_pool(site: Site) -> Iterator[Result]:
     client = site.client()
-    names = {
-        "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
-        "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
-        "bge-m3": Public(("llm/embed",), "bge-m3"),
-    }
-    yield from named(client, names)
+    yield from named(client, NAMES["gateway-pool"])
     vectors = client.ask("bge-m3", path=EMBEDDINGS)
-    yield question("bge-m3: embeddings reach llm/embed", reached(vectors, names["bge-m3"], EMBEDDINGS, False), vectors)
+    yield question(
+        "bge-m3: embeddings reach llm/embed",
+        reached(vectors, NAMES["gateway-pool"]["bge-m3"], EMBEDDINGS, False),
+        vectors,
+    )
     leaders = site.leaders("llm", "chat")
     site.set_waiting(leaders, 50)
     site.set_waiting([leaders[1]], 0)

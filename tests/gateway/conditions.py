@@ -58,12 +58,13 @@ def faults(judged: Judged, body: Body) -> Iterator[str]:
         for condition in conditions.values():
             good = "False" if condition["type"] in BAD else "True"
             if condition["type"] not in NEUTRAL and condition["status"] != good:
-                yield f"{where}: {condition['type']}={condition['status']} {condition['reason']}: {condition['message'][:200]}"
+                seen = f"{condition['type']}={condition['status']} {condition['reason']}"
+                yield f"{where}: {seen}: {condition['message'][:200]}"
 
 
 def complaints(cluster: Cluster) -> list[str]:
     """What controllers say is wrong with any object of KINDS."""
-    found = []
+    found: list[str] = []
     for judged in KINDS:
         for body in cluster.listed(judged.path):
             found += faults(judged, body)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tests.gateway.network import PodNetwork
 
 PATIENCE = 3  # seconds between SIGTERM and SIGKILL
+EMPTY = ("/tmp", "/var", "/etc", "/data")  # noqa: S108  # of the container alone
 USR_LINKS = {"/bin": "usr/bin", "/lib": "usr/lib", "/lib64": "usr/lib64"}
 
 
@@ -34,10 +35,11 @@ class Container:
     ) -> None:
         self.log = log
         program, *arguments = map(str, command)
-        sandbox = [*_root(mounts), "--ro-bind", program, "/program", *_variables(environment), "--"]
+        inside = f"/{Path(program).name}"
+        sandbox = [*_root(mounts), "--ro-bind", program, inside, *_variables(environment), "--"]
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                [*network.entry, "bwrap", "--die-with-parent", *sandbox, "/program", *arguments],
+                [*network.entry, "bwrap", "--die-with-parent", *sandbox, inside, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -68,7 +70,7 @@ def _root(mounts: Sequence[Mount]) -> list[str]:
     for link, target in USR_LINKS.items():
         words += ["--symlink", target, link]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    for folder in ("/tmp", "/var", "/etc", "/data"):
+    for folder in EMPTY:
         words += ["--tmpfs", folder]
     for mount in mounts:
         words += ["--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target]
@@ -77,6 +79,6 @@ def _root(mounts: Sequence[Mount]) -> list[str]:
 
 def _variables(environment: Mapping[str, str]) -> list[str]:
     words = ["--clearenv"]
-    for name, value in {"PATH": "/usr/bin:/bin", "HOME": "/tmp", **environment}.items():
+    for name, value in {"PATH": "/usr/bin:/bin", "HOME": "/data", **environment}.items():
         words += ["--setenv", name, value]
     return words

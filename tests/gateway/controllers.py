@@ -61,6 +61,12 @@ class Stack(NamedTuple):
     logs: Path
     containers: Sequence[Container]
 
+    def forget_counts(self) -> None:
+        """Every budget is whole again."""
+        with socket.create_connection((network.NODE, REDIS), 5) as link:
+            link.sendall(b"FLUSHALL\r\n")
+            link.recv(64)
+
 
 def definitions(channel: str) -> list[Body]:
     """The CustomResourceDefinitions, with Gateway API's of a channel."""
@@ -91,13 +97,19 @@ def standing(tools: Path, folder: Path, channel: str) -> Iterator[Stack]:
                 raise CannotJudge(f"{body['kind']} {body['metadata']['name']}: {message}")
         fakes = stack.enter_context(Fakes((network.NODE, 53), provider))
         containers: list[Container] = []
-        stack.callback(lambda: [container.stop() for container in containers])
+        stack.callback(stopped, containers)
         kubelet = KubeletLoop(cluster, fakes, tools, folder, _common(folder, authority), FIXED)
         containers += _controllers(cluster, tools, folder, authority, fakes)
         stack.enter_context(kubelet)
         for place in ((AI_GATEWAY, EXTENSION), (AI_GATEWAY, WEBHOOK), (ENVOY_GATEWAY, XDS), (network.NODE, REDIS)):
             listening(place, containers)
         yield Stack(cluster, fakes, kubelet, authority, logs, containers)
+
+
+def stopped(containers: Sequence[Container]) -> None:
+    """Ends them all."""
+    for container in containers:
+        container.stop()
 
 
 FIXED = {
@@ -166,7 +178,7 @@ def webhook(authority: Authority) -> Body:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "envoy-ai-gateway-gateway-pod-mutator"},
+        "metadata": {"name": f"envoy-ai-gateway-gateway-pod-mutator.{AI_SYSTEM}"},
         "webhooks": [
             {
                 "name": f"ai-gateway-controller.{AI_SYSTEM}.{DOMAIN}",
@@ -236,8 +248,8 @@ def _controllers(
     own = folder / "ai-gateway"
     own.mkdir()
     certificate, key = authority.issue("webhook", f"IP:{AI_GATEWAY}")
-    shutil.copy(certificate, own / "tls.crt")
-    shutil.copy(key, own / "tls.key")
+    for name, source in (("tls.crt", certificate), ("tls.key", key), ("ca.crt", authority.certificate)):
+        shutil.copy(source, own / name)
     yield Container(
         network.PodNetwork(AI_GATEWAY),
         [
@@ -259,7 +271,7 @@ def _controllers(
     (place / "certs").mkdir(parents=True)
     (place / "config").mkdir()
     (place / "config" / "envoy-gateway.json").write_text(json.dumps(configuration()))
-    command = [tools / "envoy-gateway", "certgen", "--disable-topology-injector"]
+    command = [str(tools / "envoy-gateway"), "certgen", "--disable-topology-injector"]
     outside = {**environment, "KUBECONFIG": str(folder / "kubeconfig"), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(command, env=outside, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -34,8 +34,8 @@ class Engine(NamedTuple):
 
 
 class Witness(TypedDict):
-    """What a server saw of a request. `pod`: namespace/name; `headers`: those that begin with x-; `usage`: whether a stream
-    is to end with its tokens.
+    """What a server saw of a request. `pod`: namespace/name; `headers`: those that begin with x-; `usage`: whether a
+    stream is to end with its tokens.
     """
 
     pod: str

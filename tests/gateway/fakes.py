@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 import struct
 import threading
 from collections.abc import Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tests.gateway.dns import Zone, response
 from tests.gateway.fake_engines import Engine, FakeEngines
@@ -26,15 +27,12 @@ class Resolver(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.DatagramTransport)
-        self._transport = transport
+        self._transport = cast(asyncio.DatagramTransport, transport)  # which no class of asyncio's own says
 
     def datagram_received(self, data: bytes, address: tuple[str | Any, int]) -> None:
         assert self._transport is not None
-        try:
+        with contextlib.suppress(IndexError, struct.error):
             self._transport.sendto(response(data, self.zone, PROVIDER), address)
-        except (IndexError, struct.error):
-            pass
 
 
 class Fakes:

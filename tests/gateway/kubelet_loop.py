@@ -2,7 +2,7 @@
 LeaderWorkerSet's, DNS and EndpointSlices.
 
 Pods of Deployments whose programs are there run in containers. A LeaderWorkerSet gets a leader pod for each replica, as
-its controller labels them, which a fake engine plays: its names are read off the command line. Worker pods there are none.
+its controller labels them, which a fake engine plays: its names are read off the command line. Workers there are none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import base64
 import hashlib
 import http.client
 import json
-import os
 import re
 import secrets
 import shutil
@@ -286,7 +285,7 @@ class KubeletLoop:
             return
         pod.ready = True
         self.set_status(pod.body, running(pod.network.address, ready=True))
-        counts = {name: 1 for name in ("replicas", "readyReplicas", "availableReplicas", "updatedReplicas")}
+        counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "updatedReplicas"), 1)
         self.set_status(deployment, {"observedGeneration": deployment["metadata"]["generation"], **counts})
 
     def _start(self, body: Body) -> RunningPod:
@@ -348,7 +347,7 @@ class KubeletLoop:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 new = file.with_name(f".{file.name}.new")
                 new.write_bytes(data)
-                os.replace(new, file)
+                new.replace(file)
         return folder
 
     # ---- the API server ----

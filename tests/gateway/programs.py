@@ -20,7 +20,7 @@ BUILT = (
     "ratelimit",
     "envoy",
 )
-# Program: the Debian package that has it. redis-server is this program under another name, without a service of its own.
+# Program: the Debian package that has it. redis-server is redis-check-rdb under another name, and no service of its own.
 INSTALLED = {
     "bwrap": "bubblewrap",
     "ip": "iproute2",

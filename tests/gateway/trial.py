@@ -107,9 +107,13 @@ class Site:
                 if listed and (message := cluster.applied(body).message):
                     refused.append(f"{body['kind']} {body['metadata']['name']}: {message}")
             if kinds is FIRST:
-                wanted = sum(body["spec"].get("replicas", 1) for body in bodies if body["kind"] == "LeaderWorkerSet")
-                self.until(lambda: len(self.stack.fakes.engines.engines) > wanted, SERVING)
+                self._await_engines(bodies)
         return refused
+
+    def _await_engines(self, bodies: Sequence[Body]) -> None:
+        """Returns when every replica has its engine; the provider is there besides."""
+        wanted = sum(body["spec"].get("replicas", 1) for body in bodies if body["kind"] == "LeaderWorkerSet")
+        self.until(lambda: len(self.stack.fakes.engines.engines) > wanted, SERVING)
 
     def settle(self, patience: float = SETTLING) -> list[str]:
         """Waits until all conditions are good; what is not when patience is over."""
@@ -129,6 +133,10 @@ class Site:
                 self._delete(path, body["metadata"])
         self.until(lambda: len(self.stack.fakes.engines.engines) <= 1, REMOVING)
         self.clients = []
+
+    def delete(self, body: Body) -> None:
+        """Takes one object away."""
+        self.stack.cluster.client("DELETE", self.stack.cluster.path(body))
 
     def _delete(self, path: str, metadata: Body) -> None:
         namespace = metadata.get("namespace", "")
@@ -176,6 +184,13 @@ class Site:
         while not (value := seen()) and time.monotonic() < end:
             time.sleep(PAUSE)
         return value
+
+    def until_not(self, fault: Callable[[], str], patience: float) -> str:
+        """'' as soon as there is no fault, else the one that there is when patience is over."""
+        end = time.monotonic() + patience
+        while (seen := fault()) and time.monotonic() < end:
+            time.sleep(PAUSE)
+        return seen
 
     # ---- engines ----
 
