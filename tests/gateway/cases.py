@@ -313,7 +313,7 @@ def outside(answer: Answer) -> bool:
     saw = answer.witness
     if answer.status != 200 or saw is None:
         return False
-    asked = (saw["pod"], saw["model"], saw["authorization"], saw["host"], saw["tls"])
+    asked = (saw["pod"], saw["asked"], saw["authorization"], saw["host"], saw["tls"])
     return asked == (PROVIDER, "qwen/qwen3-8b", f"Bearer {PROVIDER_KEY}", "api.example.com", True)
 
 

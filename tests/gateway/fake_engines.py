@@ -34,7 +34,8 @@ class Engine(NamedTuple):
 
 
 class Witness(TypedDict):
-    """What a server saw of a request. `pod`: namespace/name; `headers`: those that begin with x-; `usage`: whether a
+    """What a server saw of a request. `pod`: namespace/name; `asked`: the model, under a key that no picker rewrites;
+    `headers`: those that begin with x-; `usage`: whether a
     stream is to end with its tokens.
     """
 
@@ -43,7 +44,7 @@ class Witness(TypedDict):
     method: str
     path: str
     host: str
-    model: str
+    asked: str
     authorization: str
     headers: dict[str, str]
     tls: bool
@@ -160,8 +161,8 @@ class FakeEngines:
         saw = witness(engine, address, request, asked)
         if mode.isdigit():
             return send(writer, int(mode), {"error": {"message": f"every answer is {mode}"}, "witness": saw})
-        if engine.models and saw["model"] not in engine.models:
-            return send(writer, 404, {"error": {"message": f"the model {saw['model']} does not exist"}, "witness": saw})
+        if engine.models and saw["asked"] not in engine.models:
+            return send(writer, 404, {"error": {"message": f"the model {saw['asked']} does not exist"}, "witness": saw})
         options = {name: float(value) for name, value in WANTED.findall(prompt(asked)[-200:])}
         if asked.get("stream"):
             return await stream(writer, asked, saw, options)
@@ -178,7 +179,7 @@ def witness(engine: Engine, address: str, request: Request, asked: Body) -> Witn
         "method": request.method,
         "path": request.path,
         "host": headers.get("host", ""),
-        "model": str(asked.get("model", "")),
+        "asked": str(asked.get("model", "")),
         "authorization": headers.get("authorization", ""),
         "headers": {name: value for name, value in headers.items() if name.startswith("x-")},
         "tls": engine.tls,

@@ -2,8 +2,8 @@
 
 An example is applied as it is, and all that is asked must be served. Then each of its variants: the objects that it
 changes are applied over the sound ones, requests are sent until one is not served as it should be, and the sound
-objects come back, until all is served again. Whoever warns where requests fail, and is silent where they do not, agrees with
-them; a variant where `llmaz check` does not agree says why.
+objects come back, until all is served again. `llmaz check` agrees with requests when it warns where they fail and is
+silent where they do not; a variant where it does not agree says why.
 """
 
 from __future__ import annotations

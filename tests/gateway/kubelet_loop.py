@@ -338,7 +338,7 @@ class KubeletLoop:
     def _volume(self, body: Body, volume: Body) -> Path:
         """The folder of a volume, its files as they are now."""
         metadata = body["metadata"]
-        folder = self._folder / "volumes" / metadata["name"] / volume["name"]
+        folder = self._folder / "volumes" / str(metadata["name"]) / str(volume["name"])
         folder.mkdir(parents=True, exist_ok=True)
         account = body["spec"].get("serviceAccountName", "default")
         for path, data in self._secretary.files(metadata["namespace"], volume, account).items():

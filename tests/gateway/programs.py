@@ -20,7 +20,8 @@ BUILT = (
     "ratelimit",
     "envoy",
 )
-# Program: the Debian package that has it. redis-server is redis-check-rdb under another name, and no service of its own.
+# Program: the Debian package that has it. redis-check-rdb under the name redis-server is the server; as a package that
+# would be a service of this machine too.
 INSTALLED = {
     "bwrap": "bubblewrap",
     "ip": "iproute2",
