@@ -150,7 +150,30 @@ def shared(what: str, counts: Mapping[object, int], weights: Mapping[object, int
 
 
 def quickstart(site: Site) -> Iterator[Result]:
-    yield from named(site.client(), NAMES["quickstart"])
+    client = site.client()
+    yield from named(client, NAMES["quickstart"])
+    yield late(site, client, "demo", "chat", "qwen2.5-0.5b")
+
+
+def late(site: Site, client: Client, namespace: str, workload: str, name: str) -> Result:
+    """How long a new route answers 503 where DNS was empty when Envoy looked first."""
+    leaders = site.leaders(namespace, workload)
+    metadata = {"namespace": namespace, "name": workload}
+    route = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIGatewayRoute", "metadata": metadata}
+    live = site.stack.cluster.live(route)
+    site.set_ready(leaders, ready=False)
+    site.delete(route)
+    site.delete({**route, "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute"})
+    site.until(lambda: client.ask(name).status == 404, SERVING)
+    site.apply([{**route, "spec": live["spec"]}])
+    first = site.until(lambda: (answer := client.ask(name)).status not in (404, 500) and answer, SERVING)
+    site.set_ready(leaders, ready=True)
+    begun = time.monotonic()
+    served = site.until(lambda: client.ask(name).status == 200, LEFT_DNS)
+    figures = f"{first.status if first else 404} at first, 200 {time.monotonic() - begun:.0f} s after they are in DNS"
+    return question(
+        "replicas that were not in DNS at Envoy's first look are asked once they are", served, figures, figures
+    )
 
 
 def gateway_basic(site: Site) -> Iterator[Result]:

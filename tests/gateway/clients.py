@@ -162,12 +162,12 @@ def many(count: int, ask: Callable[[int], T], lanes: int = LANES) -> list[T]:
 
 def chi_square(counts: Mapping[T, int], weights: Mapping[T, int]) -> tuple[float, float]:
     """(statistic, limit) of counts against weights: above the limit it is not these weights, with one error in 1,000.
-    Whatever is counted and has no weight makes the statistic infinite.
+    Two weights at least. Whatever is counted and has none makes the statistic infinite.
     """
     total, whole = sum(counts.values()), sum(weights.values())
     expected = {key: total * weight / whole for key, weight in weights.items() if weight}
     if any(count for key, count in counts.items() if key not in expected):
-        return float("inf"), LIMITS[max(1, len(expected) - 1)]
+        return float("inf"), LIMITS[len(expected) - 1]
     statistic = sum((counts.get(key, 0) - share) ** 2 / share for key, share in expected.items())
     return statistic, LIMITS[len(expected) - 1]
 

@@ -12,8 +12,9 @@ GATEWAY_API = "/apis/gateway.networking.k8s.io/v1"
 ENVOY_GATEWAY = "/apis/gateway.envoyproxy.io/v1alpha1"
 AI_GATEWAY = "/apis/aigateway.envoyproxy.io/v1beta1"
 EXTENSION = "/apis/inference.networking.k8s.io/v1"
+REFUSED = "NotAccepted"  # the AI gateway's, in the place of Accepted, whatever its status
 # Conditions that are good when they are False, or that say what somebody wants to know and nothing bad.
-BAD = {"NotAccepted", "Conflicted", "PartiallyInvalid"}
+BAD = {"Conflicted", "PartiallyInvalid"}
 NEUTRAL = {"RouteRulesOverlap", "Overridden", "Merged", "Deprecated", "Warning", "OverlappingTLSConfig"}
 
 
@@ -54,10 +55,11 @@ def faults(judged: Judged, body: Body) -> Iterator[str]:
     for part in parts:
         conditions = {condition["type"]: condition for condition in part.get("conditions", ())}
         where = f"{name}[{part['name']}]" if judged.within == "listeners" else name
-        yield from (f"{where}: no condition {wanted}" for wanted in judged.needed if wanted not in conditions)
+        missing = [wanted for wanted in judged.needed if wanted not in conditions and REFUSED not in conditions]
+        yield from (f"{where}: no condition {wanted}" for wanted in missing)
         for condition in conditions.values():
             good = "False" if condition["type"] in BAD else "True"
-            if condition["type"] not in NEUTRAL and condition["status"] != good:
+            if condition["type"] not in NEUTRAL and (condition["type"] == REFUSED or condition["status"] != good):
                 seen = f"{condition['type']}={condition['status']} {condition['reason']}"
                 yield f"{where}: {seen}: {condition['message'][:200]}"
 

@@ -29,6 +29,7 @@ from tests.gateway.cases import (
     MODEL_HEADER,
     NAMES,
     TENANT_HEADER,
+    Names,
     outside,
     question,
     reached,
@@ -40,8 +41,8 @@ from tests.gateway.fake_engines import OK, REFUSE
 from tests.gateway.trial import PAUSE, Site
 
 Bodies: TypeAlias = list[Body]
-# '' when what is asked is served as it should be, else what was seen.
-Probe: TypeAlias = Callable[[Site, str], str]
+# Of an example and its public names: '' when what is asked is served as it should be, else what was seen.
+Probe: TypeAlias = Callable[[Site, str, Names], str]
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 25.0  # seconds until a fault shows
@@ -52,7 +53,8 @@ COLUMNS = ("variant", "llmaz check", "controllers", "requests", "agree")
 
 class Variant(NamedTuple):
     """A fault. `change`: makes it; `probe`: asks what it harms; `differs`: why `llmaz check` and requests do not say
-    the same, '' where they do; `channels`: of Gateway API, in which it is asked; most do not depend on it.
+    the same, '' where they do; `channels`: of Gateway API, in which it is asked; most do not depend on it;
+    `renames`: the names that clients have to ask for in the place of the example's.
     """
 
     example: str
@@ -60,6 +62,7 @@ class Variant(NamedTuple):
     probe: Probe
     differs: str = ""
     channels: tuple[str, ...] = CHANNELS[:1]
+    renames: Mapping[str, str] = {}
 
 
 class Row(NamedTuple):
@@ -154,6 +157,8 @@ def counts_another_key(bodies: Bodies) -> None:
 def watches_no_pods(bodies: Bodies) -> None:
     role = next(body for body in bodies if (body["kind"], body["metadata"]["name"]) == ("Role", "chat-epp"))
     role["rules"][0]["verbs"] = ["get", "list"]
+    template = of(bodies, "Deployment", "chat-epp")["template"]  # a picker that runs keeps what it sees
+    template["metadata"]["annotations"]["gateway-test/started"] = "again"
 
 
 def idle(seconds: int) -> Callable[[Bodies], None]:
@@ -167,6 +172,25 @@ def idle(seconds: int) -> Callable[[Bodies], None]:
                 "kind": "BackendTrafficPolicy",
                 "metadata": {"namespace": "demo", "name": "chat"},
                 "spec": {"targetRefs": [target], "timeout": {"http": {"streamIdleTimeout": f"{seconds}s"}}},
+            }
+        )
+
+    return change
+
+
+def authorizes_only(route: str) -> Callable[[Bodies], None]:
+    """A change that lets every tenant call one model, by a policy that does not repeat the authentication."""
+
+    def change(bodies: Bodies) -> None:
+        principal = {"headers": [{"name": TENANT_HEADER, "values": sorted(KEYS)}]}
+        authorization = {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": principal}]}
+        target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route}
+        bodies.append(
+            {
+                "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+                "kind": "SecurityPolicy",
+                "metadata": {"namespace": "llm", "name": route},
+                "spec": {"targetRefs": [target], "authorization": authorization},
             }
         )
 
@@ -195,10 +219,10 @@ def client_of(site: Site, example: str) -> Client:
     return site.client(headers=research if example == "token-limits" else None)
 
 
-def served(site: Site, example: str) -> str:
+def served(site: Site, example: str, names: Names) -> str:
     """Whether each public name of the example reaches its workload under the engine's name, three times."""
     client = client_of(site, example)
-    for name, public in NAMES[example].items():
+    for name, public in names.items():
         for _ in range(3):
             answer = client.ask(name)
             if not reached(answer, public, CHAT, stream=False):
@@ -206,10 +230,10 @@ def served(site: Site, example: str) -> str:
     return ""
 
 
-def hosted(site: Site, example: str) -> str:
+def hosted(site: Site, example: str, names: Names) -> str:
     """Whether each public name is served at the host that one route of a variant names, too."""
     client = client_of(site, example)
-    for name in NAMES[example]:
+    for name in names:
         for host in ("", "llm.example.org"):
             answer = client.ask(name, host=host)
             if answer.status != 200:
@@ -217,17 +241,28 @@ def hosted(site: Site, example: str) -> str:
     return ""
 
 
-def patient(site: Site, example: str) -> str:
+def streamed(site: Site, example: str, names: Names) -> str:
+    """Whether each public name has streams, three times."""
+    client = client_of(site, example)
+    for name, public in names.items():
+        for _ in range(3):
+            answer = client.ask(name, stream=True)
+            if not reached(answer, public, CHAT, stream=True):
+                return f"{name}, streamed: {answer}"
+    return ""
+
+
+def patient(site: Site, example: str, names: Names) -> str:
     """Whether an answer that takes four seconds comes, in one piece and streamed."""
     client = client_of(site, example)
     for stream in (False, True):
-        answer = client.ask(next(iter(NAMES[example])), prompt="sleep=4", stream=stream)
+        answer = client.ask(next(iter(names)), prompt="sleep=4", stream=stream)
         if not (answer.whole if stream else answer.status == 200):
             return f"{'streamed' if stream else 'not streamed'}: {answer}"
     return ""
 
 
-def rights(site: Site, example: str) -> str:
+def rights(site: Site, _: str, __: Names) -> str:
     """Whether tenants may call what they may, others not, and forged headers change nothing."""
     client = site.client(port=10443, host="llm.example.com", tls=True)
     guest, search = {KEY_HEADER: KEYS["guest"]}, {KEY_HEADER: KEYS["search"]}
@@ -251,7 +286,7 @@ def rights(site: Site, example: str) -> str:
 def falls_back(mode: str) -> Probe:
     """Whether the provider answers as it should where the replicas answer so, and only then."""
 
-    def probe(site: Site, example: str) -> str:
+    def probe(site: Site, example: str, __: Names) -> str:
         client = client_of(site, example)
         well = [client.ask("chat") for _ in range(6)]
         if wrong := [str(answer) for answer in well if answer.workload != "llm/chat" or answer.asked != "qwen3-8b"]:
@@ -261,7 +296,7 @@ def falls_back(mode: str) -> Probe:
             for _ in range(6):
                 answer = client.ask("chat")
                 if not outside(answer):
-                    return f"replicas {'answer' if mode.isdigit() else ''} {mode}: {answer}"
+                    return f"replicas {f'answer {mode}' if mode.isdigit() else mode}: {answer}"
         finally:
             site.set_mode("llm", "chat", OK)
         return ""
@@ -269,7 +304,7 @@ def falls_back(mode: str) -> Probe:
     return probe
 
 
-def messages(site: Site, example: str) -> str:
+def messages(site: Site, example: str, _: Names) -> str:
     """Whether the provider answers requests of Anthropic's API where no replica does."""
     client = client_of(site, example)
     site.set_mode("llm", "chat", "503")
@@ -280,7 +315,7 @@ def messages(site: Site, example: str) -> str:
         site.set_mode("llm", "chat", OK)
 
 
-def budgeted(site: Site, example: str) -> str:
+def budgeted(site: Site, example: str, __: Names) -> str:
     """Whether a budget that is spent ends."""
     client = client_of(site, example)
     site.stack.forget_counts()
@@ -294,6 +329,7 @@ def budgeted(site: Site, example: str) -> str:
 
 # ---- the variants ----
 
+TWO_BLANKS = "qwen2.5  coder"
 CHAT_PROVIDER = "chat-api-example-com"
 LEADERS = "leaderworkerset.sigs.k8s.io"
 VARIANTS: Mapping[str, Variant] = {
@@ -322,21 +358,28 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "no-backends": Variant("gateway-basic", lambda bodies: rule(bodies, "chat").pop("backendRefs"), served),
     "backend-missing": Variant("gateway-basic", without("Backend", "chat"), served),
-    "service-backend-missing": Variant("gateway-basic", without("AIServiceBackend", "chat"), served),
+    "service-backend-missing": Variant(
+        "gateway-basic",
+        without("AIServiceBackend", "chat"),
+        served,
+        "what was accepted before stays in force; in a new cluster the route is NotAccepted and answers 404",
+    ),
     "idle-2s": Variant("gateway-basic", idle(2), patient),
     "idle-120s": Variant("gateway-basic", idle(120), patient),
-    "two-blanks-in-a-name": Variant("gateway-basic", renamed("coder", "qwen2.5  coder"), served, channels=CHANNELS),
-    "closed-listener": Variant(
-        "gateway-auth",
-        field(
-            "Gateway",
-            "llmaz-gateway",
-            *("listeners", 0, "allowedRoutes", "namespaces", "selector", "matchExpressions", 0, "values"),
-            value=["other"],
-        ),
-        rights,
+    "two-blanks-in-a-name": Variant(
+        "gateway-basic",
+        renamed("coder", TWO_BLANKS),
+        served,
+        channels=CHANNELS,
+        renames={"qwen2.5-coder": TWO_BLANKS},
     ),
-    "only-authorization": Variant("gateway-auth", dropped("SecurityPolicy", "large", "apiKeyAuth"), rights),
+    "only-authorization": Variant(
+        "gateway-auth",
+        dropped("SecurityPolicy", "large", "apiKeyAuth"),
+        rights,
+        "the route that sorts first, chat, asks every request for its key, until somebody adds one before it",
+    ),
+    "only-authorization-first": Variant("gateway-auth", authorizes_only("chat"), rights),
     "no-grant": Variant("gateway-auth", lambda bodies: without("ReferenceGrant", grant(bodies))(bodies), rights),
     "policy-elsewhere": Variant(
         "gateway-auth", field("SecurityPolicy", "large", "targetRefs", 0, "name", value="larg"), rights
@@ -368,12 +411,18 @@ VARIANTS: Mapping[str, Variant] = {
         ),
         falls_back("503"),
     ),
-    "one-priority": Variant("fallback-external", one_priority, falls_back("503")),
+    "one-priority": Variant(
+        "fallback-external",
+        one_priority,
+        falls_back("503"),
+        "half of the requests go to the provider, which may be what is meant",
+    ),
     "key-under-another-name": Variant("fallback-external", another_entry, falls_back("503")),
     "provider-anthropic": Variant("fallback-external", provider(schema={"name": "Anthropic"}), falls_back("503")),
     "provider-cohere": Variant(
         "fallback-external", provider(schema={"name": "Cohere", "version": "v2"}), falls_back("503")
     ),
+    "provider-anthropic-messages": Variant("fallback-external", provider(schema={"name": "Anthropic"}), messages),
     "counts-another-key": Variant("token-limits", counts_another_key, budgeted),
     "picker-port": Variant(
         "gateway-pool", field("InferencePool", "chat", "endpointPickerRef", "port", "number", value=9003), served
@@ -386,6 +435,16 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "pool-port": Variant(
         "gateway-pool", field("InferencePool", "chat", "targetPorts", value=[{"number": 8081}]), served
+    ),
+    "tokens-counted-beside-a-pool": Variant(
+        "model-split",
+        field(
+            "AIGatewayRoute",
+            "summaries",
+            "llmRequestCosts",
+            value=[{"metadataKey": "llm_total_token", "type": "TotalToken"}],
+        ),
+        streamed,
     ),
     "adapter-nobody-has": Variant(
         "model-split",
@@ -432,13 +491,14 @@ def asked(
 
 def healed(site: Site, example: str, probe: Probe) -> str:
     """'' as soon as the probe has nothing to say, else what it says in the end."""
-    return site.until_not(lambda: probe(site, example), HEALING)
+    return site.until_not(lambda: probe(site, example, NAMES[example]), HEALING)
 
 
 def compared(name: str, variant: Variant, sound: Bodies, beside: Bodies, site: Site) -> Row:
     """Brings the fault, sees what is said and served, and takes the fault away."""
     bodies = copy.deepcopy(sound)
     variant.change(bodies)
+    names = {variant.renames.get(name, name): public for name, public in NAMES[variant.example].items()}
     changed = [body for body in bodies if body not in sound]
     gone = [body for body in sound if identity(body) not in {identity(other) for other in bodies}]
     added = [body for body in changed if identity(body) not in {identity(other) for other in sound}]
@@ -447,7 +507,7 @@ def compared(name: str, variant: Variant, sound: Bodies, beside: Bodies, site: S
     for body in gone:
         site.delete(body)
     try:
-        fault = site.until(lambda: variant.probe(site, variant.example), 0 if refused else PATIENCE)
+        fault = site.until(lambda: variant.probe(site, variant.example, names), 0 if refused else PATIENCE)
         said = "; ".join([*(f"refused: {message}" for message in refused), *complaints(site.stack.cluster)])
     finally:
         own = {identity(body): body for body in [*beside, *sound]}

@@ -223,7 +223,8 @@ class KubeletLoop:
         zone: dict[str, list[str]] = {}
         for service in services:
             selected = [pod for pod in pods if selects(service, pod)]
-            zone[f"{'.'.join(reversed(_key(service)))}.{DOMAIN}"] = sorted(pod["status"]["podIP"] for pod in selected)
+            named = sorted(pod["status"]["podIP"] for pod in selected if serves(service, pod))
+            zone[f"{'.'.join(reversed(_key(service)))}.{DOMAIN}"] = named
             self._slice(service, selected)
         self._fakes.set_zone({**zone, **{name: [address] for name, address in self._fixed.items()}})
         engines = {
@@ -435,15 +436,18 @@ def is_ready(pod: Body) -> bool:
 
 
 def selects(service: Body, pod: Body) -> bool:
-    """Whether a Service leads to the pod now."""
+    """Whether the pod is one of a Service's, ready or not."""
     selector, metadata = service["spec"].get("selector") or {}, pod["metadata"]
     if not selector or metadata["namespace"] != service["metadata"]["namespace"]:
         return False
     if not selector.items() <= (metadata.get("labels") or {}).items() or not pod.get("status", {}).get("podIP"):
         return False
-    return not metadata.get("deletionTimestamp") and (
-        is_ready(pod) or bool(service["spec"].get("publishNotReadyAddresses"))
-    )
+    return not metadata.get("deletionTimestamp")
+
+
+def serves(service: Body, pod: Body) -> bool:
+    """Whether a Service leads to a pod of its own now."""
+    return is_ready(pod) or bool(service["spec"].get("publishNotReadyAddresses"))
 
 
 def endpoint_slice(service: Body, pods: Sequence[Body]) -> Body:
@@ -452,7 +456,7 @@ def endpoint_slice(service: Body, pods: Sequence[Body]) -> Body:
     endpoints = [
         {
             "addresses": [pod["status"]["podIP"]],
-            "conditions": {"ready": True},
+            "conditions": {"ready": serves(service, pod)},
             "targetRef": {"kind": "Pod", "namespace": namespace, "name": pod["metadata"]["name"]},
         }
         for pod in pods
