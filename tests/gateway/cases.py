@@ -150,9 +150,7 @@ def shared(what: str, counts: Mapping[object, int], weights: Mapping[object, int
 
 
 def quickstart(site: Site) -> Iterator[Result]:
-    client = site.client()
-    yield from named(client, NAMES["quickstart"])
-    yield late(site, client, "demo", "chat", "qwen2.5-0.5b")
+    yield from named(site.client(), NAMES["quickstart"])
 
 
 def late(site: Site, client: Client, namespace: str, workload: str, name: str) -> Result:
@@ -186,6 +184,7 @@ def gateway_basic(site: Site) -> Iterator[Result]:
     )
     long = client.ask("qwen2-0.5b", prompt="x" * 5_000_000)
     yield question("a prompt of 5 MB passes", long.status == 200, long)
+    yield late(site, client, "demo", "coder", "qwen2.5-coder")
     yield from drained(site, client, "demo", "chat", "qwen2-0.5b")
 
 

@@ -20,7 +20,7 @@ Body: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
 CHAT, COMPLETIONS, EMBEDDINGS, MODELS = "/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/models"
-MESSAGES = "/v1/messages"
+MESSAGES = "/anthropic/v1/messages"
 LANES = 8
 NO_ANSWER, BROKEN = -1, -2  # in the place of a status
 DONE = "data: [DONE]"

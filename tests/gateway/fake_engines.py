@@ -205,7 +205,7 @@ def completion(path: str, asked: Body, options: Mapping[str, float]) -> Body:
         data = [{"object": "embedding", "index": 0, "embedding": [0.1, 0.2]}]
         counted = {"prompt_tokens": PROMPT_TOKENS, "total_tokens": PROMPT_TOKENS}
         return {"object": "list", "model": model, "data": data, "usage": counted}
-    if path.startswith("/v1/messages"):
+    if path.endswith("/v1/messages"):
         counted = {"input_tokens": PROMPT_TOKENS, "output_tokens": int(options.get("tokens", 20))}
         content = [{"type": "text", "text": "hello"}]
         message = {"id": "message", "type": "message", "role": "assistant", "stop_reason": "end_turn"}

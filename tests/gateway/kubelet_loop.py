@@ -466,7 +466,8 @@ def endpoint_slice(service: Body, pods: Sequence[Body]) -> Body:
         for port in service["spec"].get("ports", ())
         if (number := target_port(port, pods)) is not None
     ]
-    labels = {"kubernetes.io/service-name": name, "endpointslice.kubernetes.io/managed-by": "gateway-test"}
+    own = {"kubernetes.io/service-name": name, "endpointslice.kubernetes.io/managed-by": "gateway-test"}
+    labels = {**(service["metadata"].get("labels") or {}), **own}  # by which Envoy Gateway knows that of its proxies
     return {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",

@@ -344,8 +344,11 @@ def test_a_service_leads_to_pods_that_are_ready() -> None:
 
 
 def test_the_slice_of_a_service() -> None:
-    body = kubelet_loop.endpoint_slice(service(), [leader(ready=True)])
-    assert body["metadata"]["labels"]["kubernetes.io/service-name"] == "s"
+    labelled = service()
+    labelled["metadata"]["labels"] = {"own": "label"}
+    body = kubelet_loop.endpoint_slice(labelled, [leader(ready=True)])
+    labels = body["metadata"]["labels"]
+    assert (labels["own"], labels["kubernetes.io/service-name"]) == ("label", "s")
     assert [endpoint["addresses"] for endpoint in body["endpoints"]] == [["10.88.128.1"]]
     unready = kubelet_loop.endpoint_slice(service(), [leader(ready=False)])
     assert [endpoint["conditions"]["ready"] for endpoint in unready["endpoints"]] == [False]
