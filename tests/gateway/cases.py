@@ -269,13 +269,12 @@ def gateway_teams(site: Site) -> Iterator[Result]:
     for client in (support, search):
         answer = client.ask("qwen3-0.6b")
         yield question("batch/nightly has no route", answer.status == 404, answer)
-    slow = {"prompt": "sleep=62", "timeout": 75.0}
     late, patient = many(2, lambda number: (search, support)[number].ask("chat", prompt="sleep=62", timeout=75))
     ended = late.status == 504 and 58 < late.seconds < 64
     yield question(
         "an answer of 62 s ends at search's 60 s", ended, f"{late} after {late.seconds:.1f} s", f"{late.seconds:.1f} s"
     )
-    yield question("and passes at the other Gateway's 300 s", patient.status == 200, f"{patient}; {slow}")
+    yield question("and passes at the other Gateway's 300 s", patient.status == 200, patient)
 
 
 def canary(site: Site) -> Iterator[Result]:

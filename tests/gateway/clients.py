@@ -90,7 +90,6 @@ class Client:
     ) -> None:
         self._place, self._host, self._headers = place, host, dict(headers or {})
         self._tls = ssl.create_default_context(cafile=str(authority)) if authority else None
-        self.requests = 0
 
     def ask(
         self,
@@ -126,7 +125,6 @@ class Client:
         timeout: float = 30,
     ) -> Answer:
         """The answer to any request, on a connection of its own."""
-        self.requests += 1
         sent = {"Content-Type": "application/json", **self._headers, **(headers or {})}
         if host or self._host:
             sent["Host"] = host or self._host

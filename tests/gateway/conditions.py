@@ -71,8 +71,3 @@ def complaints(cluster: Cluster) -> list[str]:
         for body in cluster.listed(judged.path):
             found += faults(judged, body)
     return found
-
-
-def judged_objects(cluster: Cluster) -> int:
-    """How many objects of KINDS there are."""
-    return sum(len(cluster.listed(path)) for path in {judged.path for judged in KINDS})

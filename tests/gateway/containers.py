@@ -50,10 +50,6 @@ class Container:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def stop(self) -> None:
         """SIGTERM, and SIGKILL when it takes longer than PATIENCE."""
         self._process.terminate()

@@ -58,15 +58,15 @@ REMOVED = (
 KEPT_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default", SYSTEM)
 
 
-def platform(namespace: str = "llmaz-system", name: str = "llmaz-gateway") -> Iterator[Body]:
+def platform() -> Iterator[Body]:
     """A Gateway of the platform's, which takes the routes of every namespace; for inputs that make none."""
-    metadata = {"namespace": namespace, "name": name}
+    metadata = {"namespace": "llmaz-system", "name": "llmaz-gateway"}
     spec: Body = {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"}
     yield {**_version("gateway.networking.k8s.io/v1", "GatewayClass"), "metadata": {"name": "platform"}, "spec": spec}
     listener = {"name": "http", "protocol": "HTTP", "port": 80, "allowedRoutes": {"namespaces": {"from": "All"}}}
     spec = {"gatewayClassName": "platform", "listeners": [listener]}
     yield {**_version("gateway.networking.k8s.io/v1", "Gateway"), "metadata": metadata, "spec": spec}
-    target = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name}
+    target = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": metadata["name"]}
     spec = {"targetRefs": [target], "connection": {"bufferLimit": "50Mi"}}
     version = _version("gateway.envoyproxy.io/v1alpha1", "ClientTrafficPolicy")
     yield {**version, "metadata": metadata, "spec": spec}
@@ -91,7 +91,6 @@ class Site:
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
-        self.clients: list[Client] = []
 
     # ---- up and down ----
 
@@ -132,7 +131,6 @@ class Site:
             for body in self.stack.cluster.listed(path):
                 self._delete(path, body["metadata"])
         self.until(lambda: len(self.stack.fakes.engines.engines) <= 1, REMOVING)
-        self.clients = []
 
     def delete(self, body: Body) -> None:
         """Takes one object away."""
@@ -175,8 +173,7 @@ class Site:
         if not address:
             raise CannotJudge(f"no Envoy of {namespace}/{gateway} gets ready: {self.stack.kubelet.events[-3:]}")
         authority = self.stack.authority.certificate if tls else None
-        self.clients.append(Client((address, port), host=host, headers=headers, authority=authority))
-        return self.clients[-1]
+        return Client((address, port), host=host, headers=headers, authority=authority)
 
     def until(self, seen: Callable[[], T], patience: float) -> T:
         """What `seen` returns once it is true, or when patience is over."""
