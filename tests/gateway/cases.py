@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import NamedTuple
 
 from tests.apiserver.server import Body
+from tests.engines.rendering import Workload
 from tests.engines.trial import Result
 from tests.gateway.clients import (
     CHAT,
@@ -26,7 +27,6 @@ from tests.gateway.clients import (
 )
 from tests.gateway.dns import TTL
 from tests.gateway.fake_engines import LEAVING, OK, PROMPT_TOKENS, REFUSE
-from tests.gateway.kubelet_loop import MAIN
 from tests.gateway.trial import PAUSE, SERVING, Site, Trial, platform, secret
 
 MODEL_HEADER, TENANT_HEADER, KEY_HEADER = "x-ai-eg-model", "x-tenant-id", "x-api-key"
@@ -192,10 +192,7 @@ def drained(site: Site, client: Client, namespace: str, workload: str, name: str
     """Whether a replica ends and loses no request: it leaves DNS at once, its hook sleeps, then it takes no more."""
     leaving = site.leaders(namespace, workload)[-1]
     address = leaving["status"]["podIP"]
-    main = next(part for part in leaving["spec"]["containers"] if part["name"] == MAIN)
-    hook = main.get("lifecycle", {}).get("preStop", {})
-    command = str(hook.get("exec", {}).get("command", [""])[-1])
-    sleep = hook.get("sleep", {}).get("seconds") or int(command.partition("sleep ")[2].split()[0])
+    sleep = Workload(workload, name, "", leaving, ()).hook_sleep
     over = Event()
     seen: list[tuple[float, Answer, bool]] = []
 
@@ -353,7 +350,6 @@ def half(site: Site, client: Client) -> Iterator[Result]:
 def token_limits(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["token-limits"], {KEY_HEADER: KEYS["guest"]})
-    site.until(lambda: site.stack.kubelet.pods["envoy-gateway-system/envoy-ratelimit"].ready, SERVING)
     time.sleep(5)  # Envoy learns of the counter after it has the route
     stream = client.ask("chat", stream=True, headers={KEY_HEADER: KEYS["guest"]})
     yield question(

@@ -331,6 +331,7 @@ def budgeted(site: Site, example: str, __: Names) -> str:
 
 # ---- the variants ----
 
+SCHEMA_OF_INPUT = "the schema is judged at its line in the input, by llmaz render (W272)"
 TWO_BLANKS = "qwen2.5  coder"
 CHAT_PROVIDER = "chat-api-example-com"
 LEADERS = "leaderworkerset.sigs.k8s.io"
@@ -360,15 +361,30 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "no-backends": Variant("gateway-basic", lambda bodies: rule(bodies, "chat").pop("backendRefs"), served),
     "backend-missing": Variant("gateway-basic", without("Backend", "chat"), served),
-    "service-backend-missing": Variant("gateway-basic", without("AIServiceBackend", "chat"), served),
-    "idle-2s": Variant("gateway-basic", idle(2), patient),
+    "idle-2s": Variant(
+        "gateway-basic", idle(2), patient, "streamIdle is judged at its line in the input, by llmaz render (W271)"
+    ),
     "idle-120s": Variant("gateway-basic", idle(120), patient),
     "two-blanks-in-a-name": Variant(
+        "gateway-basic", renamed("coder", TWO_BLANKS), served, renames={"qwen2.5-coder": TWO_BLANKS}
+    ),
+    "two-blanks-refused": Variant(
         "gateway-basic",
         renamed("coder", TWO_BLANKS),
         served,
-        channels=CHANNELS,
-        renames={"qwen2.5-coder": TWO_BLANKS},
+        "the name is judged at its line in the input, by llmaz render (W270)",
+        ("experimental",),
+        {"qwen2.5-coder": TWO_BLANKS},
+    ),
+    "closed-listener": Variant(
+        "gateway-auth",
+        field(
+            "Gateway",
+            "llmaz-gateway",
+            *("listeners", 0, "allowedRoutes", "namespaces", "selector", "matchExpressions", 0, "values"),
+            value=["other"],
+        ),
+        rights,
     ),
     "only-authorization": Variant(
         "gateway-auth",
@@ -415,9 +431,14 @@ VARIANTS: Mapping[str, Variant] = {
         "half of the requests go to the provider, which may be what is meant",
     ),
     "key-under-another-name": Variant("fallback-external", another_entry, falls_back("503")),
-    "provider-anthropic": Variant("fallback-external", provider(schema={"name": "Anthropic"}), falls_back("503")),
+    "provider-anthropic": Variant(
+        "fallback-external", provider(schema={"name": "Anthropic"}), falls_back("503"), SCHEMA_OF_INPUT
+    ),
     "provider-cohere": Variant(
-        "fallback-external", provider(schema={"name": "Cohere", "version": "v2"}), falls_back("503")
+        "fallback-external",
+        provider(schema={"name": "Cohere", "version": "v2"}),
+        falls_back("503"),
+        SCHEMA_OF_INPUT,
     ),
     "provider-anthropic-messages": Variant("fallback-external", provider(schema={"name": "Anthropic"}), messages),
     "counts-another-key": Variant("token-limits", counts_another_key, budgeted),
@@ -475,7 +496,7 @@ def asked(
         refused = site.apply([*beside, *sound])
         wrong = [*refused, *site.settle()]
         yield example, question("the sound example: all conditions are good", not wrong, wrong[:3]), None
-        codes = checked(sound)
+        codes = checked(whole(sound, beside))
         yield example, question("the sound example: llmaz check says nothing against it", not codes, codes), None
         for probe in dict.fromkeys(variant.probe for variant in chosen.values() if variant.example == example):
             fault = healed(site, example, probe)
@@ -514,7 +535,7 @@ def compared(name: str, variant: Variant, sound: Bodies, beside: Bodies, site: S
     changed = [body for body in bodies if body not in sound]
     gone = [body for body in sound if identity(body) not in {identity(other) for other in bodies}]
     added = [body for body in changed if identity(body) not in {identity(other) for other in sound}]
-    codes = checked(bodies)
+    codes = checked(whole(bodies, beside))
     refused = [message for body in changed if (message := site.stack.cluster.applied(body).message)]
     for body in gone:
         site.delete(body)
@@ -534,6 +555,12 @@ def compared(name: str, variant: Variant, sound: Bodies, beside: Bodies, site: S
 def identity(body: Body) -> tuple[str, str, str]:
     metadata = body["metadata"]
     return body["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def whole(bodies: Sequence[Body], beside: Sequence[Body]) -> Bodies:
+    """The set with what lies beside it, which gives way where both have an object."""
+    own = {identity(body) for body in bodies}
+    return [*bodies, *(body for body in beside if identity(body) not in own)]
 
 
 def checked(bodies: Sequence[Body]) -> str:
