@@ -67,19 +67,15 @@ def chosen(text: str) -> list[str]:
 
 
 def judged(names: Sequence[str], channels: Sequence[str], tools: Path, logs: Path | None, folder: Path) -> int:
-    """The exit status of all questions, asked in a network of this process' own. `folder`: empty; it is covered by
-    memory, so that nothing stays of what is in it.
-    """
-    leave_network()
-    network.create()
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
-    tempfile.tempdir = str(folder)
+    """The exit status of all questions, asked in a network of this process' own. `folder`: empty."""
     begun = time.monotonic()
     results: list[Result] = []
     try:
+        isolate(folder)
         for channel in channels:
+            start = time.monotonic()
             with standing(tools, folder / channel, channel) as stack:
-                say(f"gateways with Gateway API's {channel} channel: ready after {time.monotonic() - begun:.0f} s")
+                say(f"gateways with Gateway API's {channel} channel: ready after {time.monotonic() - start:.0f} s")
                 try:
                     site = Site(stack)
                     results += run(names, channel, site)
@@ -94,6 +90,19 @@ def judged(names: Sequence[str], channels: Sequence[str], tools: Path, logs: Pat
     say("")
     say(f"questions: {len(results)}, wrong: {len(wrong)} ({time.monotonic() - begun:.0f} s)")
     return 1 if wrong else 0
+
+
+def isolate(folder: Path) -> None:
+    """Gives this process a network of its own, and covers the folder with memory, for temporary files too. CannotJudge
+    where this machine does not let it.
+    """
+    try:
+        leave_network()
+        network.create()
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CannotJudge(f"this machine gives root no network of its own: {error}") from error
+    tempfile.tempdir = str(folder)
 
 
 def run(names: Sequence[str], channel: str, site: Site) -> list[Result]:
@@ -114,9 +123,9 @@ def run(names: Sequence[str], channel: str, site: Site) -> list[Result]:
                 told(name, Result("all is asked", str(error)))
     rows = []
     variants = [name for name in names if name in faulty_variants.VARIANTS]
-    for name, result, row in faulty_variants.asked(variants, site, channel, lambda name: rendered(EXAMPLES / name)):
-        told(name, result)
-        rows += [row] if row else []
+    for finding in faulty_variants.asked(variants, site, channel, lambda name: rendered(EXAMPLES / name)):
+        told(finding.name, finding.result)
+        rows += [finding.row] if finding.row else []
     if rows:
         say("")
         for text in faulty_variants.table(rows):

@@ -80,6 +80,14 @@ class Row(NamedTuple):
         return bool(self.check) == bool(self.requests)
 
 
+class Finding(NamedTuple):
+    """A question about a variant or an example. `row`: for the table, where a variant was compared."""
+
+    name: str
+    result: Result
+    row: Row | None = None
+
+
 # ---- changes ----
 
 
@@ -484,29 +492,27 @@ def grant(bodies: Sequence[Body]) -> str:
 # ---- asking ----
 
 
-def asked(
-    names: Sequence[str], site: Site, channel: str, render: Callable[[str], Bodies]
-) -> Iterator[tuple[str, Result, Row | None]]:
-    """Each question with the name of its variant; with a row for the table where it compares."""
+def asked(names: Sequence[str], site: Site, channel: str, render: Callable[[str], Bodies]) -> Iterator[Finding]:
+    """What comes of the variants of these names, each example's sound output first. `render`: an example's output."""
     chosen = {name: VARIANTS[name] for name in names if channel in VARIANTS[name].channels}
     for example in dict.fromkeys(variant.example for variant in chosen.values()):
+        own = {name: variant for name, variant in chosen.items() if variant.example == example}
         sound = render(example)
         site.clear()
-        beside = list(CASES[example].beside(site))
+        beside = CASES[example].beside(site)
         refused = site.apply([*beside, *sound])
         wrong = [*refused, *site.settle()]
-        yield example, question("the sound example: all conditions are good", not wrong, wrong[:3]), None
+        yield Finding(example, question("as it is: all conditions are good", not wrong, wrong[:3]))
         codes = checked(whole(sound, beside))
-        yield example, question("the sound example: llmaz check says nothing against it", not codes, codes), None
-        for probe in dict.fromkeys(variant.probe for variant in chosen.values() if variant.example == example):
+        yield Finding(example, question("as it is: llmaz check says nothing against it", not codes, codes))
+        for probe in dict.fromkeys(variant.probe for variant in own.values()):
             fault = healed(site, example, probe)
-            yield example, question(f"the sound example: {shown(probe)}", not fault, fault), None
-        for name, variant in chosen.items():
-            if variant.example == example:
-                row = compared(name, variant, sound, beside, site)
-                yield name, verdict(row), row
-                fault = healed(site, example, variant.probe)
-                yield name, question("without the fault all is served again", not fault, fault), None
+            yield Finding(example, question(f"as it is: {shown(probe)}", not fault, fault))
+        for name, variant in own.items():
+            row = compared(name, variant, sound, beside, site)
+            yield Finding(name, verdict(row), row)
+            fault = healed(site, example, variant.probe)
+            yield Finding(name, question("without the fault all is served again", not fault, fault))
 
 
 def lasting(probe: Callable[[], str]) -> str:
@@ -527,7 +533,7 @@ def healed(site: Site, example: str, probe: Probe) -> str:
     return site.until_not(lambda: probe(site, example, NAMES[example]), HEALING)
 
 
-def compared(name: str, variant: Variant, sound: Bodies, beside: Bodies, site: Site) -> Row:
+def compared(name: str, variant: Variant, sound: Bodies, beside: Sequence[Body], site: Site) -> Row:
     """Brings the fault, sees what is said and served, and takes the fault away."""
     bodies = copy.deepcopy(sound)
     variant.change(bodies)
