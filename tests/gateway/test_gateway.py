@@ -426,6 +426,25 @@ def test_the_table_of_variants() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("faults", "lasts"),
+    [(lambda ask: "503", True), (lambda ask: "404" if ask < 3 else "", False), (lambda ask: "", False)],
+)
+def test_a_fault_has_to_last(monkeypatch: pytest.MonkeyPatch, faults: Callable[[int], str], lasts: bool) -> None:
+    for name, seconds in (("PAUSE", 0.001), ("LASTING", 0.05), ("PATIENCE", 0.1)):
+        monkeypatch.setattr(faulty_variants, name, seconds)
+    asks = iter(range(1000))
+    assert bool(faulty_variants.lasting(lambda: faults(next(asks)))) is lasts
+
+
+def test_what_lies_beside_gives_way() -> None:
+    own, other = (
+        {"kind": "Secret", "metadata": {"namespace": "llm", "name": "a"}, "data": {"key": text}} for text in "xy"
+    )
+    more = {"kind": "Gateway", "metadata": {"name": "b"}}
+    assert faulty_variants.whole([own], [other, more]) == [own, more]
+
+
 def test_check_is_asked_for_codes() -> None:
     sound = program.rendered(ROOT / "examples" / "gateway-basic")
     assert faulty_variants.checked(sound) == ""
@@ -507,8 +526,10 @@ def namespaces() -> None:
 
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_whoever_ends_it_ends_everything(number: signal.Signals) -> None:
-    run = subprocess.Popen([sys.executable, "-c", ENCLOSED], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def test_whoever_ends_it_ends_everything(number: signal.Signals, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # SIGKILL leaves an empty folder there
+    command = [sys.executable, "-c", ENCLOSED]
+    run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
     assert run.stdout is not None
     with run.stdout:
         lines = iter(run.stdout.readline, "")
