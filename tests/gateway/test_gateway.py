@@ -21,7 +21,7 @@ import pytest
 from tests.apiserver.server import CannotJudge
 from tests.engines.trial import Result
 from tests.gateway import __main__ as program
-from tests.gateway import cases, clients, conditions, dns, fake_engines, faulty_variants, kubelet_loop, programs
+from tests.gateway import cases, clients, conditions, dns, fake_engines, faulty_variants, pods, programs
 from tests.gateway.cases import CASES, NAMES, Public
 from tests.gateway.clients import CHAT, COMPLETIONS, EMBEDDINGS, MESSAGES, Answer, Client, chi_square
 from tests.gateway.fake_engines import LEAVING, REFUSE, Engine, FakeEngines
@@ -268,7 +268,7 @@ def test_a_long_body_in_chunks(engine: Engine) -> None:
     assert (seen.method, seen.headers["host"], seen.body, rest) == ("POST", "a", b"abcde", b"next")
 
 
-# ---- the kubelet loop ----
+# ---- pods ----
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_a_long_body_in_chunks(engine: Engine) -> None:
     ],
 )
 def test_what_an_engine_is_told(words: list[str], names: list[str], adapters: list[str]) -> None:
-    assert kubelet_loop.served(words) == (names, adapters)
+    assert pods.served(words) == (names, adapters)
 
 
 def lws(**parts: Any) -> dict[str, Any]:
@@ -300,11 +300,11 @@ def lws(**parts: Any) -> dict[str, Any]:
 
 
 def leader(*, ready: bool) -> dict[str, Any]:
-    return {**kubelet_loop.leader(lws(), 1), "status": kubelet_loop.running("10.88.128.1", ready=ready)}
+    return {**pods.leader(lws(), 1), "status": pods.running("10.88.128.1", ready=ready)}
 
 
 def test_a_leader_has_the_labels_of_its_group() -> None:
-    pod = kubelet_loop.leader(lws(), 1)
+    pod = pods.leader(lws(), 1)
     assert pod["metadata"]["name"] == "chat-1"
     assert pod["metadata"]["labels"] == {
         "own": "label",
@@ -312,9 +312,9 @@ def test_a_leader_has_the_labels_of_its_group() -> None:
         "leaderworkerset.sigs.k8s.io/worker-index": "0",
         "leaderworkerset.sigs.k8s.io/group-index": "1",
     }
-    assert kubelet_loop.engine(pod) == Engine("llm/chat-1", (80,), ("a",))
+    assert pods.engine(pod) == Engine("llm/chat-1", (80,), ("a",))
     own = {"spec": {"containers": [{"name": "model-runner", "ports": [{"containerPort": 81}]}]}}
-    assert kubelet_loop.engine(kubelet_loop.leader(lws(leaderTemplate=own), 0)).ports == (81,)
+    assert pods.engine(pods.leader(lws(leaderTemplate=own), 0)).ports == (81,)
 
 
 def service(**spec: Any) -> dict[str, Any]:
@@ -332,35 +332,35 @@ def service(**spec: Any) -> dict[str, Any]:
     ],
 )
 def test_which_pods_a_service_has(spec: dict[str, Any], selected: bool) -> None:
-    assert kubelet_loop.selects(service(**spec), leader(ready=True)) is selected
-    assert kubelet_loop.selects(service(**spec), leader(ready=False)) is selected
-    assert not kubelet_loop.selects(service(**spec), kubelet_loop.leader(lws(), 1))  # it has no address yet
+    assert pods.selects(service(**spec), leader(ready=True)) is selected
+    assert pods.selects(service(**spec), leader(ready=False)) is selected
+    assert not pods.selects(service(**spec), pods.leader(lws(), 1))  # it has no address yet
 
 
 def test_a_service_leads_to_pods_that_are_ready() -> None:
-    assert kubelet_loop.serves(service(), leader(ready=True))
-    assert not kubelet_loop.serves(service(), leader(ready=False))
-    assert kubelet_loop.serves(service(publishNotReadyAddresses=True), leader(ready=False))
+    assert pods.serves(service(), leader(ready=True))
+    assert not pods.serves(service(), leader(ready=False))
+    assert pods.serves(service(publishNotReadyAddresses=True), leader(ready=False))
 
 
 def test_the_slice_of_a_service() -> None:
     labelled = service()
     labelled["metadata"]["labels"] = {"own": "label"}
-    body = kubelet_loop.endpoint_slice(labelled, [leader(ready=True)])
+    body = pods.endpoint_slice(labelled, [leader(ready=True)])
     labels = body["metadata"]["labels"]
     assert (labels["own"], labels["kubernetes.io/service-name"]) == ("label", "s")
     assert [endpoint["addresses"] for endpoint in body["endpoints"]] == [["10.88.128.1"]]
-    unready = kubelet_loop.endpoint_slice(service(), [leader(ready=False)])
+    unready = pods.endpoint_slice(service(), [leader(ready=False)])
     assert [endpoint["conditions"]["ready"] for endpoint in unready["endpoints"]] == [False]
     assert body["ports"] == [{"name": "http", "port": 80, "protocol": "TCP"}]
-    assert kubelet_loop.endpoint_slice(service(), [])["ports"] == []  # of no pod the port is known
+    assert pods.endpoint_slice(service(), [])["ports"] == []  # of no pod the port is known
 
 
 def test_variables_of_a_container() -> None:
     pod = {"metadata": {"name": "p", "namespace": "n"}, "spec": {}}
     field = {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
     environment = [field, {"name": "URL", "value": "http://$(IP):$(PORT)"}]
-    found = kubelet_loop.variables(pod, {"env": environment}, "10.88.1.1", {"PORT": "1"})
+    found = pods.variables(pod, {"env": environment}, "10.88.1.1", {"PORT": "1"})
     assert found == {"PORT": "1", "HOSTNAME": "p", "IP": "10.88.1.1", "URL": "http://10.88.1.1:1"}
 
 

@@ -12,7 +12,7 @@ from tests.engines.trial import Result
 from tests.gateway.clients import Client
 from tests.gateway.conditions import AI_GATEWAY, ENVOY_GATEWAY, EXTENSION, GATEWAY_API, complaints
 from tests.gateway.controllers import SYSTEM, Stack
-from tests.gateway.kubelet_loop import LWS, READY
+from tests.gateway.pods import LWS, READY
 
 T = TypeVar("T")
 Trial: TypeAlias = Callable[["Site"], Iterator[Result]]
