@@ -27,9 +27,10 @@ from tests.apiserver.server import Body, CannotJudge
 from tests.engines.__main__ import line, say
 from tests.engines.namespaces import enclosed, leave_network
 from tests.engines.trial import Result
-from tests.gateway import faulty_variants, network
+from tests.gateway import comparison, network
 from tests.gateway.cases import CASES
 from tests.gateway.controllers import CHANNELS, Stack, standing
+from tests.gateway.faulty_variants import VARIANTS
 from tests.gateway.programs import required
 from tests.gateway.trial import Site
 
@@ -59,7 +60,7 @@ def main() -> int:
 
 def chosen(text: str) -> list[str]:
     """The names of what is asked. CannotJudge for one that there is not."""
-    known = [*CASES, *faulty_variants.VARIANTS]
+    known = [*CASES, *VARIANTS]
     names = [name for name in text.split(",") if name]
     if unknown := sorted({*names} - {*known}):
         raise CannotJudge(f"no {', '.join(unknown)}; there are {', '.join(known)}")
@@ -122,13 +123,13 @@ def run(names: Sequence[str], channel: str, site: Site) -> list[Result]:
             except CannotJudge as error:
                 told(name, Result("all is asked", str(error)))
     rows = []
-    variants = [name for name in names if name in faulty_variants.VARIANTS]
-    for finding in faulty_variants.asked(variants, site, channel, lambda name: rendered(EXAMPLES / name)):
+    variants = [name for name in names if name in VARIANTS]
+    for finding in comparison.asked(variants, site, channel, lambda name: rendered(EXAMPLES / name)):
         told(finding.name, finding.result)
         rows += [finding.row] if finding.row else []
     if rows:
         say("")
-        for text in faulty_variants.table(rows):
+        for text in comparison.table(rows):
             say(text)
     return results
 

@@ -1,91 +1,41 @@
-"""Sound output with one fault each: what `llmaz check`, the controllers and requests say of it.
-
-An example is applied as it is, and all that is asked must be served. Then each of its variants: the objects that it
-changes are applied over the sound ones, requests are sent until one is not served as it should be, and the sound
-objects come back, until all is served again. `llmaz check` agrees with requests when it warns where they fail and is
-silent where they do not; a variant where it does not agree says why.
-"""
+"""Sound output with one fault each: what is changed, and what clients expect all the same."""
 
 from __future__ import annotations
 
-import copy
-import re
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import yaml
-
 from tests.apiserver.server import Body
-from tests.engines.trial import Result
-from tests.gateway.cases import (
-    CASES,
-    KEY_HEADER,
-    KEYS,
-    MODEL_HEADER,
-    NAMES,
-    TENANT_HEADER,
-    Names,
-    outside,
-    question,
-    reached,
-)
-from tests.gateway.clients import CHAT, MESSAGES, Client
-from tests.gateway.conditions import complaints
+from tests.gateway.cases import KEYS, TENANT_HEADER
 from tests.gateway.controllers import CHANNELS
-from tests.gateway.fake_engines import OK, REFUSE
-from tests.gateway.trial import PAUSE, Site
+from tests.gateway.expectations import (
+    Expectation,
+    budgeted,
+    falls_back,
+    hosted,
+    messages,
+    patient,
+    rights,
+    served,
+    streamed,
+)
+from tests.gateway.fake_engines import REFUSE
 
 Bodies: TypeAlias = list[Body]
-# Of an example and its public names: '' when what is asked is served as it should be, else what was seen.
-Probe: TypeAlias = Callable[[Site, str, Names], str]
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 20.0  # seconds until a fault shows
-LASTING = 5.0  # seconds that it has to stay, since what is changed is not there at once
-HEALING = 75.0  # seconds until all is served again: two lives of a DNS answer and some
-CODE = re.compile(r"\[([EW]\d{3})\]")
-COLUMNS = ("variant", "llmaz check", "controllers", "requests", "agree")
 
 
 class Variant(NamedTuple):
-    """A fault. `change`: makes it; `probe`: asks what it harms; `differs`: why `llmaz check` and requests do not say
+    """A fault. `change`: makes it; `expectation`: what it harms; `differs`: why `llmaz check` and requests do not say
     the same, '' where they do; `channels`: of Gateway API, in which it is asked; most do not depend on it;
     `renames`: the names that clients have to ask for in the place of the example's.
     """
 
     example: str
     change: Callable[[Bodies], object]
-    probe: Probe
+    expectation: Expectation
     differs: str = ""
     channels: tuple[str, ...] = CHANNELS[:1]
     renames: Mapping[str, str] = {}
-
-
-class Row(NamedTuple):
-    """What was seen of a variant. Each is '' where nothing is said against it."""
-
-    name: str
-    check: str
-    controllers: str
-    requests: str
-    differs: str
-
-    @property
-    def agree(self) -> bool:
-        return bool(self.check) == bool(self.requests)
-
-
-class Finding(NamedTuple):
-    """A question about a variant or an example. `row`: for the table, where a variant was compared."""
-
-    name: str
-    result: Result
-    row: Row | None = None
 
 
 # ---- changes ----
@@ -217,124 +167,9 @@ def provider(**fields: Any) -> Callable[[Bodies], None]:
     return lambda bodies: of(bodies, "AIServiceBackend", "chat-api-example-com").update(fields)
 
 
-# ---- probes ----
-
-
-def client_of(site: Site, example: str) -> Client:
-    """A client that may call everything in an example."""
-    research = {KEY_HEADER: KEYS["research"]}
-    if example == "gateway-auth":
-        return site.client(port=10443, host="llm.example.com", tls=True, headers=research)
-    return site.client(headers=research if example == "token-limits" else None)
-
-
-def served(site: Site, example: str, names: Names) -> str:
-    """Whether each public name of the example reaches its workload under the engine's name, three times."""
-    client = client_of(site, example)
-    for name, public in names.items():
-        for _ in range(3):
-            answer = client.ask(name)
-            if not reached(answer, public, CHAT, stream=False):
-                return f"{name}: {answer}"
-    return ""
-
-
-def hosted(site: Site, example: str, names: Names) -> str:
-    """Whether each public name is served at the host that one route of a variant names, too."""
-    client = client_of(site, example)
-    for name in names:
-        for host in ("", "llm.example.org"):
-            answer = client.ask(name, host=host)
-            if answer.status != 200:
-                return f"{name} at {host or 'any host'}: {answer}"
-    return ""
-
-
-def streamed(site: Site, example: str, names: Names) -> str:
-    """Whether each public name has streams, three times."""
-    client = client_of(site, example)
-    for name, public in names.items():
-        for _ in range(3):
-            answer = client.ask(name, stream=True)
-            if not reached(answer, public, CHAT, stream=True):
-                return f"{name}, streamed: {answer}"
-    return ""
-
-
-def patient(site: Site, example: str, names: Names) -> str:
-    """Whether an answer that takes four seconds comes, in one piece and streamed."""
-    client = client_of(site, example)
-    for stream in (False, True):
-        answer = client.ask(next(iter(names)), prompt="sleep=4", stream=stream)
-        if not (answer.whole if stream else answer.status == 200):
-            return f"{'streamed' if stream else 'not streamed'}: {answer}"
-    return ""
-
-
-def rights(site: Site, _: str, __: Names) -> str:
-    """Whether tenants may call what they may, others not, and forged headers change nothing."""
-    client = site.client(port=10443, host="llm.example.com", tls=True)
-    guest, search = {KEY_HEADER: KEYS["guest"]}, {KEY_HEADER: KEYS["search"]}
-    forged = {TENANT_HEADER: "search", "x-tenant": "search"}
-    for who, headers, model, status in (
-        ("search", search, "chat", 200),
-        ("search", search, "large", 200),
-        ("guest", guest, "chat", 200),
-        ("guest", guest, "large", 403),
-        ("nobody", {}, "chat", 401),
-        ("nobody", {}, "large", 401),
-        ("guest with forged headers", {**guest, **forged, MODEL_HEADER: "chat"}, "large", 403),
-        ("nobody with forged headers", {**forged, MODEL_HEADER: "large"}, "large", 401),
-    ):
-        answer = client.ask(model, headers=headers)
-        if answer.status != status:
-            return f"{who} asks for {model}: {answer.status} instead of {status}"
-    return ""
-
-
-def falls_back(mode: str) -> Probe:
-    """Whether the provider answers as it should where the replicas answer so, and only then."""
-
-    def probe(site: Site, example: str, __: Names) -> str:
-        client = client_of(site, example)
-        well = [client.ask("chat") for _ in range(6)]
-        if wrong := [str(answer) for answer in well if answer.workload != "llm/chat" or answer.asked != "qwen3-8b"]:
-            return f"replicas are well: {wrong[0]}"
-        site.set_mode("llm", "chat", mode)
-        try:
-            for _ in range(6):
-                answer = client.ask("chat")
-                if not outside(answer):
-                    return f"replicas {f'answer {mode}' if mode.isdigit() else mode}: {answer}"
-        finally:
-            site.set_mode("llm", "chat", OK)
-        return ""
-
-    probe.__doc__ = falls_back.__doc__
-    return probe
-
-
-def messages(site: Site, example: str, _: Names) -> str:
-    """Whether the provider answers requests of Anthropic's API where no replica does."""
-    client = client_of(site, example)
-    site.set_mode("llm", "chat", "503")
-    try:
-        answer = client.ask("chat", path=MESSAGES)
-        return "" if answer.status == 200 else f"{MESSAGES}: {answer}"
-    finally:
-        site.set_mode("llm", "chat", OK)
-
-
-def budgeted(site: Site, example: str, __: Names) -> str:
-    """Whether a budget that is spent ends."""
-    client = client_of(site, example)
-    site.stack.forget_counts()
-    statuses = []
-    for _ in range(5):
-        statuses.append(client.ask("chat", prompt="tokens=60000").status)
-        time.sleep(PAUSE)
-    site.stack.forget_counts()
-    return "" if statuses[:2] == [200, 200] and statuses[-1] == 429 else f"5 requests of 60000 tokens: {statuses}"
+def grant(bodies: Sequence[Body]) -> str:
+    """The name of the one ReferenceGrant."""
+    return next(str(body["metadata"]["name"]) for body in bodies if body["kind"] == "ReferenceGrant")
 
 
 # ---- the variants ----
@@ -482,128 +317,3 @@ VARIANTS: Mapping[str, Variant] = {
         served,
     ),
 }
-
-
-def grant(bodies: Sequence[Body]) -> str:
-    """The name of the one ReferenceGrant."""
-    return next(str(body["metadata"]["name"]) for body in bodies if body["kind"] == "ReferenceGrant")
-
-
-# ---- asking ----
-
-
-def asked(names: Sequence[str], site: Site, channel: str, render: Callable[[str], Bodies]) -> Iterator[Finding]:
-    """What comes of the variants of these names, each example's sound output first. `render`: an example's output."""
-    chosen = {name: VARIANTS[name] for name in names if channel in VARIANTS[name].channels}
-    for example in dict.fromkeys(variant.example for variant in chosen.values()):
-        own = {name: variant for name, variant in chosen.items() if variant.example == example}
-        sound = render(example)
-        site.clear()
-        beside = CASES[example].beside(site)
-        refused = site.apply([*beside, *sound])
-        wrong = [*refused, *site.settle()]
-        yield Finding(example, question("as it is: all conditions are good", not wrong, wrong[:3]))
-        codes = checked(whole(sound, beside))
-        yield Finding(example, question("as it is: llmaz check says nothing against it", not codes, codes))
-        for probe in dict.fromkeys(variant.probe for variant in own.values()):
-            fault = healed(site, example, probe)
-            yield Finding(example, question(f"as it is: {shown(probe)}", not fault, fault))
-        for name, variant in own.items():
-            row = compared(name, variant, sound, beside, site)
-            yield Finding(name, verdict(row), row)
-            fault = healed(site, example, variant.probe)
-            yield Finding(name, question("without the fault all is served again", not fault, fault))
-
-
-def lasting(probe: Callable[[], str]) -> str:
-    """The fault that is there for LASTING seconds on end, '' where none is within PATIENCE."""
-    begun, since = time.monotonic(), None
-    while True:
-        fault, now = probe(), time.monotonic()
-        since = (since or now) if fault else None
-        if since is not None and now - since >= LASTING:
-            return fault
-        if since is None and now - begun > PATIENCE:
-            return ""
-        time.sleep(PAUSE)
-
-
-def healed(site: Site, example: str, probe: Probe) -> str:
-    """'' as soon as the probe has nothing to say, else what it says in the end."""
-    return site.until_not(lambda: probe(site, example, NAMES[example]), HEALING)
-
-
-def compared(name: str, variant: Variant, sound: Bodies, beside: Sequence[Body], site: Site) -> Row:
-    """Brings the fault, sees what is said and served, and takes the fault away."""
-    bodies = copy.deepcopy(sound)
-    variant.change(bodies)
-    names = {variant.renames.get(name, name): public for name, public in NAMES[variant.example].items()}
-    changed = [body for body in bodies if body not in sound]
-    gone = [body for body in sound if identity(body) not in {identity(other) for other in bodies}]
-    added = [body for body in changed if identity(body) not in {identity(other) for other in sound}]
-    codes = checked(whole(bodies, beside))
-    refused = [message for body in changed if (message := site.stack.cluster.applied(body).message)]
-    for body in gone:
-        site.delete(body)
-    try:
-        fault = "" if refused else lasting(lambda: variant.probe(site, variant.example, names))
-        said = "; ".join([*(f"refused: {message}" for message in refused), *complaints(site.stack.cluster)])
-    finally:
-        own = {identity(body): body for body in [*beside, *sound]}
-        for body in added:
-            site.delete(body)
-        for body in [*changed, *gone]:
-            if identity(body) in own:
-                site.stack.cluster.applied(own[identity(body)])
-    return Row(name, codes, said, "refused by the API server" if refused else fault, variant.differs)
-
-
-def identity(body: Body) -> tuple[str, str, str]:
-    metadata = body["metadata"]
-    return body["kind"], metadata.get("namespace", ""), metadata["name"]
-
-
-def whole(bodies: Sequence[Body], beside: Sequence[Body]) -> Bodies:
-    """The set with what lies beside it, which gives way where both have an object."""
-    own = {identity(body) for body in bodies}
-    return [*bodies, *(body for body in beside if identity(body) not in own)]
-
-
-def checked(bodies: Sequence[Body]) -> str:
-    """The codes of errors and warnings that `llmaz check` has for a set of manifests; notes do not count."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "all.yaml").write_text(yaml.safe_dump_all(bodies, sort_keys=False), "utf-8")
-        command = [sys.executable, "-m", "renderer", "check", folder]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return " ".join(dict.fromkeys(CODE.findall(done.stdout + done.stderr)))
-
-
-def verdict(row: Row) -> Result:
-    """Whether `llmaz check` and requests agree, or a reason says why not."""
-    seen = f"llmaz check: {row.check or 'silent'}; requests: {row.requests or 'served'}"
-    if row.agree:
-        stale = "they agree, so the reason why not has to go: " + row.differs if row.differs else ""
-        return Result("llmaz check and requests agree", stale and f"{stale}; {seen}", seen)
-    if row.differs:
-        return Result(f"llmaz check and requests differ: {row.differs}", "", seen)
-    return Result("llmaz check and requests agree", seen)
-
-
-def shown(probe: Probe) -> str:
-    """What a probe asks, in its own words."""
-    return " ".join((probe.__doc__ or probe.__qualname__).split()).rstrip(".").lower()
-
-
-def table(rows: Sequence[Row]) -> Iterator[str]:
-    """The rows as lines with columns."""
-    cells = [
-        (row.name, row.check or "–", row.controllers[:60] or "–", row.requests[:60] or "served", _agreement(row))
-        for row in rows
-    ]
-    widths = [max(len(line[column]) for line in [COLUMNS, *cells]) for column in range(len(COLUMNS))]
-    for line in [COLUMNS, *cells]:
-        yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-
-
-def _agreement(row: Row) -> str:
-    return "yes" if row.agree else f"no: {row.differs}" if row.differs else "NO"

@@ -21,11 +21,12 @@ import pytest
 from tests.apiserver.server import CannotJudge
 from tests.engines.trial import Result
 from tests.gateway import __main__ as program
-from tests.gateway import cases, clients, conditions, dns, fake_engines, faulty_variants, pods, programs
+from tests.gateway import cases, clients, comparison, conditions, dns, fake_engines, pods, programs
 from tests.gateway.cases import CASES, NAMES, Public
 from tests.gateway.clients import CHAT, COMPLETIONS, EMBEDDINGS, MESSAGES, Answer, Client, chi_square
+from tests.gateway.comparison import Row
 from tests.gateway.fake_engines import LEAVING, REFUSE, Engine, FakeEngines
-from tests.gateway.faulty_variants import VARIANTS, Row
+from tests.gateway.faulty_variants import VARIANTS
 
 T = TypeVar("T")
 HOST = "127.0.0.1"
@@ -415,11 +416,11 @@ def row(check: str, requests: str, differs: str = "") -> Row:
     ],
 )
 def test_whether_check_and_requests_agree(seen: Row, good: bool) -> None:
-    assert (faulty_variants.verdict(seen).fault == "") is good
+    assert (comparison.verdict(seen).fault == "") is good
 
 
 def test_the_table_of_variants() -> None:
-    assert [*faulty_variants.table([row("E591", "503"), row("", "500", "why")])] == [
+    assert [*comparison.table([row("E591", "503"), row("", "500", "why")])] == [
         "variant  llmaz check  controllers  requests  agree",
         "variant  E591         –            503       yes",
         "variant  –            –            500       no: why",
@@ -432,9 +433,9 @@ def test_the_table_of_variants() -> None:
 )
 def test_a_fault_has_to_last(monkeypatch: pytest.MonkeyPatch, faults: Callable[[int], str], lasts: bool) -> None:
     for name, seconds in (("PAUSE", 0.001), ("LASTING", 0.05), ("PATIENCE", 0.1)):
-        monkeypatch.setattr(faulty_variants, name, seconds)
+        monkeypatch.setattr(comparison, name, seconds)
     asks = iter(range(1000))
-    assert bool(faulty_variants.lasting(lambda: faults(next(asks)))) is lasts
+    assert bool(comparison.lasting(lambda: faults(next(asks)))) is lasts
 
 
 def test_what_lies_beside_gives_way() -> None:
@@ -442,14 +443,14 @@ def test_what_lies_beside_gives_way() -> None:
         {"kind": "Secret", "metadata": {"namespace": "llm", "name": "a"}, "data": {"key": text}} for text in "xy"
     )
     more = {"kind": "Gateway", "metadata": {"name": "b"}}
-    assert faulty_variants.whole([own], [other, more]) == [own, more]
+    assert comparison.whole([own], [other, more]) == [own, more]
 
 
 def test_check_is_asked_for_codes() -> None:
     sound = program.rendered(ROOT / "examples" / "gateway-basic")
-    assert faulty_variants.checked(sound) == ""
+    assert comparison.checked(sound) == ""
     VARIANTS["wrong-port"].change(sound)
-    assert faulty_variants.checked(sound) == "E591"
+    assert comparison.checked(sound) == "E591"
 
 
 # ---- how it ends ----
