@@ -11,7 +11,7 @@ ENGINES ?= llamacpp
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test tools bench schemas wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -73,6 +73,10 @@ cluster-test: $(READY) ## applies examples, a new repository, the chart to a sma
 
 engine-test: $(READY) ## runs rendered pods with real engines, as kubelet does (minutes; builds them once; needs Linux and root); ENGINES="llamacpp"
 	$(BIN)/python -m tests.engines --engines '$(ENGINES)' $(ARGS)
+
+gateway-test: $(READY) ## asks Envoy Gateway, AI gateway, picker, rate limits about examples (minutes; builds them once; needs Linux and root)
+	@scripts/tools.sh kube-apiserver etcd ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy
+	$(BIN)/python -m tests.gateway $(ARGS)
 
 tools: ## the Go programs that tests ask, in .tools
 	scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua

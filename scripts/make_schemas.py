@@ -272,7 +272,7 @@ def crds(source: Source) -> Iterator[Node]:
         if source.kinds and not any(f"kind: {kind}\n".encode() in data for kind in source.kinds):
             continue
         for document in yaml.load_all(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            if not document or document["kind"] != "CustomResourceDefinition":
+            if not document or document.get("kind") != "CustomResourceDefinition":
                 continue
             if not source.kinds or document["spec"]["names"]["kind"] in source.kinds:
                 yield document

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -54,8 +54,9 @@ class Resource(NamedTuple):
 class Client:
     """Talks to the server, with one connection a thread."""
 
-    def __init__(self, port: int, certificate: Path, token: str) -> None:
-        self._port, self._token = port, token
+    def __init__(self, port: int, certificate: Path, token: str, host: str = HOST) -> None:
+        self.place = (host, port)
+        self._token = token
         self.certificate = certificate
         self._tls = ssl.create_default_context(cafile=certificate)
         self._own = threading.local()
@@ -69,7 +70,7 @@ class Client:
         for _ in range(3):  # the server may close an idle connection
             link: http.client.HTTPSConnection | None = getattr(self._own, "link", None)
             if link is None:
-                link = self._own.link = http.client.HTTPSConnection(HOST, self._port, context=self._tls, timeout=60)
+                link = self._own.link = http.client.HTTPSConnection(*self.place, context=self._tls, timeout=60)
             try:
                 link.request(method, target, body.encode("utf-8", "surrogatepass"), head)
                 reply = link.getresponse()
@@ -87,7 +88,8 @@ class Client:
 
     def kubeconfig(self) -> str:
         """What other programs need to talk to the same server."""
-        server = {"server": f"https://{HOST}:{self._port}", "certificate-authority": str(self.certificate)}
+        host, port = self.place
+        server = {"server": f"https://{host}:{port}", "certificate-authority": str(self.certificate)}
         body = {
             "apiVersion": "v1",
             "kind": "Config",
@@ -145,11 +147,19 @@ def leashed(program: Path, log: Path, options: Sequence[str]) -> Iterator[subpro
 
 
 @contextmanager
-def running(tools: Path, more: Sequence[Body] = (), *, accounts: bool = False) -> Iterator[Client]:
+def running(
+    tools: Path,
+    more: Sequence[Body] = (),
+    *,
+    accounts: bool = False,
+    host: str = HOST,
+    instead: Sequence[Body] | None = None,
+) -> Iterator[Client]:
     """An API server with our CRDs, and its client. Both servers have ended when the block is left.
 
-    `tools`: the folder of the programs. `more`: CRDs besides ours. `accounts`: whether pods need the service account
-    that they name, for which a controller has to run. Raises CannotJudge when they do not start.
+    `tools`: the folder of the programs. `more`: CRDs besides ours; `instead`: CRDs in the place of ours. `accounts`:
+    whether pods need the service account that they name, for which a controller has to run. `host`: the address of this
+    machine that the API server listens at. Raises CannotJudge when they do not start.
     """
     missing = [name for name in ("etcd", "kube-apiserver") if not (tools / name).exists()]
     if missing:
@@ -163,11 +173,11 @@ def running(tools: Path, more: Sequence[Body] = (), *, accounts: bool = False) -
         started = []
         for name, options in (
             ("etcd", _etcd(home, storage, peer)),
-            ("kube-apiserver", _apiserver(home, storage, port, keys, accounts)),
+            ("kube-apiserver", _apiserver(home, storage, host, port, keys, accounts)),
         ):
             started.append(servers.enter_context(leashed(tools / name, home / f"{name}.log", options)))
-        client = _answering(started, home, port, keys / "apiserver.crt", token)
-        _install(client, [*crds.definitions(tools / "crds.json"), *more])
+        client = _answering(started, home, lambda: Client(port, keys / "apiserver.crt", token, host))
+        _install(client, [*(crds.definitions(tools / "crds.json") if instead is None else instead), *more])
         yield client
 
 
@@ -184,18 +194,18 @@ def _etcd(home: Path, storage: str, peer: str) -> list[str]:
     ]
 
 
-def _apiserver(home: Path, storage: str, port: int, keys: Path, accounts: bool) -> list[str]:
+def _apiserver(home: Path, storage: str, host: str, port: int, keys: Path, accounts: bool) -> list[str]:
     key = keys / "apiserver.key"  # it makes one for itself, which is good enough for service accounts nobody uses
     return [
         f"--etcd-servers={storage}",
-        f"--bind-address={HOST}",
-        f"--advertise-address={HOST}",
+        f"--bind-address={host}",
+        f"--advertise-address={host}",
         f"--secure-port={port}",
         f"--cert-dir={keys}",
         f"--token-auth-file={home / 'tokens.csv'}",
         f"--service-account-key-file={key}",
         f"--service-account-signing-key-file={key}",
-        f"--service-account-issuer=https://{HOST}",
+        f"--service-account-issuer=https://{host}",
         "--service-cluster-ip-range=10.96.0.0/16",
         "--authorization-mode=RBAC",
         "--endpoint-reconciler-type=none",
@@ -206,16 +216,14 @@ def _apiserver(home: Path, storage: str, port: int, keys: Path, accounts: bool) 
     ]
 
 
-def _answering(
-    started: Sequence[subprocess.Popen[bytes]], home: Path, port: int, certificate: Path, token: str
-) -> Client:
+def _answering(started: Sequence[subprocess.Popen[bytes]], home: Path, connect: Callable[[], Client]) -> Client:
     """The client, once the server says that it is ready. Raises CannotJudge with the ends of both logs."""
     end = time.monotonic() + PATIENCE
     said = "no certificate"
     while time.monotonic() < end and all(each.poll() is None for each in started):
         time.sleep(0.1)
         try:
-            client = Client(port, certificate, token)
+            client = connect()
             answer = client("GET", "/readyz")
         except (OSError, CannotJudge) as error:  # no file yet, half a file, nobody there
             said = str(error)

@@ -1,0 +1,461 @@
+"""The examples that have routes: what lies beside what is rendered of each, and what clients must get.
+
+Which name leads where is written down, not worked out: it is what a reader of the example expects.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Event, Thread
+from typing import NamedTuple
+
+from tests.apiserver.server import Body
+from tests.engines.rendering import Workload
+from tests.engines.trial import Result
+from tests.gateway.clients import (
+    CHAT,
+    COMPLETIONS,
+    EMBEDDINGS,
+    MODELS,
+    PROVIDER,
+    Answer,
+    Client,
+    chi_square,
+    counted,
+    many,
+)
+from tests.gateway.dns import TTL
+from tests.gateway.fake_engines import LEAVING, OK, PROMPT_TOKENS, REFUSE
+from tests.gateway.trial import PAUSE, SERVING, Site, Trial, platform, secret
+
+MODEL_HEADER, TENANT_HEADER, KEY_HEADER = "x-ai-eg-model", "x-tenant-id", "x-api-key"
+KEYS = {"research": "key-of-research", "search": "key-of-search", "guest": "key-of-guest"}
+PROVIDER_KEY = "key-of-provider"
+UNKNOWN = "no-such-model"
+SHARES = 1000  # requests that weights are judged by
+LEFT_DNS = 2.5 * TTL  # seconds until nobody may send to an address that left DNS
+
+
+class Public(NamedTuple):
+    """What a public name leads to. `workloads`: namespace/name of each that may answer; `engine`: the name that it is
+    asked for, '' where there are several.
+    """
+
+    workloads: tuple[str, ...]
+    engine: str = ""
+    owner: str = "llmaz"
+
+
+Names = Mapping[str, Public]
+
+# What a reader of an example expects; gateway-teams has two Gateways.
+NAMES: Mapping[str, Names] = {
+    "quickstart": {"qwen2.5-0.5b": Public(("demo/chat",), "qwen2.5-0.5b")},
+    "gateway-basic": {
+        "qwen2-0.5b": Public(("demo/chat",), "qwen2-0.5b", "qwen"),
+        "qwen2.5-coder": Public(("demo/coder",), "qwen2.5-coder", "qwen"),
+    },
+    "gateway-auth": {"chat": Public(("llm/chat",), "chat"), "large": Public(("llm/large",), "large")},
+    "canary": {"chat": Public(("llm/chat", "llm/chat-next"))},
+    "fallback-external": {"chat": Public(("llm/chat",), "qwen3-8b")},
+    "token-limits": {"chat": Public(("llm/chat",), "qwen3-8b")},
+    "model-split": {
+        "qwen3-8b-base": Public(("split-pool/base",), "qwen3-8b-base"),
+        "mails": Public(("split-pool/base",)),
+        "summaries": Public(("split-backends/summary", "split-backends/summary-next")),
+        "qwen3-8b": Public(("split-backends/summary",), "qwen3-8b"),
+        "granite-4.1-8b": Public(("split-backends/summary-next",), "granite-4.1-8b"),
+    },
+    "gateway-pool": {
+        "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
+        "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
+        "bge-m3": Public(("llm/embed",), "bge-m3"),
+    },
+}
+
+
+class Case(NamedTuple):
+    """An example. `beside`: what its author has in the cluster besides what is rendered."""
+
+    ask: Trial
+    beside: Callable[[Site], Sequence[Body]]
+
+
+def question(text: str, holds: object, seen: object = "", figures: str = "") -> Result:
+    """A question that holds or not. `seen`: what is said when it does not."""
+    return Result(text, "" if holds else f"{seen}" or "not so", figures)
+
+
+# ---- what holds for every Gateway ----
+
+
+def named(client: Client, names: Names, headers: Mapping[str, str] | None = None) -> Iterator[Result]:
+    """Each public name is served, and no other: chat, completions, streams, /v1/models; forged headers do nothing."""
+    first, begun = next(iter(names)), time.monotonic()
+    while client.ask(first, headers=headers).status != 200 and time.monotonic() < begun + SERVING:
+        time.sleep(PAUSE)
+    yield question(f"{first} is served", True, figures=f"{time.monotonic() - begun:.1f} s after all was accepted")
+    for name, public in names.items():
+        for path, stream in ((CHAT, False), (CHAT, True), (COMPLETIONS, False)):
+            answer = client.ask(name, path=path, stream=stream, headers=headers)
+            kind = f"{path}{', streamed,' if stream else ''}"
+            yield question(
+                f"{name}: {kind} reaches {' or '.join(public.workloads)}", reached(answer, public, path, stream), answer
+            )
+    unknown = client.ask(UNKNOWN, headers=headers)
+    yield question("an unknown name is 404", unknown.status == 404, unknown)
+    nameless = client.send("POST", CHAT, "{}", headers=headers)
+    yield question("a request without a model is refused", 400 <= nameless.status < 500, nameless)
+    forged = client.ask(first, headers={**(headers or {}), MODEL_HEADER: UNKNOWN})
+    yield question(f"a client's own {MODEL_HEADER} changes nothing", forged.status == 200, forged)
+    yield listed(client, names, headers)
+
+
+def reached(answer: Answer, public: Public, path: str, stream: bool) -> bool:
+    """Whether a server of that name answered, asked as it wants to be."""
+    saw = answer.witness
+    return (
+        answer.status == 200
+        and saw is not None
+        and answer.workload in public.workloads
+        and public.engine in ("", answer.asked)
+        and (saw["method"], saw["path"]) == ("POST", path)
+        and (not stream or answer.whole)
+    )
+
+
+def listed(client: Client, names: Names, headers: Mapping[str, str] | None) -> Result:
+    """Whether /v1/models lists each name once and no other, with its owner and a time."""
+    answer = client.send("GET", MODELS, headers=headers)
+    data: Sequence[Body] = answer.body.get("data", ()) if answer.status == 200 else ()
+    seen = sorted((model["id"], model.get("owned_by")) for model in data)
+    wanted = sorted((name, public.owner) for name, public in names.items())
+    timed = all(isinstance(model.get("created"), int) and model["created"] > 0 for model in data)
+    return question(f"{MODELS} lists {len(names)} names", seen == wanted and timed, seen or answer)
+
+
+def shared(what: str, counts: Mapping[object, int], weights: Mapping[object, int]) -> Result:
+    """Whether counts are shares by these weights."""
+    statistic, limit = chi_square(counts, weights)
+    seen = ", ".join(
+        f"{'/'.join(map(str, key)) if isinstance(key, tuple) else key} {count}" for key, count in counts.items()
+    )
+    return question(
+        what, statistic < limit, f"{seen}: chi-square {statistic:.1f} > {limit}", f"{seen}; chi-square {statistic:.2f}"
+    )
+
+
+# ---- the examples ----
+
+
+def quickstart(site: Site) -> Iterator[Result]:
+    yield from named(site.client(), NAMES["quickstart"])
+
+
+def late(site: Site, client: Client, namespace: str, workload: str, name: str) -> Result:
+    """How long a new route answers 503 where DNS was empty when Envoy looked first."""
+    leaders = site.leaders(namespace, workload)
+    metadata = {"namespace": namespace, "name": workload}
+    route = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIGatewayRoute", "metadata": metadata}
+    live = site.stack.cluster.live(route)
+    site.set_ready(leaders, ready=False)
+    site.delete(route)
+    site.delete({**route, "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute"})
+    site.until(lambda: client.ask(name).status == 404, SERVING)
+    site.apply([{**route, "spec": live["spec"]}])
+    first = site.until(lambda: (answer := client.ask(name)).status not in (404, 500) and answer, SERVING)
+    site.set_ready(leaders, ready=True)
+    begun = time.monotonic()
+    served = site.until(lambda: client.ask(name).status == 200, LEFT_DNS)
+    figures = f"{first.status if first else 404} at first, 200 {time.monotonic() - begun:.0f} s after they are in DNS"
+    return question(
+        "replicas that were not in DNS at Envoy's first look are asked once they are", served, figures, figures
+    )
+
+
+def gateway_basic(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["gateway-basic"])
+    pods = counted(many(200, lambda _: client.ask("qwen2-0.5b")), lambda answer: answer.pod)
+    spread = pods.keys() == {"demo/chat-0", "demo/chat-1"} and min(pods.values()) > 60
+    yield question(
+        "200 requests are spread over both replicas", spread, dict(pods), " + ".join(map(str, pods.values()))
+    )
+    long = client.ask("qwen2-0.5b", prompt="x" * 5_000_000)
+    yield question("a prompt of 5 MB passes", long.status == 200, long)
+    yield late(site, client, "demo", "coder", "qwen2.5-coder")
+    yield from drained(site, client, "demo", "chat", "qwen2-0.5b")
+
+
+def drained(site: Site, client: Client, namespace: str, workload: str, name: str) -> Iterator[Result]:
+    """Whether a replica ends and loses no request: it leaves DNS at once, its hook sleeps, then it takes no more."""
+    leaving = site.leaders(namespace, workload)[-1]
+    address = leaving["status"]["podIP"]
+    sleep = Workload(workload, name, "", leaving, ()).hook_sleep
+    over = Event()
+    seen: list[tuple[float, Answer, bool]] = []
+
+    def work(stream: bool) -> None:
+        while not over.is_set():
+            begun = time.monotonic()
+            answer = client.ask(name, prompt="sleep=0.2 chunks=8 gap=0.25", stream=stream)
+            seen.append((begun, answer, answer.whole if stream else answer.status == 200))
+
+    workers = [Thread(target=work, args=(number % 2 == 0,), daemon=True) for number in range(6)]
+    for worker in workers:
+        worker.start()
+    time.sleep(3)
+    left = time.monotonic()
+    site.set_ready([leaving], ready=False)
+    time.sleep(sleep)
+    site.stack.fakes.set_mode(address, LEAVING)
+    time.sleep(6)
+    over.set()
+    for worker in workers:
+        worker.join()
+    lost = [str(answer) for _, answer, whole in seen if not whole]
+    last = max(
+        (begun for begun, answer, _ in seen if answer.witness and answer.witness["address"] == address), default=left
+    )
+    figures = f"{len(seen)} requests; the last to it {last - left:.0f} s after it left DNS, its hook sleeps {sleep} s"
+    yield question(
+        "a replica ends and no request is lost", not lost, f"{len(lost)} of {len(seen)} lost: {lost[:3]}", figures
+    )
+    yield question("nobody sends to it once its hook is over", last - left < sleep, figures)
+
+
+def gateway_auth(site: Site) -> Iterator[Result]:
+    client = site.client(port=10443, host="llm.example.com", tls=True)
+    yield from named(client, NAMES["gateway-auth"], {KEY_HEADER: KEYS["research"]})
+    for tenant, key in KEYS.items():
+        answer = client.ask("chat", headers={KEY_HEADER: key})
+        headers = answer.witness["headers"] if answer.witness else {}
+        yield question(f"{tenant} may call chat, whose engine is told so", headers.get(TENANT_HEADER) == tenant, answer)
+        yield question(
+            f"the key of {tenant} goes no further", answer.status == 200 and KEY_HEADER not in headers, headers
+        )
+        status, large = (403 if tenant == "guest" else 200), client.ask("large", headers={KEY_HEADER: key})
+        yield question(f"{tenant} calls large: {status}", large.status == status, large)
+    for name in ("chat", "large", UNKNOWN):
+        for headers in ({}, {KEY_HEADER: "wrong"}):
+            answer = client.ask(name, headers=headers)
+            how = "a wrong key" if headers else "no key"
+            yield question(f"{name} with {how} is 401", answer.status == 401, answer)
+    for forged, status in (
+        ({KEY_HEADER: KEYS["guest"], TENANT_HEADER: "research"}, 403),
+        ({KEY_HEADER: KEYS["guest"], MODEL_HEADER: "chat"}, 403),
+        ({TENANT_HEADER: "research", MODEL_HEADER: "chat"}, 401),
+    ):
+        answer = client.ask("large", headers=forged)
+        yield question(f"forged {', '.join(forged)}: {status}", answer.status == status, answer)
+    models = client.send("GET", MODELS)
+    yield question(f"{MODELS} without a key is 401", models.status == 401, models)
+    plain = site.client(port=10080).ask("chat")
+    yield question("nothing answers on port 80", plain.status == -1, plain)
+
+
+def gateway_teams(site: Site) -> Iterator[Result]:
+    support = site.client(host="llm.example.com")
+    yield from named(support, {"chat": Public(("support/chat",), "chat")})
+    search = site.client("search", "search-gateway", host="search.example.com")
+    yield from named(search, {"chat": Public(("search/chat",), "chat")})
+    for client, host in ((support, "search.example.com"), (search, "llm.example.com"), (support, "10.0.0.1")):
+        answer = client.ask("chat", host=host)
+        yield question(f"another host, {host}, is 404", answer.status == 404, answer)
+    for client in (support, search):
+        answer = client.ask("qwen3-0.6b")
+        yield question("batch/nightly has no route", answer.status == 404, answer)
+    late, patient = many(2, lambda number: (search, support)[number].ask("chat", prompt="sleep=62", timeout=75))
+    ended = late.status == 504 and 58 < late.seconds < 64
+    yield question(
+        "an answer of 62 s ends at search's 60 s", ended, f"{late} after {late.seconds:.1f} s", f"{late.seconds:.1f} s"
+    )
+    yield question("and passes at the other Gateway's 300 s", patient.status == 200, patient)
+
+
+def canary(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["canary"])
+    answers = many(SHARES, lambda _: client.ask("chat"))
+    counts = counted(answers, lambda answer: (answer.workload, answer.asked))
+    weights: Mapping[object, int] = {("llm/chat", "qwen3-32b"): 9, ("llm/chat-next", "qwen3-32b-fp8"): 1}
+    yield shared(f"{SHARES} requests are shared 9 to 1, each engine by its own name", counts, weights)
+    yield question(
+        "an answer carries the engine's model name",
+        {answer.body.get("model") for answer in answers} == {"qwen3-32b", "qwen3-32b-fp8"},
+        {answer.body.get("model") for answer in answers},
+    )
+    for name in ("qwen3-32b", "qwen3-32b-fp8"):
+        answer = client.ask(name)
+        yield question(f"{name} has no route of its own", answer.status == 404, answer)
+
+
+def fallback_external(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["fallback-external"])
+    for mode in ("503", "500", "502", REFUSE):
+        site.set_mode("llm", "chat", mode)
+        time.sleep(PAUSE)
+        answers = many(30, lambda number: client.ask("chat", stream=number % 3 == 0))
+        lost = [str(answer) for answer in answers if not outside(answer)]
+        what = "refuse connections" if mode == REFUSE else f"answer {mode}"
+        yield question(
+            f"replicas {what}: all 30 requests go to the provider, by TLS, under its name, with its key",
+            not lost,
+            lost[:3],
+        )
+    for status in (429, 400, 404):
+        site.set_mode("llm", "chat", str(status))
+        answer = client.ask("chat")
+        yield question(f"an answer of {status} is not tried again", answer.status == status, answer)
+    site.set_mode("llm", "chat", OK)
+    answers = many(20, lambda _: client.ask("chat"))
+    lost = [str(answer) for answer in answers if answer.workload != "llm/chat"]
+    yield question("replicas that are well again are asked", not lost, lost[:3])
+    yield from half(site, client)
+    leaders = site.leaders("llm", "chat")
+    site.set_ready(leaders, ready=False)
+    begun = time.monotonic()
+    gone = site.until(lambda: outside(client.ask("chat")), LEFT_DNS)
+    figures = f"{time.monotonic() - begun:.0f} s after they left DNS"
+    yield question("replicas that left DNS, though they answer: the provider is asked", gone, figures, figures)
+    answers = many(30, lambda _: client.ask("chat"))
+    lost = [str(answer) for answer in answers if not outside(answer)]
+    yield question("and all 30 requests go there", not lost, lost[:3])
+    site.set_ready(leaders, ready=True)
+
+
+def outside(answer: Answer) -> bool:
+    """Whether the provider of the example answered, asked as it wants to be."""
+    saw = answer.witness
+    if answer.status != 200 or saw is None:
+        return False
+    asked = (saw["pod"], saw["asked"], saw["authorization"], saw["host"], saw["tls"])
+    return asked == (PROVIDER, "qwen/qwen3-8b", f"Bearer {PROVIDER_KEY}", "api.example.com", True)
+
+
+def half(site: Site, client: Client) -> Iterator[Result]:
+    """One of two replicas fails: where do its requests go?"""
+    failing, *_ = site.leaders("llm", "chat")
+    site.stack.fakes.set_mode(failing["status"]["podIP"], "503")
+    time.sleep(PAUSE)
+    counts = counted(many(60, lambda _: client.ask("chat")), lambda answer: f"{answer.status} {answer.workload}")
+    served = counts.keys() <= {"200 llm/chat", f"200 {PROVIDER}"}
+    figures = ", ".join(f"{key} {count}" for key, count in sorted(counts.items(), key=str))
+    yield question("one of two replicas answers 503: 60 requests are served", served, figures, figures)
+    site.set_mode("llm", "chat", OK)
+
+
+def token_limits(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["token-limits"], {KEY_HEADER: KEYS["guest"]})
+    time.sleep(5)  # Envoy learns of the counter after it has the route
+    stream = client.ask("chat", stream=True, headers={KEY_HEADER: KEYS["guest"]})
+    yield question(
+        "a stream is asked for its tokens",
+        stream.witness and stream.witness["usage"] and '"usage"' in stream.text,
+        stream,
+    )
+    yield from spent(client, "chat", 100_000, 30_000)
+
+
+def spent(client: Client, name: str, budget: int, tokens: int) -> Iterator[Result]:
+    """Whether a tenant's budget ends after as many requests of so many output tokens as fit, and nobody else's does."""
+    own, other = {KEY_HEADER: KEYS["research"]}, {KEY_HEADER: KEYS["search"]}
+    needed = -(-budget // (tokens + PROMPT_TOKENS))
+    statuses = []
+    for number in range(needed + 2):
+        statuses.append(client.ask(name, prompt=f"tokens={tokens}", stream=number % 2 == 1, headers=own).status)
+        time.sleep(PAUSE)
+    expected = [200] * needed + [429, 429]
+    figures = f"{needed} requests of {tokens + PROMPT_TOKENS} tokens"
+    yield question(f"a budget of {budget} tokens ends when it is spent", statuses == expected, statuses, figures)
+    answer = client.ask(name, headers=other)
+    yield question("another tenant has a budget of its own", answer.status == 200, answer)
+
+
+def model_split(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["model-split"])
+    counts = counted(many(SHARES, lambda _: client.ask("summaries")), lambda answer: answer.asked)
+    yield shared(f"{SHARES} requests for summaries are shared 90 to 10", counts, {"qwen3-8b": 90, "granite-4.1-8b": 10})
+    answers = many(SHARES, lambda number: client.ask("mails", prompt=f"mail {number}"))
+    counts = counted(answers, lambda answer: answer.asked)
+    yield shared(
+        f"{SHARES} requests for mails are shared 90 to 10 over adapters", counts, {"mails-v1": 90, "mails-v2": 10}
+    )
+    models = {answer.body.get("model") for answer in answers}
+    yield question("an answer from a pool carries the public name", models == {"mails"}, models)
+
+
+def gateway_pool(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["gateway-pool"])
+    vectors = client.ask("bge-m3", path=EMBEDDINGS)
+    yield question(
+        "bge-m3: embeddings reach llm/embed",
+        reached(vectors, NAMES["gateway-pool"]["bge-m3"], EMBEDDINGS, False),
+        vectors,
+    )
+    leaders = site.leaders("llm", "chat")
+    site.set_waiting(leaders, 50)
+    site.set_waiting([leaders[1]], 0)
+    time.sleep(2)
+    pods = counted(
+        many(60, lambda number: client.ask("qwen3-8b", prompt=f"prompt {number}")), lambda answer: answer.pod
+    )
+    yield question(
+        "the picker picks the idle replica", pods["llm/chat-1"] >= 57, dict(pods), f"{pods['llm/chat-1']} of 60"
+    )
+    site.set_waiting(leaders, 0)
+    time.sleep(2)
+    pods = counted(
+        many(120, lambda number: client.ask("qwen3-8b", prompt=f"prompt {number}")), lambda answer: answer.pod
+    )
+    used = {f"llm/chat-{number}" for number in range(4)}
+    yield question(
+        "and all four when all are idle", pods.keys() == used, dict(pods), " + ".join(map(str, pods.values()))
+    )
+    site.set_waiting(leaders, 5000)
+    time.sleep(2)
+    for header, status in (({"x-gateway-inference-objective": "nightly"}, 429), ({}, 200)):
+        answer = client.ask("chat-nightly" if header else "qwen3-8b", headers=header)
+        who = "a sheddable request" if header else "any other"
+        yield question(f"all are full: {who} is answered {status}", answer.status == status, answer)
+    site.set_waiting(leaders, 0)
+
+
+def _nothing(_: Site) -> Sequence[Body]:
+    return ()
+
+
+def _platform(_: Site) -> Sequence[Body]:
+    return [*platform()]
+
+
+def _tenants(_: Site) -> Sequence[Body]:
+    return [secret("llmaz-system", "tenants", KEYS)]
+
+
+def _certified(site: Site) -> Sequence[Body]:
+    certificate, key = site.stack.authority.issue("front", "DNS:llm.example.com")
+    entries = {"tls.crt": certificate.read_bytes(), "tls.key": key.read_bytes()}
+    return [*_tenants(site), secret("llmaz-system", "llmaz-gateway-tls", entries)]
+
+
+def _provider(_: Site) -> Sequence[Body]:
+    return [*platform(), secret("llm", "provider-key", {"apiKey": PROVIDER_KEY})]
+
+
+CASES: Mapping[str, Case] = {
+    "quickstart": Case(quickstart, _platform),
+    "gateway-basic": Case(gateway_basic, _platform),
+    "gateway-auth": Case(gateway_auth, _certified),
+    "gateway-teams": Case(gateway_teams, _nothing),
+    "canary": Case(canary, _platform),
+    "fallback-external": Case(fallback_external, _provider),
+    "token-limits": Case(token_limits, _tenants),
+    "model-split": Case(model_split, _platform),
+    "gateway-pool": Case(gateway_pool, _nothing),
+}
