@@ -79,12 +79,16 @@ class Rollout(Struct, frozen=True):
 
 
 class Scaler(Struct, frozen=True):
-    """An autoscaler: bounds in groups; metrics and behavior as in autoscaling/v2."""
+    """An autoscaler: bounds in groups; metrics and behavior as in autoscaling/v2. `triggers`: of KEDA, which then takes
+    the place of the HPA; `picker_queue_seconds`: how long the pool's picker holds requests, 0 where it holds none.
+    """
 
     min_replicas: int
     max_replicas: int
     metrics: tuple[Body, ...]
     behavior: Body = {}
+    triggers: tuple[Body, ...] = ()
+    picker_queue_seconds: int = 0
 
 
 class SharedNeed(Struct, frozen=True, order=True):
@@ -300,7 +304,7 @@ def config_name(app: str) -> str:
 
 
 class MonitorPlan(Struct, frozen=True):
-    """The PodMonitor of a namespace. `interval`: between two scrapes."""
+    """The PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers. `interval`: between scrapes."""
 
     name: str
     labels: Body
@@ -327,6 +331,7 @@ class SharedPlan(Struct, frozen=True):
     part: str = "shared"
     models: tuple[ModelPlan, ...] = ()
     monitor: MonitorPlan | None = None
+    picker_monitor: MonitorPlan | None = None
     gateway_classes: tuple[GatewayPlan, ...] = ()
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None

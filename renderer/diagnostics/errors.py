@@ -183,6 +183,22 @@ ERRORS: dict[str, Wording] = {
         "nobody knows where the metrics of '{backend}' are read, so nothing would feed an autoscaler",
         "write engine.metrics.path, or elasticConfig.scaleTrigger.hpa.metrics",
     ),
+    "E350": Wording(
+        "an HPA does not ask Prometheus itself",
+        "write type: prometheusAdapter, or autoscaling.autoscaler: keda",
+    ),
+    "E351": Wording(
+        "KEDA has to ask Prometheus here, and nobody says where it is",
+        "write autoscaling.keda.prometheus.serverAddress in RenderConfig, or scale on cpu",
+    ),
+    "E352": Wording(
+        "{present} does nothing without {lacking}",
+        "write {lacking} too, or leave {present} out",
+    ),
+    "E353": Wording(
+        "no query is known for the {kind} metric '{name}'{why}",
+        "{hint}; or leave elasticConfig out, and write a ScaledObject of your own",
+    ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",

@@ -267,6 +267,10 @@ WARNINGS: dict[str, Wording] = {
         "nothing reads a PodMonitor while the type is none, so none is made",
         "write type: prometheusAdapter, or leave podMonitor out",
     ),
+    "W350": Wording(
+        "nothing reads it while the autoscaler is an HPA",
+        "write autoscaler: keda, or leave it out",
+    ),
     "W221": Wording(
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",

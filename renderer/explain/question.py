@@ -38,8 +38,10 @@ _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "Role": (),
     "RoleBinding": (),
     "SecurityPolicy": ("sp",),
+    "ScaledObject": ("so",),
     "Service": ("svc", "isvc"),
     "ServiceAccount": ("sa",),
+    "ServiceMonitor": ("smon",),
 }
 KINDS = tuple(_SHORT_NAMES)
 

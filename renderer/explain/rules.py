@@ -140,6 +140,23 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec metrics", "CPU, where nobody says what to scale on"),
         ("spec behavior", "fits the time that a start takes"),
     ),
+    "ScaledObject": (
+        ("metadata annotations", "KEDA takes over an HPA of this name"),
+        ("spec scaleTargetRef", "it scales the app's LeaderWorkerSet"),
+        ("spec scaleTargetRef name", "it scales the app's LeaderWorkerSet", (_NAME,)),
+        ("spec pollingInterval", "as often as metrics are read"),
+        ("spec minReplicaCount", "1 where elasticConfig says no other"),
+        ("spec fallback", "without metrics nothing is taken away"),
+        ("spec advanced", "of the HPA that KEDA makes"),
+        ("spec advanced horizontalPodAutoscalerConfig name", "the name of KEDA's HPA", (_NAME,)),
+        ("spec triggers", "queries for the metrics of the engine or the picker"),
+    ),
+    "ServiceMonitor": (
+        ("metadata name", "one a namespace, over all pickers"),
+        ("metadata namespace", "every namespace with metrics to read"),
+        ("spec selector", "the pickers of all pools"),
+        ("spec endpoints", "the port of a picker's metrics"),
+    ),
     "PodDisruptionBudget": (
         ("spec maxUnavailable", "never two leaders at once"),
         *((f"spec selector matchLabels {steps}", *rest) for steps, *rest in _SELECTS),

@@ -19,7 +19,7 @@ from renderer.resolve.apps import command_line, engine_run, field_origins
 from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
-from renderer.resolve.autoscaling import triggers
+from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import (
     arg_validation,
@@ -68,6 +68,17 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     if context.metrics_collected:
         pod = monitoring.with_metrics_path(pod, run.engine)
     scaler = triggers.plan_scaler(context, app, run.engine, run.config, diagnostics)
+    if scaler and keda.is_chosen(context.inputs.config):
+        scaler = keda.with_triggers(
+            scaler,
+            run.engine,
+            run.config,
+            context=context,
+            app=app,
+            pod=pod,
+            settings=settings,
+            diagnostics=diagnostics,
+        )
     monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
     spec, served_name = engine.spec, run.served_name
@@ -86,11 +97,17 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         port=_PORT,
         disruption_budget=(scaler.min_replicas if scaler else replicas or 0) >= 2,
         origins=lambda: field_origins.playground_origins(
-            field_origins.PlannedPlayground(context, app, base, run, command, pod, planned_pod.patch_origins)
+            field_origins.PlannedPlayground(
+                context, app, base, run, command, pod, patch_origins=planned_pod.patch_origins, scaler=scaler
+            )
         ),
         scaler=scaler,
         config=planned_pod.config,
-        shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
+        shared=(
+            *base.shared,
+            *monitoring.monitor_needs(app.namespace, pod),
+            *keda.picker_monitor_needs(app.namespace, scaler),
+        )
         if context.metrics_collected
         else base.shared,
         app=app.label,
