@@ -80,7 +80,8 @@ class Rollout(Struct, frozen=True):
 
 class Scaler(Struct, frozen=True):
     """An autoscaler: bounds in groups; metrics and behavior as in autoscaling/v2. `triggers`: of KEDA, which then takes
-    the place of the HPA; `picker_queue_seconds`: how long the pool's picker holds requests, 0 where it holds none.
+    the place of the HPA; `picker_queue_seconds`: how long the pool's picker holds requests, 0 where it holds none;
+    `owner`: kind and name of an autoscaler that somebody else has written, '' for one that is rendered.
     """
 
     min_replicas: int
@@ -89,6 +90,7 @@ class Scaler(Struct, frozen=True):
     behavior: Body = {}
     triggers: tuple[Body, ...] = ()
     picker_queue_seconds: int = 0
+    owner: str = ""
 
 
 class SharedNeed(Struct, frozen=True, order=True):

@@ -6,6 +6,7 @@ from renderer.diagnostics.wording import Wording
 
 WARNINGS: dict[str, Wording] = {
     # Nxxx: what cannot be judged from here; never an error
+    "N350": Wording("the {owner} owns the number of replicas, so the LeaderWorkerSet '{name}' leaves it out"),
     "N448": Wording("{backend} {version} {what}"),
     "N449": Wording(
         "nobody knows which version of {backend} is in '{image}', so no argument is checked against it", "{hint}"

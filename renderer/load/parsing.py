@@ -38,7 +38,12 @@ REFERENCED_GROUPS = (
 )
 FOREIGN = "~"  # in place of a kind: a foreign object
 DISABLED = "-"  # in place of a kind: deleted by the environment, or invalid outside PATHS; only its name is kept
-_REFERENCED_SIGNS = (*(f"{group}/".encode() for group in REFERENCED_GROUPS), b"kind: Secret")
+AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
+_REFERENCED_SIGNS = (
+    *(f"{group}/".encode() for group in REFERENCED_GROUPS),
+    b"kind: Secret",
+    b"LeaderWorkerSet",  # as what an autoscaler targets
+)
 _MARK = MARK.encode()
 _OUTSIDE_SIGNS = tuple(kind.encode() for kind in DEFINITIONS + NEIGHBOURS)
 
@@ -99,7 +104,7 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         kind = kind_of(document, document_problems)
         if kind is None or (outside and _kind(document.value) not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
-            if _group(document.value) in REFERENCED_GROUPS or _kind(document.value) == "Secret":
+            if _group(document.value) in REFERENCED_GROUPS or _kind(document.value) in ("Secret", *AUTOSCALERS):
                 parsed.append(ParsedDocument(document.index, document.value, FOREIGN, False))
             continue
         sources: Sequence[tuple[Path, Path]] = ()

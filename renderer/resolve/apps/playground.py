@@ -19,7 +19,7 @@ from renderer.resolve.apps import command_line, engine_run, field_origins
 from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
-from renderer.resolve.autoscaling import keda, triggers
+from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import (
     arg_validation,
@@ -79,6 +79,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
             settings=settings,
             diagnostics=diagnostics,
         )
+    foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
     monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
     spec, served_name = engine.spec, run.served_name
@@ -88,20 +89,20 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         file=app.file,
         labels=base.labels,
         annotations=_workload_annotations(context, app, base, run, diagnostics),
-        replicas=replicas,
+        replicas=None if foreign else replicas,
         size=1,
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=context.rollout,
         worker=pod,
         port=_PORT,
-        disruption_budget=(scaler.min_replicas if scaler else replicas or 0) >= 2,
+        disruption_budget=(least.min_replicas if (least := foreign or scaler) else replicas or 0) >= 2,
         origins=lambda: field_origins.playground_origins(
             field_origins.PlannedPlayground(
                 context, app, base, run, command, pod, patch_origins=planned_pod.patch_origins, scaler=scaler
             )
         ),
-        scaler=scaler,
+        scaler=foreign or scaler,
         config=planned_pod.config,
         shared=(
             *base.shared,

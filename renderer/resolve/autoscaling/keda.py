@@ -21,7 +21,7 @@ from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import GatewaySettings
 
 if TYPE_CHECKING:
-    from renderer.input_types import PickerFlowControlSpec
+    from renderer.input_types import FlowControlSpec
 
 _AUTOSCALING = "autoscaling"
 _PROMETHEUS = (_AUTOSCALING, "keda", "prometheus")
@@ -102,16 +102,16 @@ def picker_monitor_needs(namespace: str, scaler: Scaler | None) -> tuple[SharedN
     return monitoring.picker_monitor_needs(namespace) if scaler and scaler.picker_queue_seconds else ()
 
 
-def _flow_control(context: RunContext, app: App, settings: GatewaySettings) -> PickerFlowControlSpec | None:
+def _flow_control(context: RunContext, app: App, settings: GatewaySettings) -> FlowControlSpec | None:
     """How the picker of the app's pool counts requests; None where there is no pool, or its picker cannot."""
     if routing.mode(app, settings) != "pool":
         return None
     document = context.inputs.pickers.get(str(settings.get("picker")))
-    spec: PickerFlowControlSpec | None = document.value["spec"].get("flowControl") if document else None
+    spec: FlowControlSpec | None = document.value["spec"].get("flowControl") if document else None
     return spec
 
 
-def _picker_queries(app: App, spec: PickerFlowControlSpec) -> Iterator[tuple[str, str, str]]:
+def _picker_queries(app: App, spec: FlowControlSpec) -> Iterator[tuple[str, str, str]]:
     """Name, query and target of each trigger on a picker's metrics. A picker that nobody has asked yet has no series
     for them: then the query is 0 as long as the picker is read, and nothing when it is not.
     """

@@ -101,8 +101,8 @@ def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -
 
 def _config(preset: PickerSpec, words: Words) -> dict[str, object]:
     """The configuration of the preset, with flow control where requests are to be held."""
-    config: dict[str, object] = {**preset["config"]}
-    return config | preset["flowControl"]["config"] if words["QueueSeconds"] and "flowControl" in preset else config
+    holds = words["QueueSeconds"] and "flowControl" in preset
+    return {**preset["config"], **(preset["flowControl"]["config"] if holds else {})}
 
 
 def _pod_fields(defaults: pod_defaults.PodDefaults) -> Body:
