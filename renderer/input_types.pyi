@@ -410,6 +410,13 @@ class PickerSpec(TypedDict, total=False):
     reads: Sequence[str]
     version: str
 
+class InterceptorSpec(TypedDict, total=False):
+    concurrency: int
+    namespace: str
+    port: int
+    scaler: str
+    service: str
+
 class AuthenticationRefSpec(TypedDict, total=False):
     kind: Literal["ClusterTriggerAuthentication", "TriggerAuthentication"]
     name: str
@@ -420,6 +427,7 @@ class PrometheusSpec(TypedDict, total=False):
     serverAddress: str
 
 class KedaSpec(TypedDict, total=False):
+    interceptor: InterceptorSpec
     prometheus: PrometheusSpec
 
 class PodMonitorSpec(TypedDict, total=False):

@@ -8,6 +8,7 @@ from renderer.build.backend import backends
 from renderer.build.configmap import config_map
 from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
+from renderer.build.interceptor import interceptor_route
 from renderer.build.lws import lws
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
@@ -29,6 +30,7 @@ WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     pdb,
     hpa,
     scaled_object,
+    interceptor_route,
     backends,
     picker,
     inference_pool,

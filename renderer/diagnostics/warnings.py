@@ -272,6 +272,10 @@ WARNINGS: dict[str, Wording] = {
         "nothing reads it while the autoscaler is an HPA",
         "write autoscaler: keda, or leave it out",
     ),
+    "W351": Wording(
+        "{value} end a request before a replica has started, which may take {seconds}s",
+        "write {seconds}s or more",
+    ),
     "W221": Wording(
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",

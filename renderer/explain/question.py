@@ -28,6 +28,7 @@ _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "InferenceModelRewrite": (),
     "InferenceObjective": (),
     "InferencePool": ("infpool",),
+    "InterceptorRoute": (),
     "LeaderWorkerSet": ("lws",),
     "ModelRoute": (),
     "OpenModel": ("om",),

@@ -29,7 +29,9 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     inputs, diagnostics = context.inputs, Collector()
     monitoring.validate_monitor_settings(inputs, diagnostics)
     keda.validate_settings(inputs, diagnostics)
-    gateways = _plan_gateways(context, needs := sorted(need for need in needs if need.kind != routing.PUBLIC_NAME))
+    gateways = _plan_gateways(
+        context, needs := sorted(need for need in needs if need.kind not in (routing.PUBLIC_NAME, routing.HELD_NAME))
+    )
     by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gateway.namespace: {} for gateway in gateways}
     if gateways:
         by_namespace[""] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,20 +11,29 @@ from renderer import quantity, wellknown
 from renderer.api import App, Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at, text_at
-from renderer.plan import Body, Pod, Scaler, SharedNeed
+from renderer.plan import Body, Interceptor, Pod, Scaler, SharedNeed
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
 from renderer.resolve.engine.startup_probe import startup_seconds
 from renderer.resolve.gateway import routing
-from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
+from renderer.wellknown import PORT
 
 if TYPE_CHECKING:
     from renderer.input_types import FlowControlSpec
 
 _AUTOSCALING = "autoscaling"
 _PROMETHEUS = (_AUTOSCALING, "keda", "prometheus")
+_INTERCEPTOR = (_AUTOSCALING, "keda", "interceptor")
+_SCALER, _SCALER_PORT = "keda-add-ons-http-external-scaler", 9090
+_CONCURRENCY = 16
+_PUSH = "external-push"  # the type of the trigger that asks the interceptor
+_ZERO_HINT = (
+    "write 1; or set autoscaling.autoscaler: keda in RenderConfig, and let the picker of a pool wake it "
+    "(spec.gateway.mode: pool), or in backend mode the interceptor that autoscaling.keda.interceptor names"
+)
 _SCALED_METRICS = ("waiting", "running", "kvUsage")  # of `engine.metrics`: numbers that add up over replicas
 _RESOURCES = ("cpu", "memory")  # names of triggers, and of what they measure
 _QUEUE_MARGIN = 30  # seconds that a picker holds requests beyond the start of an engine
@@ -49,6 +58,48 @@ def validate_settings(inputs: Inputs, diagnostics: Collector) -> None:
         diagnostics.add("E352", config.origin(*_PROMETHEUS, present, key=True), present=present, lacking=lacking)
 
 
+def wakes_by(context: RunContext, app: App, settings: GatewaySettings, diagnostics: Collector) -> str:
+    """What wakes an app that may have no replica: `picker` or `interceptor`; '' where it always has one, and, with an
+    error, where nothing would wake it.
+    """
+    if (app.spec.get("elasticConfig") or {}).get("minReplicas") != 0:
+        return ""
+    origin, config = app.origin("spec", "elasticConfig", "minReplicas"), context.inputs.config
+    if is_chosen(config):
+        mode = routing.mode(app, settings)
+        if mode == "pool" and _flow_control(context, app, settings):
+            return "picker"
+        if mode == "backend" and config.get(*_INTERCEPTOR):
+            if app.flavor:
+                diagnostics.add("E354", origin)
+            return "interceptor"
+    diagnostics.add("E272", origin, value=0, hint=_ZERO_HINT)
+    return ""
+
+
+def interceptor(context: RunContext, app: App, model: str, scaler: Scaler) -> Interceptor:
+    """The interceptor before an app. `model`: its own public name, beside which those of the ModelRoutes and
+    InferenceModels over it lead there.
+    """
+    spec = context.inputs.config.get(*_INTERCEPTOR)
+    settings = gateway_settings(context, app.namespace)
+    routes = context.traffic.get((app.namespace, app.label), ()) if context.traffic else ()
+    return Interceptor(
+        host=f"{spec['service']}.{spec['namespace']}.svc.{settings.get('clusterDomain')}",
+        port=spec.get("port", PORT),
+        models=tuple(dict.fromkeys([model, *(str(item.spec["modelName"]) for item in routes)])),
+        seconds=scaler.wake_seconds,
+        concurrency=spec.get("concurrency", _CONCURRENCY),
+    )
+
+
+def interceptor_needs(app: App, interceptor_plan: Interceptor) -> tuple[SharedNeed, ...]:
+    """The claims of the public names by which the interceptor knows requests: one workload of the cluster for each."""
+    return tuple(
+        SharedNeed(routing.HELD_NAME, "", model, f"{app.namespace}/{app.label}") for model in interceptor_plan.models
+    )
+
+
 def with_triggers(
     scaler: Scaler,
     engine: Engine,
@@ -58,43 +109,62 @@ def with_triggers(
     app: App,
     pod: Pod,
     settings: GatewaySettings,
+    wakes_by: str,
     diagnostics: Collector,
 ) -> Scaler:
-    """The autoscaler with its triggers: queries for the metrics that an HPA would read, or for those of the pool's
-    picker in place of the preset's own.
+    """The autoscaler with its triggers: queries for the metrics that an HPA would read, or in place of the preset's own
+    for those of the pool's picker, or what the interceptor counts. What wakes it is beside triggers of the user too.
     """
+    run_config = context.inputs.config
+    seconds = startup_seconds(pod.containers[0].startup_probe)
+    scaler = replace(scaler, wake_seconds=max(1, seconds) if wakes_by else 0)
     chosen = triggers.find_trigger(context, app, engine, config)
     origin = chosen[1] if chosen else app.origin("spec", "elasticConfig")
-    if origin == engine.origin.at("engine", "scale") and (spec := _flow_control(context, app, settings)):
-        queries = _picker_queries(app, spec)
-        triggers_of_picker = _prometheus_triggers(context.inputs.config, app, queries, diagnostics)
-        seconds = startup_seconds(pod.containers[0].startup_probe) + _QUEUE_MARGIN
-        return replace(scaler, metrics=(), triggers=tuple(triggers_of_picker), picker_queue_seconds=seconds)
-    return replace(
-        scaler, triggers=tuple(_engine_triggers(context.inputs.config, app, engine, scaler, origin, diagnostics))
-    )
+    of_preset = origin == engine.origin.at("engine", "scale")
+    if of_preset and wakes_by == "interceptor":
+        scaler = replace(scaler, metrics=())
+    scaling_triggers: list[Body] = []
+    if (of_preset or wakes_by == "picker") and (spec := _flow_control(context, app, settings)):
+        scaling_triggers += _prometheus_triggers(run_config, app, _picker_queries(app, spec), diagnostics)
+        scaler = replace(scaler, picker_queue_seconds=seconds + _QUEUE_MARGIN)
+        scaler = replace(scaler, metrics=()) if of_preset else scaler
+    if wakes_by == "interceptor":
+        scaling_triggers.append(_interceptor_trigger(run_config, app))
+    scaling_triggers += _engine_triggers(run_config, app, engine, scaler, origin, diagnostics)
+    return replace(scaler, triggers=tuple(scaling_triggers))
+
+
+def _interceptor_trigger(config: RenderConfig, app: App) -> Body:
+    """The trigger on the requests that the interceptor has."""
+    spec = config.get(*_INTERCEPTOR)
+    address = f"{spec.get('scaler', _SCALER)}.{spec['namespace']}:{_SCALER_PORT}"
+    metadata = {"scalerAddress": address, "interceptorRoute": app.name}
+    return {"type": _PUSH, "metricType": "AverageValue", "metadata": metadata}
 
 
 def trigger_origins(
     context: RunContext, scaler: Scaler, settings: GatewaySettings, origin: Origin
 ) -> Iterator[tuple[Path, Origin]]:
     """The origins of the triggers. `origin`: of what an HPA would scale on."""
-    config = context.inputs.config
-    scale: Sequence[Origin] = [origin.at("metrics", i) for i in range(len(scaler.triggers))]
-    if scaler.picker_queue_seconds:
-        preset = context.inputs.pickers[str(settings.get("picker"))].origin("spec", "flowControl", "scale")
-        scale = [preset.at(i) for i in range(len(scaler.triggers))]
-    elif origin.path[-2:] == ("engine", "scale"):
-        scale = [origin]
+    config, picker = context.inputs.config, context.inputs.pickers.get(str(settings.get("picker")))
+    own = 0
     for i, trigger in enumerate(scaler.triggers):
-        if i < len(scale):
-            yield ("triggers", i), scale[i]
-            yield ("triggers", i, "metadata", "query"), scale[i].at("metric")
-            yield ("triggers", i, "metadata", "threshold"), scale[i].at("target")
+        path: Path = ("triggers", i)
         if trigger["type"] == "prometheus":
             for key in ("serverAddress", "authModes"):
-                yield ("triggers", i, "metadata", key), config.origin(*_PROMETHEUS, key)
-            yield ("triggers", i, "authenticationRef"), config.origin(*_PROMETHEUS, "authenticationRef")
+                yield (*path, "metadata", key), config.origin(*_PROMETHEUS, key)
+            yield (*path, "authenticationRef"), config.origin(*_PROMETHEUS, "authenticationRef")
+        if trigger["type"] == _PUSH:
+            yield path, config.origin(*_INTERCEPTOR)
+            continue
+        if "name" in trigger and picker:
+            scale = picker.origin("spec", "flowControl", "scale", i)
+        else:
+            of_preset = origin.path[-2:] == ("engine", "scale")
+            scale, own = origin if of_preset else origin.at("metrics", own), own + 1
+        yield path, scale
+        yield (*path, "metadata", "query"), scale.at("metric")
+        yield (*path, "metadata", "threshold"), scale.at("target")
 
 
 def picker_monitor_needs(namespace: str, scaler: Scaler | None) -> tuple[SharedNeed, ...]:
