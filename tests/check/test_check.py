@@ -381,8 +381,9 @@ CRON = {"type": "cron", "metadata": {"timezone": "UTC", "start": "0 8 * * *", "e
     ("changes", "expected"),
     [
         ({}, None),
-        ({"spec.minReplicaCount": 0}, "spec.triggers"),
-        ({"spec.minReplicaCount": GONE}, "spec.triggers"),
+        ({"spec.minReplicaCount": 0}, None),
+        ({"spec.minReplicaCount": 0, "spec.scaleTargetRef": {"name": "chat"}}, "spec.triggers"),
+        ({"spec.minReplicaCount": GONE, "spec.scaleTargetRef.kind": "StatefulSet"}, "spec.triggers"),
         ({"spec.minReplicaCount": 0, "spec.triggers.0": CRON}, None),
         ({"spec.fallback": {"failureThreshold": 3, "replicas": 1}}, "spec.fallback"),
         ({"spec.fallback": {"failureThreshold": 3, "replicas": 1}, "spec.triggers.0": CRON}, None),

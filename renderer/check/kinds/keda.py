@@ -8,6 +8,7 @@ from renderer.check.finding import Body, Finding
 from renderer.json_values import as_map, as_maps, as_number, text_at
 
 _RESOURCES = ("cpu", "memory")
+_JUDGED = ("", "Deployment", "StatefulSet")  # kinds of targets into whose pods the webhook looks; "" is Deployment
 _LONGEST = 63  # characters of a label's value
 
 
@@ -19,7 +20,7 @@ def validate_scaled_object(body: Body) -> Iterator[Finding]:
     triggers = as_maps(spec.get("triggers"))
     least = as_number(spec.get("minReplicaCount", 0))
     if all(trigger["type"] in _RESOURCES for trigger in triggers):
-        if least == 0:
+        if least == 0 and text_at(spec, "scaleTargetRef", "kind") in _JUDGED:
             yield (
                 "E530",
                 ("spec", "triggers"),
