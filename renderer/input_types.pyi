@@ -391,14 +391,44 @@ class LoaderSpec(TypedDict, total=False):
     sources: Sequence[object]
     version: str
 
+class FlowControlScaleSpec(TypedDict, total=False):
+    metric: str
+    name: str
+    target: str
+
+class FlowControlSpec(TypedDict, total=False):
+    config: Mapping[str, object]
+    scale: Sequence[FlowControlScaleSpec]
+
 class PickerSpec(TypedDict, total=False):
     apiGroup: str
     args: Sequence[str]
     config: Mapping[str, object]
     engineLabel: str
+    flowControl: FlowControlSpec
     image: str
     reads: Sequence[str]
     version: str
+
+class InterceptorSpec(TypedDict, total=False):
+    concurrency: int
+    namespace: str
+    port: int
+    scaler: str
+    service: str
+
+class AuthenticationRefSpec(TypedDict, total=False):
+    kind: Literal["ClusterTriggerAuthentication", "TriggerAuthentication"]
+    name: str
+
+class PrometheusSpec(TypedDict, total=False):
+    authModes: Sequence[str]
+    authenticationRef: AuthenticationRefSpec
+    serverAddress: str
+
+class KedaSpec(TypedDict, total=False):
+    interceptor: InterceptorSpec
+    prometheus: PrometheusSpec
 
 class PodMonitorSpec(TypedDict, total=False):
     interval: str
@@ -406,9 +436,11 @@ class PodMonitorSpec(TypedDict, total=False):
 
 class MetricSourceSpec(TypedDict, total=False):
     podMonitor: PodMonitorSpec
-    type: Literal["none", "prometheusAdapter"]
+    type: Literal["none", "prometheus", "prometheusAdapter"]
 
 class AutoscalingSpec(TypedDict, total=False):
+    autoscaler: Literal["hpa", "keda"]
+    keda: KedaSpec
     metricSource: MetricSourceSpec
 
 EnvironmentSpec = TypedDict(

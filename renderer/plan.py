@@ -79,12 +79,33 @@ class Rollout(Struct, frozen=True):
 
 
 class Scaler(Struct, frozen=True):
-    """An autoscaler: bounds in groups; metrics and behavior as in autoscaling/v2."""
+    """An autoscaler: bounds in groups; metrics and behavior as in autoscaling/v2. `triggers`: of KEDA, which then takes
+    the place of the HPA; `picker_queue_seconds`: how long the pool's picker holds requests, 0 where it holds none;
+    `wake_seconds`: how long a start from zero may take, 0 where there always is a replica; `owner`: kind and name of
+    an autoscaler that somebody else has written, '' for one that is rendered.
+    """
 
     min_replicas: int
     max_replicas: int
     metrics: tuple[Body, ...]
     behavior: Body = {}
+    triggers: tuple[Body, ...] = ()
+    picker_queue_seconds: int = 0
+    wake_seconds: int = 0
+    owner: str = ""
+
+
+class Interceptor(Struct, frozen=True):
+    """The interceptor of KEDA's http-add-on before a workload that may have no replica. `host` and `port`: of its
+    Service; `models`: the public names by which it knows requests for this workload; `seconds`: how long a start may
+    take; `concurrency`: requests at once that a replica should have.
+    """
+
+    host: str
+    port: int
+    models: tuple[str, ...]
+    seconds: int
+    concurrency: int
 
 
 class SharedNeed(Struct, frozen=True, order=True):
@@ -245,7 +266,7 @@ class Plan(Struct, frozen=True):
     that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
-    mode; `route`: only in the last workload of an app.
+    mode; `interceptor`: where one holds requests; `route`: only in the last workload of an app.
     """
 
     name: str
@@ -276,6 +297,7 @@ class Plan(Struct, frozen=True):
     metrics: Body = {}
     adapters: tuple[str, ...] = ()
     pool: PoolPlan | None = None
+    interceptor: Interceptor | None = None
     route: RoutePlan | None = None
 
 
@@ -300,7 +322,7 @@ def config_name(app: str) -> str:
 
 
 class MonitorPlan(Struct, frozen=True):
-    """The PodMonitor of a namespace. `interval`: between two scrapes."""
+    """The PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers. `interval`: between scrapes."""
 
     name: str
     labels: Body
@@ -327,6 +349,7 @@ class SharedPlan(Struct, frozen=True):
     part: str = "shared"
     models: tuple[ModelPlan, ...] = ()
     monitor: MonitorPlan | None = None
+    picker_monitor: MonitorPlan | None = None
     gateway_classes: tuple[GatewayPlan, ...] = ()
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None

@@ -19,6 +19,7 @@ MODEL_REVISION = OWN_PREFIX + "model-revision"
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 METRICS_PATH = OWN_PREFIX + "metrics-path"
+TRANSFERS_HPA = "scaledobject.keda.sh/transfer-hpa-ownership"  # KEDA takes over an HPA of the named name
 
 # Suffixes of the names of an app's objects.
 LB_SERVICE = "-lb"
@@ -29,6 +30,7 @@ PICKER = "-epp"
 PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other
+PICKER_COMPONENT = "endpoint-picker"
 POOL_GROUP = "inference.networking.k8s.io"
 ENVOY_CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"  # of GatewayClasses that Envoy Gateway serves
 

@@ -80,6 +80,7 @@ CRDS = (
         "config/crd/bases",
         ("ScaledObject", "ScaledJob", "TriggerAuthentication", "ClusterTriggerAuthentication"),
     ),
+    Source("github.com/kedacore/http-add-on@v0.15.0", "config/crd/bases", ("InterceptorRoute",)),
     Source(
         "github.com/prometheus-operator/prometheus-operator@v0.85.0",
         "example/prometheus-operator-crd",

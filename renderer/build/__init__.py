@@ -8,6 +8,7 @@ from renderer.build.backend import backends
 from renderer.build.configmap import config_map
 from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
+from renderer.build.interceptor import interceptor_route
 from renderer.build.lws import lws
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
@@ -15,7 +16,9 @@ from renderer.build.podmonitor import pod_monitor
 from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
 from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
+from renderer.build.scaledobject import scaled_object
 from renderer.build.service import lb_service, leaders_service
+from renderer.build.servicemonitor import picker_monitor
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
 # Each in the order in which a file holds the objects (apply order).
@@ -26,6 +29,8 @@ WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     leaders_service,
     pdb,
     hpa,
+    scaled_object,
+    interceptor_route,
     backends,
     picker,
     inference_pool,
@@ -39,6 +44,7 @@ ROUTE: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (
 SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     open_model,
     pod_monitor,
+    picker_monitor,
     gateway_class,
     gateway,
     packed_routes,

@@ -10,16 +10,19 @@ _SCHEMA = SharedMap({"name": "OpenAI"})
 
 def backends(plan: Plan) -> list[Manifest]:
     """Backend and AIServiceBackend where a route leads to the workload. The Backend names the headless Service by its
-    host name, so that Envoy balances per request.
+    host name, so that Envoy balances per request; or the interceptor that holds requests while there is no replica.
     """
     if not plan.host:
         return []
+    host, port = plan.host, plan.port.number
+    if plan.interceptor:
+        host, port = plan.interceptor.host, plan.interceptor.port
     metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}
     backend = {
         "apiVersion": "gateway.envoyproxy.io/v1alpha1",
         "kind": "Backend",
         "metadata": metadata,
-        "spec": {"type": "Endpoints", "endpoints": [{"fqdn": {"hostname": plan.host, "port": plan.port.number}}]},
+        "spec": {"type": "Endpoints", "endpoints": [{"fqdn": {"hostname": host, "port": port}}]},
     }
     reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": plan.name}
     service_backend = {

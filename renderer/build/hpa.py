@@ -8,9 +8,9 @@ from renderer.plan import Manifest, Plan, name_origins
 
 
 def hpa(plan: Plan) -> list[Manifest]:
-    """One when the Playground is elastic, none otherwise."""
+    """One when the Playground is elastic and no KEDA scales it, none otherwise."""
     scaler = plan.scaler
-    if not scaler:
+    if not scaler or scaler.triggers or scaler.owner:
         return []
     labels = {**plan.labels, wellknown.COMPONENT: "autoscaler"}
     low, high, metrics, behavior = scaler.min_replicas, scaler.max_replicas, scaler.metrics, scaler.behavior

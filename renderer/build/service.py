@@ -18,8 +18,12 @@ def lb_service(plan: Plan) -> list[Manifest]:
 
 
 def leaders_service(plan: Plan) -> list[Manifest]:
-    """One where a route leads to the workload: headless, so that DNS answers with every ready leader."""
-    return [_service(plan, plan.name + wellknown.LEADERS_SERVICE, {"clusterIP": "None"})] if plan.host else []
+    """One where a route leads to the workload: headless, so that DNS answers with every ready leader. Not behind an
+    interceptor, which asks `<name>-lb`.
+    """
+    if not plan.host or plan.interceptor:
+        return []
+    return [_service(plan, plan.name + wellknown.LEADERS_SERVICE, {"clusterIP": "None"})]
 
 
 def _service(plan: Plan, name: str, spec: Body) -> Manifest:

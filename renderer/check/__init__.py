@@ -32,6 +32,7 @@ from renderer.check.graph import (
 )
 from renderer.check.kinds.hpa import validate_hpa
 from renderer.check.kinds.karpenter import validate_node_pool
+from renderer.check.kinds.keda import validate_scaled_object
 from renderer.check.kinds.lws import validate_lws, validate_lws_pods
 from renderer.check.kinds.objects import validate_pods, validate_service, validate_workload
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
@@ -64,6 +65,7 @@ __all__ = [
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
     "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (validate_lws, validate_lws_pods),
     "output/autoscaling/horizontalpodautoscaler_v2": (validate_hpa,),
+    "output/keda.sh/scaledobject_v1alpha1": (validate_scaled_object,),
     "output/core/service_v1": (validate_service,),
     "output/karpenter.sh/nodepool_v1": (validate_node_pool,),
     "output/apps/deployment_v1": (validate_workload,),

@@ -177,7 +177,7 @@ ERRORS: dict[str, Wording] = {
     ),
     "E270": Wording("replicas {value} is below 0"),
     "E271": Wording("maxReplicas is missing", "an autoscaler needs an upper bound; write maxReplicas"),
-    "E272": Wording("minReplicas {value} is below 1", "an HPA cannot scale to zero"),
+    "E272": Wording("minReplicas {value} is below 1", "{hint}"),
     "E273": Wording("minReplicas {low} is above maxReplicas {high}", "lower minReplicas or raise maxReplicas"),
     "E274": Wording("scaleTrigger has no hpa", "write scaleTrigger.hpa.metrics, or leave scaleTrigger out"),
     "E275": Wording(
@@ -194,6 +194,30 @@ ERRORS: dict[str, Wording] = {
     "E279": Wording(
         "nobody knows where the metrics of '{backend}' are read, so nothing would feed an autoscaler",
         "write engine.metrics.path, or elasticConfig.scaleTrigger.hpa.metrics",
+    ),
+    "E350": Wording(
+        "an HPA does not ask Prometheus itself",
+        "write type: prometheusAdapter, or autoscaling.autoscaler: keda",
+    ),
+    "E351": Wording(
+        "KEDA has to ask Prometheus here, and nobody says where it is",
+        "write autoscaling.keda.prometheus.serverAddress in RenderConfig, or scale on cpu",
+    ),
+    "E352": Wording(
+        "{present} does nothing without {lacking}",
+        "write {lacking} too, or leave {present} out",
+    ),
+    "E353": Wording(
+        "no query is known for the {kind} metric '{name}'{why}",
+        "{hint}; or leave elasticConfig out, and write a ScaledObject of your own",
+    ),
+    "E354": Wording(
+        "a model in several variants cannot scale to zero: what is held says nothing of which of them to wake",
+        "write minReplicas: 1 or more, or give each flavor a Playground of its own",
+    ),
+    "E355": Wording(
+        "the interceptor holds requests for '{model}' for {other} too, and cannot tell whose they are",
+        "give one of them another public name, or minReplicas: 1 or more",
     ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(

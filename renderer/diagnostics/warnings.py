@@ -6,6 +6,7 @@ from renderer.diagnostics.wording import Wording
 
 WARNINGS: dict[str, Wording] = {
     # Nxxx: what cannot be judged from here; never an error
+    "N350": Wording("the {owner} owns the number of replicas, so the LeaderWorkerSet '{name}' leaves it out"),
     "N448": Wording("{backend} {version} {what}"),
     "N449": Wording(
         "nobody knows which version of {backend} is in '{image}', so no argument is checked against it", "{hint}"
@@ -313,6 +314,14 @@ WARNINGS: dict[str, Wording] = {
     "W220": Wording(
         "nothing reads a PodMonitor while the type is none, so none is made",
         "write type: prometheusAdapter, or leave podMonitor out",
+    ),
+    "W350": Wording(
+        "nothing reads it while the autoscaler is an HPA",
+        "write autoscaler: keda, or leave it out",
+    ),
+    "W351": Wording(
+        "{value} end a request before a replica has started, which may take {seconds}s",
+        "write {seconds}s or more",
     ),
     "W221": Wording(
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",

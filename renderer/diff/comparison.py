@@ -15,7 +15,7 @@ from renderer.diff.fields import FieldChange, diff_values, same
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
 from renderer.diff.objects import (
-    SCALER,
+    SCALERS,
     WORKLOAD,
     Body,
     Items,
@@ -76,7 +76,7 @@ def compare(
         _add_unchanged_partners(old, new, unchanged)
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
     count = _accelerates()
-    models = tuple(_model_changes(pairs, autoscalers(old, SCALER), autoscalers(new, SCALER), count))
+    models = tuple(_model_changes(pairs, autoscalers(old), autoscalers(new), count))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
     all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new)
@@ -90,8 +90,8 @@ def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFi
     """
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
     workloads = {(key.namespace, key.name) for side in (old, new) for key in side if key.kind == WORKLOAD}
-    scaled = {*autoscalers(old, SCALER), *autoscalers(new, SCALER)}
-    for kind, names in ((SCALER, workloads - scaled), (WORKLOAD, scaled - workloads)):
+    scaled = {*autoscalers(old), *autoscalers(new)}
+    for kind, names in (*((kind, workloads - scaled) for kind in SCALERS), (WORKLOAD, scaled - workloads)):
         for key, item in (
             unchanged_objects(unchanged, folders, kind, {name for _, name in names}).items() if names else ()
         ):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from renderer import wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey
+from renderer.diff.objects import HPA, SCALERS, WORKLOAD, Body, Items, ObjectItem, ObjectKey
 from renderer.diff.options import OptionChange, compare_options
 from renderer.json_values import map_at, maps_at, value_at
 
@@ -21,6 +21,7 @@ _ANNOTATIONS = {
     wellknown.SERVED_MODEL_NAME: "public name",
 }
 _MODEL = wellknown.MODEL_NAME
+_KEDA_MOST = 100  # replicas, where a ScaledObject says no other
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
@@ -53,10 +54,10 @@ class PodSummary(Struct, frozen=True):
 class ModelSummary(Struct, frozen=True):
     """The model that a workload runs.
 
-    `annotations`: the values of the renderer's own annotations, by the word that people use for each; `low` and `high`:
-    bounds of the replicas, equal without an autoscaler; `scaled`: whether an autoscaler sets them; `fixed`:
-    `spec.replicas` of the workload, None where it is left out; `nodes`: the node labels that the pods select; `gpus`:
-    accelerators of one replica, by kind.
+    `annotations`: the values of the renderer's own annotations, by the word that people use for each; `low` and
+    `high`: bounds of the replicas, equal without an autoscaler; `scaled`: whether an autoscaler sets them; `fixed`:
+    `spec.replicas` of the workload, None where it is left out; `scaler`: the kind of its autoscaler; `nodes`: the node
+    labels that the pods select; `gpus`: accelerators of one replica, by kind.
     """
 
     name: str
@@ -70,6 +71,7 @@ class ModelSummary(Struct, frozen=True):
     gpus: Mapping[AcceleratorKind, int]
     leader: PodSummary
     worker: PodSummary
+    scaler: str = ""
 
     @property
     def replicas(self) -> str:
@@ -101,7 +103,7 @@ class ModelChange(Struct, frozen=True):
 def summarize_model(
     item: ObjectItem, autoscalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]
 ) -> ModelSummary:
-    """The model of a LeaderWorkerSet. `autoscalers`: HorizontalPodAutoscalers by namespace and name of their target."""
+    """The model of a LeaderWorkerSet. `autoscalers`: by namespace and name of their target."""
     body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
     annotations = map_at(body, "metadata", "annotations")
     worker = map_at(template, "workerTemplate")
@@ -109,8 +111,7 @@ def summarize_model(
     size = _number(template.get("size"), 1)
     spec_replicas = value_at(body, "spec", "replicas")
     scaler = autoscalers.get((item.key.namespace, item.key.name))
-    low = _number(value_at(scaler, "spec", "minReplicas"), 1) if scaler else _number(spec_replicas, 1)
-    high = _number(value_at(scaler, "spec", "maxReplicas"), low) if scaler else low
+    low, high = _bounds(scaler) if scaler else (_number(spec_replicas, 1),) * 2
     labels = map_at(worker, "metadata", "labels") or map_at(leader, "metadata", "labels")
     return ModelSummary(
         name=str(labels.get(_MODEL, "")),
@@ -120,12 +121,22 @@ def summarize_model(
         low=low,
         high=high,
         scaled=scaler is not None,
+        scaler=str(scaler.get("kind", "")) if scaler else "",
         spec_replicas=None if spec_replicas is None else _number(spec_replicas, 1),
         nodes=gpus.describe_nodes(worker),
         gpus=gpus.accelerators(((leader, 1), (worker, size - 1)), accelerates),
         leader=_pod(leader, accelerates),
         worker=_pod(worker, accelerates),
     )
+
+
+def _bounds(scaler: Body) -> tuple[int, int]:
+    """The fewest and most replicas of an autoscaler, with the defaults of its kind."""
+    spec = map_at(scaler, "spec")
+    if scaler.get("kind") == HPA:
+        low = _number(spec.get("minReplicas"), 1)
+        return low, _number(spec.get("maxReplicas"), low)
+    return _number(spec.get("minReplicaCount"), 0), _number(spec.get("maxReplicaCount"), _KEDA_MOST)
 
 
 def _flavor(pod: Body) -> dict[str, str]:
@@ -233,6 +244,8 @@ def _facts(before: ModelSummary, after: ModelSummary) -> Iterator[ModelFact]:
     if before.annotations.get("flavor") == after.annotations.get("flavor"):
         yield from _fact("nodes", before.nodes, after.nodes)
     yield from _fact("replicas", _describe_replicas(before), _describe_replicas(after))
+    if before.scaled and after.scaled:
+        yield from _fact("autoscaler", before.scaler, after.scaler)
     yield from _fact("pods a replica", str(before.size), str(after.size))
     steps = {(fact.before, fact.after) for fact in annotated}
     yield from _pods("", before.leader, after.leader, steps)
@@ -295,10 +308,10 @@ def _all_keys(*mappings: Mapping[str, object]) -> list[str]:
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 
-def autoscalers(objects: Items, kind: str) -> Mapping[tuple[str, str], Body]:
-    """The autoscalers of this kind, by namespace and name of the workload that they scale."""
+def autoscalers(objects: Items) -> Mapping[tuple[str, str], Body]:
+    """The autoscalers, by namespace and name of the workload that they scale."""
     return {
         (key.namespace, str(value_at(item.body, "spec", "scaleTargetRef", "name"))): item.body
         for key, item in objects.items()
-        if key.kind == kind and value_at(item.body, "spec", "scaleTargetRef", "kind") == WORKLOAD
+        if key.kind in SCALERS and value_at(item.body, "spec", "scaleTargetRef", "kind") == WORKLOAD
     }

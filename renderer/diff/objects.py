@@ -12,7 +12,9 @@ from renderer import yamlio
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
-WORKLOAD, SCALER = "LeaderWorkerSet", "HorizontalPodAutoscaler"
+WORKLOAD = "LeaderWorkerSet"
+HPA, SCALED_OBJECT = "HorizontalPodAutoscaler", "ScaledObject"
+SCALERS = (HPA, SCALED_OBJECT)
 
 
 class ObjectKey(Struct, frozen=True, order=True):

@@ -11,7 +11,7 @@ from renderer import quantity
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey
+from renderer.diff.objects import HPA, SCALED_OBJECT, WORKLOAD, Body, Items, ObjectKey
 from renderer.diff.traffic import RIGHTS, ROUTE, PublicName, public_names
 from renderer.json_values import list_at, map_at, maps_at, value_at
 from renderer.secret_detection import find_secrets, find_url_secrets, hide_in_text, hide_secrets, is_literal_secret
@@ -24,6 +24,7 @@ KINDS = {
     "rights": "opens access",
     "plaintext-secret": "plaintext secret",
     "hand-over": "scales to 1 (hand-over to an autoscaler)",
+    "autoscaler": "another autoscaler takes over",
     "scale-to-zero": "scales to zero",
     "scale-to-one": "scales to 1",
     "renamed": "renamed",
@@ -44,6 +45,10 @@ _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"))
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 _SIZES = {"limits", "requests", "sizeLimit"}
+_TAKEOVERS = {
+    SCALED_OBJECT: "HorizontalPodAutoscaler → ScaledObject: KEDA takes the HPA of this name over, replicas stay",
+    HPA: "ScaledObject → HorizontalPodAutoscaler: two scale until the ScaledObject and its HPA are deleted",
+}
 _AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
 
 
@@ -320,6 +325,8 @@ def _model_risks(change: ModelChange) -> Iterator[Risk]:
         what = f"{_name(change.was.place)} is deleted at once, and this one has to load first"
         yield Risk("renamed", change.key, what)
         return
+    if before.scaled and after.scaled and before.scaler != after.scaler:
+        yield Risk("autoscaler", change.key, _TAKEOVERS.get(after.scaler, ""))
     if before.spec_replicas is not None and after.spec_replicas is None and before.spec_replicas > 1:
         yield Risk(
             "hand-over", change.key, f"replicas {before.spec_replicas} → left out: 1 runs until the autoscaler acts"

@@ -28,6 +28,7 @@ _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "InferenceModelRewrite": (),
     "InferenceObjective": (),
     "InferencePool": ("infpool",),
+    "InterceptorRoute": (),
     "LeaderWorkerSet": ("lws",),
     "ModelRoute": (),
     "OpenModel": ("om",),
@@ -38,8 +39,10 @@ _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "Role": (),
     "RoleBinding": (),
     "SecurityPolicy": ("sp",),
+    "ScaledObject": ("so",),
     "Service": ("svc", "isvc"),
     "ServiceAccount": ("sa",),
+    "ServiceMonitor": ("smon",),
 }
 KINDS = tuple(_SHORT_NAMES)
 

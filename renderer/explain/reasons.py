@@ -23,6 +23,7 @@ from renderer.template import matches_template
 from renderer.yamlio import ChangedDocument, Document
 
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"
+_KEDA_HPA: Path = ("spec", "advanced", "horizontalPodAutoscalerConfig")
 _WORKER: Path = ("spec", "leaderWorkerTemplate", "workerTemplate")
 _PODS: tuple[Path, ...] = (_WORKER, (*_WORKER[:-1], "leaderTemplate"))
 _COPIES = ("ConfigMap", "Deployment", "LeaderWorkerSet", "OpenModel", "PodMonitor")  # what they hold was said as it is
@@ -186,6 +187,8 @@ class ReasonFinder:
             keys = [(inside[:length], inside[length:]) for length in range(len(inside), 0, -1)]
         elif rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
             keys = [(("scale",), path[1:])]
+        elif rendered.key[0] == "ScaledObject" and path[:4] == (*_KEDA_HPA, "behavior"):
+            keys = [(("scale",), path[3:])]
         for key, rest in keys:
             numbered = takewhile(rendered.plan_origins.__contains__, (("layers", *key, i) for i in count()))
             if speakers := [rendered.plan_origins[known] for known in numbered]:

@@ -40,6 +40,7 @@ REFERENCED_GROUPS = (
 FOREIGN = "~"  # in place of a kind: a foreign object
 UNREFERENCED = "~~"  # in place of a kind: a foreign object that no route refers to
 DISABLED = "-"  # in place of a kind: deleted by the environment, or invalid outside PATHS; only its name is kept
+AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 _AI_GATEWAY_GROUP = "aigateway.envoyproxy.io"
 # Kinds of other groups that are rendered, that act on what is, or that hold others.
 COMPARED_KINDS = (
@@ -48,14 +49,15 @@ COMPARED_KINDS = (
     "ConfigMap",
     "PodDisruptionBudget",
     "PodMonitor",
+    "ServiceMonitor",
     "Deployment",
     "StatefulSet",
     "ServiceAccount",
     "Role",
     "RoleBinding",
-    "HorizontalPodAutoscaler",
-    "ScaledObject",
+    *AUTOSCALERS,
     "VerticalPodAutoscaler",
+    "InterceptorRoute",
     "InferenceObjective",
     "InferenceModelRewrite",
     "List",
@@ -136,7 +138,7 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         if kind is None or (outside and intended not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
             group, name = _group(document.value), _kind(document.value)
-            if group in REFERENCED_GROUPS or name == "Secret":
+            if group in REFERENCED_GROUPS or name in ("Secret", *AUTOSCALERS):
                 parsed.append(ParsedDocument(document.index, document.value, FOREIGN, False))
             elif not outside and (group == _AI_GATEWAY_GROUP or name in COMPARED_KINDS):
                 parsed.append(ParsedDocument(document.index, document.value, UNREFERENCED, False))

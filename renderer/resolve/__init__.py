@@ -67,7 +67,13 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
     if context.traffic and _has_foreign_route(context, app, leader_plan.public_name):
         return routed_plans
     model = context.inputs.models[leader_plan.model]
-    request = routing.RouteRequest(leader_plan.public_name, routing.name_origin(app, model), tuple(targets), model)
+    request = routing.RouteRequest(
+        leader_plan.public_name,
+        routing.name_origin(app, model),
+        tuple(targets),
+        model,
+        wake_seconds=route_backends.wake_seconds(plans),
+    )
     gateway = app.spec.get("gateway")
     if gateway and ("allow" in gateway or "timeouts" in gateway):
         request = request.with_settings_of(app)

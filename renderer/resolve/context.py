@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.diagnostics import Diagnostic
-from renderer.plan import Body, Plan, Rollout
+from renderer.plan import Body, Plan, Rollout, Scaler
 
 if TYPE_CHECKING:  # the rooms above, whose results are kept here
     from renderer.resolve import flavors, pod_defaults, weight_sources
@@ -40,6 +40,7 @@ class RunContext(Struct, frozen=True, eq=False):
     problems: tuple[Diagnostic, ...]  # of RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app
+    foreign_scalers: Mapping[tuple[str, str], Scaler]  # of others, by namespace and name of the workload
     engines: dict[
         tuple[str, int, str], tuple[backend_runtime.Engine | None, list[Diagnostic]]
     ]  # by name, drain, version

@@ -16,6 +16,8 @@ from renderer.resolve.engine.backend_runtime import Engine
 from renderer.wellknown import METRICS_PATH
 
 KIND = "PodMonitor"
+PICKER_KIND = "ServiceMonitor"
+_PICKERS = "llmaz-pickers"
 _NAME = "llmaz-engines"
 _LABELS = wellknown.own_labels(_NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
@@ -74,13 +76,23 @@ def adapter_metric_name(name: str) -> str:
     return name.replace(":", "_")
 
 
-def monitor_plan(inputs: Inputs) -> MonitorPlan:
+def picker_monitor_needs(namespace: str) -> tuple[SharedNeed, ...]:
+    """The ServiceMonitor of the namespace's pickers."""
+    return (SharedNeed(PICKER_KIND, namespace, _PICKERS),)
+
+
+def picker_monitor_plan(inputs: Inputs) -> MonitorPlan:
+    """The ServiceMonitor of pickers, the same in every namespace."""
+    return monitor_plan(inputs, _PICKERS, wellknown.own_labels(_PICKERS, "monitoring"))
+
+
+def monitor_plan(inputs: Inputs, name: str = _NAME, labels: Body = _LABELS) -> MonitorPlan:
     """The PodMonitor, the same in every namespace."""
     config = inputs.config
     origin = config.origin(*_SOURCE)
     return MonitorPlan(
-        name=_NAME,
-        labels={**_LABELS, **config.get(*_SETTINGS, "labels", default={})},
+        name=name,
+        labels={**labels, **config.get(*_SETTINGS, "labels", default={})},
         interval=config.get(*_SETTINGS, "interval", default="15s"),
         origins=lambda: {
             (): origin,

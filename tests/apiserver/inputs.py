@@ -666,9 +666,9 @@ def named(draw: st.DrawFn, documents: list[Node], claimed: Callable[[], Node]) -
     return Input(documents)
 
 
-def numbered(made: Input, number: int, *, authenticated: bool) -> list[Node]:
+def numbered(made: Input, number: int, *, authenticated: bool, keda: bool = False) -> list[Node]:
     """Its documents, under names that no other input has, and that belong together. `authenticated`: the Gateway asks
-    who calls, without which nobody can be allowed anything.
+    who calls, without which nobody can be allowed anything. `keda`: it scales, by what it can ask for, some from zero.
     """
     renamed = [f"{each['metadata']['name']}-{'abcd'[index]}{number}" for index, each in enumerate(made.documents)]
     documents = [
@@ -682,6 +682,10 @@ def numbered(made: Input, number: int, *, authenticated: bool) -> list[Node]:
     spec = dict(documents[-1]["spec"])
     if "gateway" in spec and not authenticated:
         spec["gateway"] = {key: value for key, value in spec["gateway"].items() if key != "allow"}
+    if keda and "elasticConfig" in spec:
+        spec["elasticConfig"] = for_keda(spec["elasticConfig"])
+        if number % 3 == 0 and spec.get("gateway", {}).get("mode") in ("backend", "pool"):
+            spec["elasticConfig"] |= {"minReplicas": 0}
     if "modelClaim" in spec:
         spec["modelClaim"] = {**spec["modelClaim"], "modelName": renamed[0]}
     else:
@@ -691,6 +695,14 @@ def numbered(made: Input, number: int, *, authenticated: bool) -> list[Node]:
         spec["backendRuntimeConfig"] = {**spec["backendRuntimeConfig"], "backendName": renamed[-2]}
     documents[-1] = {**documents[-1], "spec": spec}
     return documents
+
+
+def for_keda(elastic_config: Node) -> Node:
+    """The same bounds, and of the metrics those that KEDA has triggers for."""
+    trigger_ = elastic_config["scaleTrigger"]["hpa"]
+    kept = [each for each in trigger_["metrics"] if each["type"] in ("Resource", "ContainerResource")]
+    kept = kept or [{"type": "Resource", "resource": {"name": "cpu", "target": AVERAGE}}]
+    return {**elastic_config, "scaleTrigger": {"hpa": {**trigger_, "metrics": kept}}}
 
 
 inputs = st.one_of(playground(), playground(), playground(), service())
@@ -746,6 +758,17 @@ spec_of_config = record(
                 }
             ),
             st.just({"metricSource": {"type": "none"}}),
+            st.builds(
+                lambda prometheus: {
+                    "autoscaler": "keda",
+                    "metricSource": {"type": "prometheus"},
+                    "keda": {
+                        "prometheus": {"serverAddress": "https://prometheus:9090", **prometheus},
+                        "interceptor": {"service": "interceptor", "namespace": "keda"},
+                    },
+                },
+                one_of({}, {"authModes": ["bearer", "tls"], "authenticationRef": {"name": "prometheus"}}),
+            ),
         ),
     },
     namespace=st.sampled_from(NAMESPACES),

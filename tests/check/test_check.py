@@ -385,6 +385,42 @@ def test_binding(changes: dict[str, Any], expected: str | None) -> None:
     assert found(changed(BINDING.value, changes)) == ([("E543", steps(expected))] if expected else [])
 
 
+# --- ScaledObject
+
+KEDA_SCALER = {
+    "apiVersion": "keda.sh/v1alpha1",
+    "kind": "ScaledObject",
+    "metadata": {"name": "chat", "namespace": "llm"},
+    "spec": {
+        "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "chat"},
+        "minReplicaCount": 1,
+        "triggers": [{"type": "cpu", "metricType": "Utilization", "metadata": {"value": "80"}}],
+    },
+}
+CRON = {"type": "cron", "metadata": {"timezone": "UTC", "start": "0 8 * * *", "end": "0 9 * * *"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, None),
+        ({"spec.minReplicaCount": 0}, None),
+        ({"spec.minReplicaCount": 0, "spec.scaleTargetRef": {"name": "chat"}}, "spec.triggers"),
+        ({"spec.minReplicaCount": GONE, "spec.scaleTargetRef.kind": "StatefulSet"}, "spec.triggers"),
+        ({"spec.minReplicaCount": 0, "spec.triggers.0": CRON}, None),
+        ({"spec.fallback": {"failureThreshold": 3, "replicas": 1}}, "spec.fallback"),
+        ({"spec.fallback": {"failureThreshold": 3, "replicas": 1}, "spec.triggers.0": CRON}, None),
+        ({"spec.idleReplicaCount": 0}, None),
+        ({"spec.idleReplicaCount": 1}, "spec.idleReplicaCount"),
+        ({"metadata.name": "c" * 54}, None),
+        ({"metadata.name": "c" * 55}, "metadata.name"),
+        ({"metadata.name": "c" * 55, "spec.advanced": {"horizontalPodAutoscalerConfig": {"name": "c"}}}, None),
+    ],
+)
+def test_scaled_object(changes: dict[str, Any], expected: str | None) -> None:
+    assert found(changed(KEDA_SCALER, changes)) == ([("E530", steps(expected))] if expected else [])
+
+
 # --- HorizontalPodAutoscaler
 
 METRIC = "spec.metrics"

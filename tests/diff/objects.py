@@ -51,6 +51,19 @@ def scaler(low: int, high: int, name: str = "chat") -> dict[str, Any]:
     }
 
 
+def scaled_object(low: int, high: int, name: str = "chat") -> dict[str, Any]:
+    return {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": {"name": name, "namespace": "llm"},
+        "spec": {
+            "scaleTargetRef": {"kind": "LeaderWorkerSet", "name": name},
+            "minReplicaCount": low,
+            "maxReplicaCount": high,
+        },
+    }
+
+
 def route(name: str, *backends: tuple[str, int], priority: int = 0) -> dict[str, Any]:
     refs = [{"name": to, "weight": weight, "priority": priority, "modelNameOverride": "m"} for to, weight in backends]
     match = {"headers": [{"type": "Exact", "name": "x-ai-eg-model", "value": name}]}

@@ -14,7 +14,7 @@ from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
 from renderer.diff.risks import is_floating, restarting_fields
 from renderer.secret_detection import hide_secrets, is_literal_secret
-from tests.diff.objects import between, placed, policy, risks, route, scaler, texts, workload
+from tests.diff.objects import between, placed, policy, risks, route, scaled_object, scaler, texts, workload
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,24 @@ def test_replicas(before: Any, after: Any, kinds: list[str]) -> None:
             body["spec"].pop("replicas")
         sides.append(texts(body, scaler(*scaled)) if scaled else texts(body))
     assert [kind for kind, _ in risks(compare(*sides))] == kinds
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kinds"),
+    [
+        (scaler(2, 4), scaled_object(2, 4), ["autoscaler"]),
+        (scaled_object(2, 4), scaler(2, 4), ["autoscaler"]),
+        (scaled_object(2, 4), scaled_object(3, 4), []),
+        (scaled_object(2, 4), scaled_object(0, 4), ["scale-to-zero"]),
+        (scaler(2, 4), scaled_object(1, 4), ["autoscaler", "scale-to-one"]),
+    ],
+)
+def test_another_autoscaler(before: Any, after: Any, kinds: list[str]) -> None:
+    body = workload()
+    body["spec"].pop("replicas")
+    found = compare(texts(body, before), texts(body, after))
+    assert [kind for kind, _ in risks(found)] == kinds
+    assert all(model.after and model.after.scaled and model.after.high == 4 for model in found.models)
 
 
 def test_volumes_secrets_and_tags() -> None:

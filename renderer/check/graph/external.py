@@ -24,6 +24,9 @@ def declared_objects(config: RenderConfig, external: Sequence[str] = ()) -> Exte
     gateways = [default_gateway]
     for overrides in (default_gateway.get("perNamespace") or {}).values():
         gateways.append({**default_gateway, **overrides})
+    interceptor = config.get("autoscaling", "keda", "interceptor")
+    if interceptor:
+        external = (*external, f"Service/{interceptor['namespace']}/{interceptor['service']}")
     targets: Mapping[str, str | None] = config.get("targets") or {}
     limits: dict[Place, int] = {}
     for gateway in gateways:

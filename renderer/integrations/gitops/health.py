@@ -1,7 +1,7 @@
 """Settings of Argo CD: health checks in Lua, and the types of fields that it does not know by itself.
 
 Without a health check, Argo CD counts an object as healthy as soon as it exists. Kinds for which it has its own check
-(HTTPRoute, Gateway, Backend, the policies of Envoy Gateway, HorizontalPodAutoscaler) need none here.
+(HTTPRoute, Gateway, Backend, the policies of Envoy Gateway, HorizontalPodAutoscaler, ScaledObject) need none here.
 """
 
 from __future__ import annotations

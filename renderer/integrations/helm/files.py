@@ -134,8 +134,10 @@ def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list
     forms = {
         "namespace": _NAMESPACE,
         "fixed": _closed_schema({"replicas": _COUNT}),
-        "scaled": _closed_schema({"minReplicas": {**_COUNT, "minimum": 1}, "maxReplicas": {**_COUNT, "minimum": 1}}),
+        "scaled": _scaled_schema(1),
     }
+    if any(app_values.get("minReplicas") == 0 for app_values in apps.values()):
+        forms["scaledFromZero"] = _scaled_schema(0)
     schema = {
         "$comment": file_header.header(CONFIG).rstrip("\n"),
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -145,10 +147,7 @@ def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list
                 "namespaces": _closed_schema({name: {"$ref": "#/definitions/namespace"} for name in names}),
                 "imageRegistry": {"type": "string", "pattern": _REGISTRY},
                 "apps": _closed_schema(
-                    {
-                        app: {"$ref": f"#/definitions/{'fixed' if 'replicas' in app_values else 'scaled'}"}
-                        for app, app_values in apps.items()
-                    }
+                    {app: {"$ref": f"#/definitions/{_form(app_values)}"} for app, app_values in apps.items()}
                 ),
             }
         ),
@@ -159,6 +158,18 @@ def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list
         OutputFile("values.yaml", file_header.header(CONFIG) + yamlio.dump(body)),
         OutputFile(SCHEMA, text + "\n"),
     ]
+
+
+def _scaled_schema(least: int) -> dict[str, Any]:
+    """The schema of an autoscaler's bounds. `least`: replicas that may be left."""
+    return _closed_schema({"minReplicas": {**_COUNT, "minimum": least}, "maxReplicas": {**_COUNT, "minimum": 1}})
+
+
+def _form(app_values: Mapping[str, int]) -> str:
+    """The name of the schema of an app's values."""
+    if "replicas" in app_values:
+        return "fixed"
+    return "scaledFromZero" if app_values["minReplicas"] == 0 else "scaled"
 
 
 def _closed_schema(properties: dict[str, object]) -> dict[str, Any]:

@@ -14,7 +14,11 @@ from renderer.integrations.helm.actions import Actions
 from renderer.json_values import as_map, as_maps, as_text
 
 _LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
-Body = dict[str, object]
+_BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first
+    "HorizontalPodAutoscaler": ("minReplicas", "maxReplicas"),
+    "ScaledObject": ("minReplicaCount", "maxReplicaCount"),
+}
+Body = dict[str, Any]
 
 
 class ChartObject(Struct, frozen=True):
@@ -44,8 +48,9 @@ def app_header(app: str, app_values: Mapping[str, int]) -> str:
 def default_values(bodies: Sequence[Body]) -> dict[str, int]:
     """The default values of an app: replicas, or the bounds of its autoscaler; {} for an app without workloads."""
     for body in bodies:
-        if body["kind"] == "HorizontalPodAutoscaler":
-            return _counts(body, ("minReplicas", "maxReplicas"))
+        if body["kind"] in _BOUNDS:
+            counts = _counts(body, _BOUNDS[body["kind"]])
+            return dict(zip(("minReplicas", "maxReplicas"), counts.values(), strict=True))
     for body in bodies:
         if body["kind"] == "LeaderWorkerSet" and (counts := _counts(body, ("replicas",))):
             return counts
@@ -83,8 +88,12 @@ def mark_replicas(
         body, kind = piece.body, piece.body["kind"]
         if kind == "LeaderWorkerSet" and "replicas" in app_values:
             yield replace(piece, body=_with_spec(body, {"replicas": actions.number("{{ int $app.replicas }}")}))
-        elif kind == "HorizontalPodAutoscaler":
-            fields = {key: actions.number("{{ int $app." + key + " }}") for key in app_values}
+        elif kind in _BOUNDS:
+            marks = (actions.number("{{ int $app." + key + " }}") for key in app_values)
+            fields: dict[str, object] = dict(zip(_BOUNDS[kind], marks, strict=True))
+            if "fallback" in body["spec"]:
+                least = actions.number("{{ max 1 (int $app.minReplicas) }}")
+                fields["fallback"] = {**body["spec"]["fallback"], "replicas": least}
             yield replace(piece, body=_with_spec(body, fields))
         elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in workloads:
             yield replace(piece, when=condition)

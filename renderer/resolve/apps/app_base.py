@@ -23,6 +23,7 @@ from renderer.resolve import (
     weight_sources,
 )
 from renderer.resolve.apps import open_models
+from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import backend_runtime, compilation
 from renderer.resolve.gateway import settings
@@ -51,6 +52,7 @@ def run_context(inputs: Inputs) -> RunContext:
         problems=tuple(diagnostics.problems),
         apps=apps,
         traffic=_traffic_by_app(inputs.traffic),
+        foreign_scalers=foreign_scalers.foreign_scalers(inputs) if inputs.foreign_objects else {},
         engines={},
         gateways={},
         weights={},

@@ -17,13 +17,13 @@ from msgspec import Struct
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Pod
+from renderer.plan import Pod, Scaler
 from renderer.resolve import app_annotations
 from renderer.resolve.apps import command_line, engine_run
 from renderer.resolve.apps.app_base import AppBase, hardening_origin
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
-from renderer.resolve.autoscaling import triggers
+from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
@@ -51,6 +51,7 @@ class PlannedPlayground(Struct, frozen=True):
     command: CommandLine
     pod: Pod
     patch_origins: Mapping[Path, Origin]
+    scaler: Scaler | None
 
     @property
     def flavor(self) -> FlavorOrigins | None:
@@ -127,6 +128,9 @@ def _trigger_origins(planned: PlannedPlayground) -> _Origins:
         if trigger[1] == engine.origin.at("engine", "scale"):
             yield ("metrics", 0, "pods", "target", "averageValue"), trigger[1].at("target")
         yield ("behavior",), trigger[1].at("behavior")
+        if planned.scaler and planned.scaler.triggers:
+            settings = gateway_settings(planned.context, planned.app.namespace)
+            yield from keda.trigger_origins(planned.context, planned.scaler, settings, trigger[1])
 
 
 # The runner

@@ -76,7 +76,14 @@ def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: C
         entries = tuple(i for i, (part, _) in enumerate(parts) for _ in part.targets) if target_models else ()
         apps = [owner for _, owner in parts]
     model = context.inputs.models[plans[0].model] if plans else None
-    request = RouteRequest(name, item.origin("spec", "modelName"), tuple(targets), model, entries=entries)
+    request = RouteRequest(
+        name,
+        item.origin("spec", "modelName"),
+        tuple(targets),
+        model,
+        entries=entries,
+        wake_seconds=route_backends.wake_seconds(plans),
+    )
     if app:
         request = _with_rights(item, request.with_settings_of(app), apps, diagnostics)
     route = routing.route(item, settings, request, diagnostics)

@@ -106,6 +106,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         hostnames=hostnames,
         retries=retries,
         limits=limits,
+        wake_seconds=route_backends.wake_seconds(plans),
     ).with_settings_of(item)
     route = routing.route(item, settings, request, diagnostics)
     return TrafficPlan(

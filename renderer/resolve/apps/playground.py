@@ -13,13 +13,13 @@ from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.json_values import map_at, maps_at
-from renderer.plan import Body, Container, Plan, Pod, Port
+from renderer.plan import Body, Container, Interceptor, Plan, Pod, Port, Scaler, SharedNeed
 from renderer.resolve import flavors, monitoring, names, pod_defaults
 from renderer.resolve.apps import command_line, engine_run, field_origins, handwritten_engine
 from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
-from renderer.resolve.autoscaling import triggers
+from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import (
     arg_validation,
@@ -68,7 +68,26 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     pod, command = planned_pod.pod, planned_pod.command
     if context.metrics_collected:
         pod = monitoring.with_metrics_path(pod, run.engine)
-    scaler = triggers.plan_scaler(context, app, run.engine, run.config, diagnostics)
+    wakes_by = keda.wakes_by(context, app, settings, diagnostics)
+    scaler = triggers.plan_scaler(
+        context, app, run.engine, run.config, diagnostics, has_wake_trigger=wakes_by == "interceptor"
+    )
+    if scaler and keda.is_chosen(context.inputs.config):
+        scaler = keda.with_triggers(
+            scaler,
+            run.engine,
+            run.config,
+            context=context,
+            app=app,
+            pod=pod,
+            settings=settings,
+            wakes_by=wakes_by,
+            diagnostics=diagnostics,
+        )
+    interceptor = None
+    if scaler and wakes_by == "interceptor":
+        interceptor = keda.interceptor(context, app, run.served_name, scaler)
+    foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
     monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
     spec, served_name = engine.spec, run.served_name
@@ -78,22 +97,23 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         file=app.file,
         labels=base.labels,
         annotations=_workload_annotations(context, app, base, run, diagnostics),
-        replicas=replicas,
+        replicas=None if foreign else replicas,
         size=1,
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=context.rollout,
         worker=pod,
         port=_PORT,
-        disruption_budget=(scaler.min_replicas if scaler else replicas or 0) >= 2,
+        disruption_budget=(least.min_replicas if (least := foreign or scaler) else replicas or 0) >= 2,
         origins=lambda: field_origins.playground_origins(
-            field_origins.PlannedPlayground(context, app, base, run, command, pod, planned_pod.patch_origins)
+            field_origins.PlannedPlayground(
+                context, app, base, run, command, pod, patch_origins=planned_pod.patch_origins, scaler=scaler
+            )
         ),
-        scaler=scaler,
+        scaler=foreign or scaler,
+        interceptor=interceptor,
         config=planned_pod.config,
-        shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
-        if context.metrics_collected
-        else base.shared,
+        shared=(*base.shared, *_needs(context, app, pod, scaler, interceptor)),
         app=app.label,
         model=base.claim.main.name,
         public_name=served_name,
@@ -102,6 +122,20 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         backend=engine.runtime.name if engine.templated else "",
         metrics=spec.get("metrics") or {},
         adapters=lora.lora_names(spec, engine.style, served_name, command.args, command.form.names),
+    )
+
+
+def _needs(
+    context: RunContext, app: App, pod: Pod, scaler: Scaler | None, interceptor: Interceptor | None
+) -> tuple[SharedNeed, ...]:
+    """The shared objects that scaling needs."""
+    needs = keda.interceptor_needs(app, interceptor) if interceptor else ()
+    if not context.metrics_collected:
+        return needs
+    return (
+        *monitoring.monitor_needs(app.namespace, pod),
+        *keda.picker_monitor_needs(app.namespace, scaler),
+        *needs,
     )
 
 

@@ -13,6 +13,7 @@ from renderer.plan import Plan, Pod, Port
 from renderer.resolve import monitoring, names, versioned_fields
 from renderer.resolve.apps import field_origins, handwritten_engine
 from renderer.resolve.apps.app_base import AppBase, resolve_base
+from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
 from renderer.resolve.gateway import routing
@@ -46,6 +47,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     revision, served_name = base.weights[0].revision, spec.get("servedModelName")
     settings = gateway_settings(context, app.namespace)
     public_name = served_name or base.claim.main.spec.get("servedModelName") or base.claim.main.name
+    scaler = foreign_scalers.foreign_scaler(context, app, diagnostics)
     monitor_needs = monitoring.monitor_needs(app.namespace, leader or worker) if context.metrics_collected else ()
     return Plan(
         name=app.name,
@@ -57,7 +59,8 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
             **({wellknown.MODEL_REVISION: revision} if revision else {}),
             **({wellknown.SERVED_MODEL_NAME: served_name} if served_name else {}),
         },
-        replicas=count,
+        replicas=None if scaler else count,
+        scaler=scaler,
         size=size,
         # A leader that waits for its workers would never get ready before they start
         # (docs/deviations.md#bugs-of-the-operator, 33).
@@ -72,7 +75,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         model=base.claim.main.name,
         public_name=public_name,
         name_in_engine=public_name,  # which name its containers serve is not known
-        disruption_budget=count >= 2,
+        disruption_budget=(scaler.min_replicas if scaler else count) >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
         sub_groups=versioned_fields.sub_group_policy(context.inputs.config, groups),

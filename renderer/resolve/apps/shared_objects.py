@@ -14,6 +14,7 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.plan import GatewayPlan, PackedRoute, SharedNeed, SharedPlan
 from renderer.resolve import monitoring
 from renderer.resolve.apps import open_models
+from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import packed_routes, routing, settings
 from renderer.resolve.gateway.settings import gateway_settings
@@ -27,7 +28,10 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     """
     inputs, diagnostics = context.inputs, Collector()
     monitoring.validate_monitor_settings(inputs, diagnostics)
-    gateways = _plan_gateways(context, needs := sorted(need for need in needs if need.kind != routing.PUBLIC_NAME))
+    keda.validate_settings(inputs, diagnostics)
+    gateways = _plan_gateways(
+        context, needs := sorted(need for need in needs if need.kind not in (routing.PUBLIC_NAME, routing.HELD_NAME))
+    )
     by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gateway.namespace: {} for gateway in gateways}
     if gateways:
         by_namespace[""] = {}
@@ -43,6 +47,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
                 ]
             ),
             monitor=monitoring.monitor_plan(inputs) if _MONITOR in kinds else None,
+            picker_monitor=monitoring.picker_monitor_plan(inputs) if monitoring.PICKER_KIND in kinds else None,
             gateway_classes=()
             if namespace
             else tuple({gateway.class_name: gateway for gateway in reversed(gateways)}.values()),

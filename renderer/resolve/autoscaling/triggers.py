@@ -69,8 +69,9 @@ def validate_bounds(app: App, diagnostics: Collector) -> None:
     if elastic is None:
         return
     minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
-    if minimum < 1:
-        diagnostics.add("E272", app.origin("spec", "elasticConfig", "minReplicas"), value=minimum)
+    if minimum < 0:
+        origin = app.origin("spec", "elasticConfig", "minReplicas")
+        diagnostics.add("E272", origin, value=minimum, hint="write 1 or more")
     elif minimum > maximum:
         diagnostics.add("E273", app.origin("spec", "elasticConfig", "minReplicas"), low=minimum, high=maximum)
     if (app_trigger := elastic.get("scaleTrigger")) is not None and app_trigger.get("hpa") is None:
@@ -78,14 +79,24 @@ def validate_bounds(app: App, diagnostics: Collector) -> None:
 
 
 def plan_scaler(
-    context: RunContext, app: App, engine: Engine, config: RecommendedConfig, diagnostics: Collector
+    context: RunContext,
+    app: App,
+    engine: Engine,
+    config: RecommendedConfig,
+    diagnostics: Collector,
+    *,
+    has_wake_trigger: bool = False,
 ) -> Scaler | None:
-    """The autoscaler, None without elasticConfig; an error where there is nothing to scale on."""
+    """The autoscaler, None without elasticConfig; an error where there is nothing to scale on, unless what wakes it is
+    a trigger too.
+    """
     elastic = app.spec.get("elasticConfig")
     if elastic is None:
         return None
     minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
     chosen = find_trigger(context, app, engine, config)
+    if chosen is None and has_wake_trigger and "scaleTrigger" not in elastic:
+        return Scaler(minimum, maximum, ())
     if chosen is None:
         if "scaleTrigger" not in elastic:  # validate_bounds() has reported it
             _report_missing_trigger(context, app, engine, diagnostics)

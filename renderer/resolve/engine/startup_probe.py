@@ -10,6 +10,17 @@ from renderer.resolve.engine.backend_runtime import Engine
 _MOST_FAILURES = 2**31 - 1
 
 
+def startup_seconds(probe: Body) -> int:
+    """The seconds that an engine may take to start, by its startup probe; 0 without one."""
+    if not probe:
+        return 0
+    delay, period, failures = (
+        value if isinstance(value := probe.get(key), int) and value > 0 else default
+        for key, default in (("initialDelaySeconds", 0), ("periodSeconds", 10), ("failureThreshold", 3))
+    )
+    return delay + period * failures
+
+
 def startup_probe(engine: Engine, probe: Body, weights_gib: float) -> Body:
     """The startup probe with a failureThreshold that grows with the weights: ceil(max(seconds, perGiB × GiB) / period),
     at most the largest int32.

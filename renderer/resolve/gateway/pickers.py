@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -18,6 +19,9 @@ from renderer.resolve.layers import merge_items
 from renderer.resolve.pod import hardening
 from renderer.template import Words
 
+if TYPE_CHECKING:
+    from renderer.input_types import PickerSpec
+
 WORDS = frozenset(
     [
         "Pool",
@@ -31,6 +35,7 @@ WORDS = frozenset(
         "CacheInfo",
         "CacheBlockSize",
         "CacheBlocks",
+        "QueueSeconds",
     ]
 )
 
@@ -86,12 +91,18 @@ def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -
         watched_groups=tuple(preset.get("reads") or (preset["apiGroup"],)),
         engine_label=preset["engineLabel"],
         args=template.strings_filler(filler) if filler else lambda words: fixed,
-        config=lambda words: yamlio.dump(_fill(preset["config"], words)),
+        config=lambda words: yamlio.dump(_fill(_config(preset, words), words)),
         resources=template.share_maps(preset.get("resources") or {}),
         pod_security=template.share_maps({"seccompProfile": {"type": "RuntimeDefault"}}),
         security=hardening.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
         pod_fields=_pod_fields(defaults),
     )
+
+
+def _config(preset: PickerSpec, words: Words) -> dict[str, object]:
+    """The configuration of the preset, with flow control where requests are to be held."""
+    holds = words["QueueSeconds"] and "flowControl" in preset
+    return {**preset["config"], **(preset["flowControl"]["config"] if holds else {})}
 
 
 def _pod_fields(defaults: pod_defaults.PodDefaults) -> Body:

@@ -21,7 +21,6 @@ _METRICS_EFFECTS = {  # of variables and options that these keys of `engine.metr
     "guardedBy": "puts its metrics behind a key, and the picker has none",
     "turnedOffBy": "turns its metrics off, by which the picker chooses",
 }
-_COMPONENT = "endpoint-picker"
 
 
 def _mode_origin(app: App, gateway_settings: GatewaySettings) -> Origin:
@@ -86,14 +85,15 @@ def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -
         "CacheInfo": metrics.get("cacheInfo", ""),
         "CacheBlockSize": metrics.get("cacheBlockSize", ""),
         "CacheBlocks": metrics.get("cacheBlocks", ""),
+        "QueueSeconds": str(plan.scaler.picker_queue_seconds or "") if plan.scaler else "",
     }
-    key = picker_preset.name, plan.backend, cache_key(metrics), bool(plan.adapters)
+    key = picker_preset.name, plan.backend, cache_key(metrics, words["QueueSeconds"]), bool(plan.adapters)
     if key not in context.picker_configs:
         context.picker_configs[key] = _config_and_annotations(
             picker_preset.config(words), context.pod_defaults.annotations
         )
     config, annotations = context.picker_configs[key]
-    labels = SharedMap({**plan.labels, wellknown.COMPONENT: _COMPONENT})
+    labels = SharedMap({**plan.labels, wellknown.COMPONENT: wellknown.PICKER_COMPONENT})
     return PoolPlan(
         name=plan.name + wellknown.PICKER,
         origin=picker_preset.origin,

@@ -12,7 +12,7 @@ from renderer.diagnostics import Collector, Diagnostic
 from renderer.plan import SharedNeed
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.capacity import validate_capacity
-from renderer.resolve.gateway.routing import PUBLIC_NAME
+from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME
 from renderer.resolve.gateway.settings import GatewaySettings
 
 _SEPARATOR = "\n"  # no name contains it
@@ -61,6 +61,7 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
     claims = [need for need in needs if need.kind == PUBLIC_NAME]
     if several := _contested_claims(claims):
         _report_collisions(inputs, several, diagnostics)
+    _report_held_names(inputs, (need for need in needs if need.kind == HELD_NAME), diagnostics)
     count = Counter((claim.namespace, claim.name) for claim in claims)
     for gateway_settings in {
         setting.gateway: setting for setting in reversed(list(settings.all_gateway_settings(inputs.config)))
@@ -93,6 +94,17 @@ def _owners(inputs: Inputs) -> dict[tuple[str, str, str], App | TrafficInput]:
         (traffic_input.namespace, traffic_input.kind, traffic_input.name): traffic_input
         for traffic_input in inputs.rendered_traffic
     }
+
+
+def _report_held_names(inputs: Inputs, needs: Iterable[SharedNeed], diagnostics: Collector) -> None:
+    """Errors for public names that the interceptor would know two workloads by."""
+    owners: dict[str, str] = {}
+    for need in sorted(needs):
+        other = owners.setdefault(need.name, need.fact)
+        for app in inputs.apps if other != need.fact else ():
+            if f"{app.namespace}/{app.name}" == need.fact:
+                origin = app.origin("spec", "elasticConfig", "minReplicas")
+                diagnostics.add("E355", origin, model=need.name, other=f"the Playground {other}")
 
 
 def _contested_claims(claims: Iterable[SharedNeed]) -> list[RouteFact]:

@@ -28,6 +28,11 @@ def workload_targets(plans: Sequence[Plan]) -> list[RouteTarget]:
     ]
 
 
+def wake_seconds(plans: Sequence[Plan]) -> int:
+    """How long the slowest of these workloads may take to start from zero; 0 where each always has a replica."""
+    return max((plan.scaler.wake_seconds for plan in plans if plan.scaler), default=0)
+
+
 class BackendShare(Struct, frozen=True):
     """The route backends of one app among several, with the weight and priority that they share."""
 

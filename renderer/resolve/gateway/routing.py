@@ -23,8 +23,10 @@ from renderer.yamlio import SharedMap
 GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # kinds of SharedNeeds
 ROUTE = "AIGatewayRoute"
 MAX_PACKED_RULES = 15  # of a route; the AI gateway adds a sixteenth
+HELD_NAME = "HeldName"  # the kind of SharedNeeds that claim a public name at the interceptor
 PUBLIC_NAME = "PublicName"  # the kind of SharedNeeds that claim a public name, which has one owner
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
+_ANSWER = 60  # seconds for the answer, once a replica has started
 _SHORT_IDLE = 60  # seconds; a prompt may be read for so long before the first token
 _DURATION_PART = re.compile(r"([0-9]+)(ms|h|m|s)")
 _UNIT_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
@@ -48,7 +50,7 @@ def host(app: App, gateway_settings: GatewaySettings, mode: str) -> str:
 class RouteRequest(Struct, frozen=True):
     """The settings of one route; those left out come from the gateway settings. `model`: the public name;
     `open_model`: if one is known; `allow`: the tenants that may call, all when empty. `entries`:
-    of each target, the index of the entry that names it.
+    of each target, the index of the entry that names it; `wake_seconds`: how long a target may take to start from zero.
     """
 
     model: str
@@ -64,6 +66,7 @@ class RouteRequest(Struct, frozen=True):
     retries: int = 0
     limits: tuple[TokenLimit, ...] = ()
     entries: tuple[int, ...] = ()
+    wake_seconds: int = 0
 
     def with_settings_of(self, app: App | TrafficInput) -> RouteRequest:
         """The request with the timeouts and the tenants that an app or a ModelRoute sets itself."""
@@ -91,6 +94,8 @@ def route(
     if "streamIdle" in timeouts and _seconds(timeouts["streamIdle"]) < _SHORT_IDLE:
         origin = _timeout_origin(gateway_settings, request, "streamIdle")
         diagnostics.add("W271", origin, value=timeouts["streamIdle"])
+    if request.wake_seconds:
+        _warn_short_timeouts(gateway_settings, request, timeouts, diagnostics)
     if request.allow_origin:
         _validate_rights(app, gateway_settings, request, request.allow_origin, diagnostics)
     has_policies = request.allow or request.retries or request.limits or "streamIdle" in timeouts
@@ -106,7 +111,7 @@ def route(
         gateway=gateway,
         hostnames=request.hostnames or gateway_settings.hostnames,
         targets=request.targets,
-        request_timeout=timeouts.get("request", settings.REQUEST_TIMEOUT),
+        request_timeout=timeouts.get("request", _default_timeout(request)),
         owned_by=request.owner or model.get("ownedBy") or str(spec_default("OpenModel", "ownedBy")),
         origins=lambda: _origins(app, gateway_settings, request),
         stream_idle_timeout=timeouts.get("streamIdle", ""),
@@ -118,6 +123,21 @@ def route(
         retries=request.retries,
         limits=request.limits,
     )
+
+
+def _default_timeout(request: RouteRequest) -> str:
+    """How long a request may take where nobody says it: also while a replica starts."""
+    return f"{request.wake_seconds + _ANSWER}s" if request.wake_seconds else settings.REQUEST_TIMEOUT
+
+
+def _warn_short_timeouts(
+    gateway_settings: GatewaySettings, request: RouteRequest, timeouts: Mapping[str, str], diagnostics: Collector
+) -> None:
+    """Warns of timeouts that end a request before the replica that it wakes has started."""
+    for key, value in timeouts.items():
+        if _seconds(value) < request.wake_seconds:
+            origin = _timeout_origin(gateway_settings, request, key)
+            diagnostics.add("W351", origin, value=value, seconds=request.wake_seconds)
 
 
 def _report_unportable_name(gateway_settings: GatewaySettings, request: RouteRequest, diagnostics: Collector) -> None:

@@ -1,0 +1,64 @@
+"""ScaledObject: KEDA scales the LeaderWorkerSet's groups, by an HPA of its own."""
+
+from __future__ import annotations
+
+from renderer import wellknown
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Manifest, Plan, Scaler, name_origins
+
+_POLLING, _COOLDOWN = 15, 300  # seconds between two looks, and from the last request to none running
+_FAILURES = 3  # looks without an answer until the fallback acts
+_RESOURCES = ("cpu", "memory")  # KEDA refuses a fallback where all triggers are of these types
+
+
+def scaled_object(plan: Plan) -> list[Manifest]:
+    """One when KEDA scales the Playground, none otherwise. What KEDA would fill in otherwise than wanted is written:
+    minReplicaCount, whose default is 0, and the name of its HPA, by which it takes over one that exists.
+    """
+    scaler = plan.scaler
+    if not scaler or not scaler.triggers:
+        return []
+    metadata = {
+        "name": plan.name,
+        "namespace": plan.namespace,
+        "labels": {**plan.labels, wellknown.COMPONENT: "autoscaler"},
+        "annotations": {wellknown.TRANSFERS_HPA: "true"},
+    }
+    body = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": metadata, "spec": _spec(plan, scaler)}
+    return [Manifest(body, lambda: _origins(plan))]
+
+
+def _spec(plan: Plan, scaler: Scaler) -> dict[str, object]:
+    hpa: dict[str, object] = {"name": plan.name}
+    if scaler.behavior:
+        hpa["behavior"] = scaler.behavior
+    spec: dict[str, object] = {
+        "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
+        "pollingInterval": _POLLING,
+    }
+    if not scaler.min_replicas:
+        spec["cooldownPeriod"] = _COOLDOWN
+    spec |= {"minReplicaCount": scaler.min_replicas, "maxReplicaCount": scaler.max_replicas}
+    if any(trigger["type"] not in _RESOURCES for trigger in scaler.triggers):
+        # Where the metrics are lost, nothing that runs is taken away.
+        spec["fallback"] = {
+            "failureThreshold": _FAILURES,
+            "replicas": max(1, scaler.min_replicas),
+            "behavior": "currentReplicasIfHigher",
+        }
+    spec["advanced"] = {"horizontalPodAutoscalerConfig": hpa}
+    spec["triggers"] = list(scaler.triggers)
+    return spec
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    origins = plan.origins()
+    elastic = origins["elastic",]
+    return {
+        **name_origins(plan),
+        ("spec", "minReplicaCount"): elastic.at("minReplicas"),
+        ("spec", "maxReplicaCount"): elastic.at("maxReplicas"),
+        ("spec", "advanced", "horizontalPodAutoscalerConfig", "behavior"): origins.get(("behavior",), elastic),
+        ("spec", "triggers"): origins.get(("metrics",), elastic),
+        **{("spec", *path): origin for path, origin in origins.items() if path[:1] == ("triggers",)},
+    }

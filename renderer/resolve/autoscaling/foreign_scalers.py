@@ -1,0 +1,53 @@
+"""Autoscalers that others have written into the tree: they own the number of replicas of the workload that they
+target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from renderer.diagnostics import Collector
+from renderer.json_values import map_at, text_at
+from renderer.plan import Body, Scaler
+
+if TYPE_CHECKING:
+    from renderer.api import App, Inputs
+    from renderer.resolve.context import RunContext
+
+_BOUNDS = {  # by kind: the fields of the bounds, and their defaults
+    "HorizontalPodAutoscaler": (("minReplicas", 1), ("maxReplicas", 1)),
+    "ScaledObject": (("minReplicaCount", 0), ("maxReplicaCount", 100)),
+}
+_WORKLOAD = "leaderworkerset.x-k8s.io", "LeaderWorkerSet"
+
+
+def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str], Scaler]:
+    """By namespace and name of the LeaderWorkerSet that they target, the autoscalers of others, the first of each."""
+    scalers: dict[tuple[str, str], Scaler] = {}
+    for body in inputs.foreign_objects:
+        if not isinstance(body, dict) or body.get("kind") not in _BOUNDS:
+            continue
+        target = map_at(body, "spec", "scaleTargetRef")
+        if (text_at(target, "apiVersion").partition("/")[0], text_at(target, "kind")) == _WORKLOAD:
+            namespace = text_at(body, "metadata", "namespace") or inputs.config.get("namespace") or "default"
+            scalers.setdefault((str(namespace), text_at(target, "name")), _scaler(body))
+    return scalers
+
+
+def _scaler(body: Body) -> Scaler:
+    spec = map_at(body, "spec")
+    low, high = (
+        value if isinstance(value := spec.get(field), int) else default for field, default in _BOUNDS[str(body["kind"])]
+    )
+    return Scaler(low, max(low, high), (), owner=f"{body['kind']} '{text_at(body, 'metadata', 'name')}'")
+
+
+def foreign_scaler(context: RunContext, app: App, diagnostics: Collector) -> Scaler | None:
+    """The autoscaler of somebody else that targets the app's workload, with a note that says whose it is."""
+    scaler = context.foreign_scalers.get((app.namespace, app.name)) if context.foreign_scalers else None
+    if scaler is None or "elasticConfig" in app.spec:
+        return None
+    origin = app.origin("spec", "replicas", key=True) if "replicas" in app.spec else app.origin("metadata", "name")
+    diagnostics.add("N350", origin, owner=scaler.owner, name=app.name)
+    return scaler

@@ -1,0 +1,273 @@
+"""What KEDA scales on: triggers in the place of an HPA's metrics (docs/autoscaling.md#keda)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from renderer import quantity, wellknown
+from renderer.api import App, Inputs, RenderConfig
+from renderer.diagnostics import Collector, Origin, Path
+from renderer.json_values import map_at, text_at
+from renderer.plan import Body, Interceptor, Pod, Scaler, SharedNeed
+from renderer.resolve import monitoring
+from renderer.resolve.autoscaling import triggers
+from renderer.resolve.context import RunContext
+from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
+from renderer.resolve.engine.startup_probe import startup_seconds
+from renderer.resolve.gateway import routing
+from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
+from renderer.wellknown import PORT
+
+if TYPE_CHECKING:
+    from renderer.input_types import FlowControlSpec
+
+_AUTOSCALING = "autoscaling"
+_PROMETHEUS = (_AUTOSCALING, "keda", "prometheus")
+_INTERCEPTOR = (_AUTOSCALING, "keda", "interceptor")
+_SCALER, _SCALER_PORT = "keda-add-ons-http-external-scaler", 9090
+_CONCURRENCY = 16
+_PUSH = "external-push"  # the type of the trigger that asks the interceptor
+_ZERO_HINT = (
+    "write 1; or set autoscaling.autoscaler: keda in RenderConfig, and let the picker of a pool wake it "
+    "(spec.gateway.mode: pool), or in backend mode the interceptor that autoscaling.keda.interceptor names"
+)
+_SCALED_METRICS = ("waiting", "running", "kvUsage")  # of `engine.metrics`: numbers that add up over replicas
+_RESOURCES = ("cpu", "memory")  # names of triggers, and of what they measure
+_QUEUE_MARGIN = 30  # seconds that a picker holds requests beyond the start of an engine
+
+
+def is_chosen(config: RenderConfig) -> bool:
+    """Whether elastic Playgrounds get ScaledObjects of KEDA."""
+    return bool(config.get(_AUTOSCALING, "autoscaler") == "keda")
+
+
+def validate_settings(inputs: Inputs, diagnostics: Collector) -> None:
+    """Validates RenderConfig's choice of an autoscaler."""
+    config = inputs.config
+    if not is_chosen(config):
+        if config.get(_AUTOSCALING, "metricSource", "type") == "prometheus":
+            diagnostics.add("E350", config.origin(_AUTOSCALING, "metricSource", "type"))
+        if config.get(_AUTOSCALING, "keda") is not None:
+            diagnostics.add("W350", config.origin(_AUTOSCALING, "keda", key=True))
+    prometheus = config.get(*_PROMETHEUS, default={})
+    if ("authModes" in prometheus) != ("authenticationRef" in prometheus):
+        lacking, present = sorted(("authModes", "authenticationRef"), key=lambda key: key in prometheus)
+        diagnostics.add("E352", config.origin(*_PROMETHEUS, present, key=True), present=present, lacking=lacking)
+
+
+def wakes_by(context: RunContext, app: App, settings: GatewaySettings, diagnostics: Collector) -> str:
+    """What wakes an app that may have no replica: `picker` or `interceptor`; '' where it always has one, and, with an
+    error, where nothing would wake it.
+    """
+    if (app.spec.get("elasticConfig") or {}).get("minReplicas") != 0:
+        return ""
+    origin, config = app.origin("spec", "elasticConfig", "minReplicas"), context.inputs.config
+    if is_chosen(config):
+        mode = routing.mode(app, settings)
+        if mode == "pool" and _flow_control(context, app, settings):
+            return "picker"
+        if mode == "backend" and config.get(*_INTERCEPTOR):
+            if app.flavor:
+                diagnostics.add("E354", origin)
+            return "interceptor"
+    diagnostics.add("E272", origin, value=0, hint=_ZERO_HINT)
+    return ""
+
+
+def interceptor(context: RunContext, app: App, model: str, scaler: Scaler) -> Interceptor:
+    """The interceptor before an app. `model`: its own public name, beside which those of the ModelRoutes and
+    InferenceModels over it lead there.
+    """
+    spec = context.inputs.config.get(*_INTERCEPTOR)
+    settings = gateway_settings(context, app.namespace)
+    routes = context.traffic.get((app.namespace, app.label), ()) if context.traffic else ()
+    return Interceptor(
+        host=f"{spec['service']}.{spec['namespace']}.svc.{settings.get('clusterDomain')}",
+        port=spec.get("port", PORT),
+        models=tuple(dict.fromkeys([model, *(str(item.spec["modelName"]) for item in routes)])),
+        seconds=scaler.wake_seconds,
+        concurrency=spec.get("concurrency", _CONCURRENCY),
+    )
+
+
+def interceptor_needs(app: App, interceptor_plan: Interceptor) -> tuple[SharedNeed, ...]:
+    """The claims of the public names by which the interceptor knows requests: one workload of the cluster for each."""
+    return tuple(
+        SharedNeed(routing.HELD_NAME, "", model, f"{app.namespace}/{app.label}") for model in interceptor_plan.models
+    )
+
+
+def with_triggers(
+    scaler: Scaler,
+    engine: Engine,
+    config: RecommendedConfig,
+    *,
+    context: RunContext,
+    app: App,
+    pod: Pod,
+    settings: GatewaySettings,
+    wakes_by: str,
+    diagnostics: Collector,
+) -> Scaler:
+    """The autoscaler with its triggers: queries for the metrics that an HPA would read, or in place of the preset's own
+    for those of the pool's picker, or what the interceptor counts. What wakes it is beside triggers of the user too.
+    """
+    run_config = context.inputs.config
+    seconds = startup_seconds(pod.containers[0].startup_probe)
+    scaler = replace(scaler, wake_seconds=max(1, seconds) if wakes_by else 0)
+    chosen = triggers.find_trigger(context, app, engine, config)
+    origin = chosen[1] if chosen else app.origin("spec", "elasticConfig")
+    of_preset = origin == engine.origin.at("engine", "scale")
+    if of_preset and wakes_by == "interceptor":
+        scaler = replace(scaler, metrics=())
+    scaling_triggers: list[Body] = []
+    if (of_preset or wakes_by == "picker") and (spec := _flow_control(context, app, settings)):
+        scaling_triggers += _prometheus_triggers(run_config, app, _picker_queries(app, spec), diagnostics)
+        scaler = replace(scaler, picker_queue_seconds=seconds + _QUEUE_MARGIN)
+        scaler = replace(scaler, metrics=()) if of_preset else scaler
+    if wakes_by == "interceptor":
+        scaling_triggers.append(_interceptor_trigger(run_config, app))
+    scaling_triggers += _engine_triggers(run_config, app, engine, scaler, origin, diagnostics)
+    return replace(scaler, triggers=tuple(scaling_triggers))
+
+
+def _interceptor_trigger(config: RenderConfig, app: App) -> Body:
+    """The trigger on the requests that the interceptor has."""
+    spec = config.get(*_INTERCEPTOR)
+    address = f"{spec.get('scaler', _SCALER)}.{spec['namespace']}:{_SCALER_PORT}"
+    metadata = {"scalerAddress": address, "interceptorRoute": app.name}
+    return {"type": _PUSH, "metricType": "AverageValue", "metadata": metadata}
+
+
+def trigger_origins(
+    context: RunContext, scaler: Scaler, settings: GatewaySettings, origin: Origin
+) -> Iterator[tuple[Path, Origin]]:
+    """The origins of the triggers. `origin`: of what an HPA would scale on."""
+    config, picker = context.inputs.config, context.inputs.pickers.get(str(settings.get("picker")))
+    own = 0
+    for i, trigger in enumerate(scaler.triggers):
+        path: Path = ("triggers", i)
+        if trigger["type"] == "prometheus":
+            for key in ("serverAddress", "authModes"):
+                yield (*path, "metadata", key), config.origin(*_PROMETHEUS, key)
+            yield (*path, "authenticationRef"), config.origin(*_PROMETHEUS, "authenticationRef")
+        if trigger["type"] == _PUSH:
+            yield path, config.origin(*_INTERCEPTOR)
+            continue
+        if "name" in trigger and picker:
+            scale = picker.origin("spec", "flowControl", "scale", i)
+        else:
+            of_preset = origin.path[-2:] == ("engine", "scale")
+            scale, own = origin if of_preset else origin.at("metrics", own), own + 1
+        yield path, scale
+        yield (*path, "metadata", "query"), scale.at("metric")
+        yield (*path, "metadata", "threshold"), scale.at("target")
+
+
+def picker_monitor_needs(namespace: str, scaler: Scaler | None) -> tuple[SharedNeed, ...]:
+    """The ServiceMonitor of the namespace's pickers, where an autoscaler reads one of them."""
+    return monitoring.picker_monitor_needs(namespace) if scaler and scaler.picker_queue_seconds else ()
+
+
+def _flow_control(context: RunContext, app: App, settings: GatewaySettings) -> FlowControlSpec | None:
+    """How the picker of the app's pool counts requests; None where there is no pool, or its picker cannot."""
+    if routing.mode(app, settings) != "pool":
+        return None
+    document = context.inputs.pickers.get(str(settings.get("picker")))
+    spec: FlowControlSpec | None = document.value["spec"].get("flowControl") if document else None
+    return spec
+
+
+def _picker_queries(app: App, spec: FlowControlSpec) -> Iterator[tuple[str, str, str]]:
+    """Name, query and target of each trigger on a picker's metrics. A picker that nobody has asked yet has no series
+    for them: then the query is 0 as long as the picker is read, and nothing when it is not.
+    """
+    labels = f'namespace="{app.namespace}",service="{app.name}{wellknown.PICKER}"'
+    for entry in spec["scale"]:
+        query = f"sum({entry['metric']}{{{labels}}}) or 0 * sum(up{{{labels}}} == 1)"
+        yield entry["name"], query, entry["target"]
+
+
+def _engine_triggers(
+    config: RenderConfig, app: App, engine: Engine, scaler: Scaler, origin: Origin, diagnostics: Collector
+) -> Iterator[Body]:
+    """The triggers for the metrics that an HPA would have."""
+    metrics: Mapping[str, object] = engine.spec.get("metrics") or {}
+    names = {str(metrics[key]) for key in _SCALED_METRICS if metrics.get(key)}
+    series = {name: name for name in names} | {monitoring.adapter_metric_name(name): name for name in names}
+    for i, metric in enumerate(scaler.metrics):
+        kind = text_at(metric, "type")
+        if kind in ("Resource", "ContainerResource") and (trigger := _resource_trigger(metric, kind)):
+            yield trigger
+            continue
+        name = text_at(metric, "pods", "metric", "name")
+        if kind != "Pods" or name not in series:
+            words = {"name": _metric_name(metric, kind), "kind": kind, "why": ""}
+            hint = f"scale on one of {', '.join([*sorted(names), *_RESOURCES])}"
+            diagnostics.add("E353", origin.at("metrics", i), **words, hint=hint)
+            continue
+        if map_at(metric, "pods", "metric", "selector"):
+            words = {"name": name, "kind": kind, "why": " with a selector", "hint": "leave selector out"}
+            diagnostics.add("E353", origin.at("metrics", i, "pods", "metric", "selector", key=True), **words)
+            continue
+        target = _decimal(map_at(metric, "pods", "target").get("averageValue", ""))
+        query = f'sum({series[name]}{{namespace="{app.namespace}",pod=~"{app.name}-[0-9]+"}})'
+        yield from _prometheus_triggers(config, app, [("", query, target)], diagnostics)
+
+
+def _metric_name(metric: Body, kind: str) -> str:
+    """The name of a metric, of whatever kind."""
+    source = kind[:1].lower() + kind[1:]
+    return text_at(metric, source, "metric", "name") or text_at(metric, source, "name") or "?"
+
+
+def _resource_trigger(metric: Body, kind: str) -> Body | None:
+    """The trigger for a Resource or ContainerResource metric; None for another resource than cpu and memory."""
+    source = map_at(metric, kind[:1].lower() + kind[1:])
+    target = map_at(source, "target")
+    if source.get("name") not in _RESOURCES:
+        return None
+    metadata = {"value": str(target.get("averageUtilization", target.get("averageValue", "")))}
+    if "container" in source:
+        metadata["containerName"] = text_at(source, "container")
+    return {"type": source["name"], "metricType": target.get("type", ""), "metadata": metadata}
+
+
+def _prometheus_triggers(
+    config: RenderConfig, app: App, queries: Iterable[tuple[str, str, str]], diagnostics: Collector
+) -> Iterator[Body]:
+    """The triggers of queries, each with its name ('' for none) and target; an error where no Prometheus is named."""
+    prometheus = config.get(*_PROMETHEUS)
+    if not prometheus:
+        diagnostics.add("E351", app.origin("spec", "elasticConfig", key=True))
+        return
+    for name, query, target in queries:
+        metadata = {
+            "serverAddress": prometheus["serverAddress"],
+            "query": query,
+            "threshold": target,
+            # A query without an answer is a failure, and no zero, which would scale down what runs.
+            "ignoreNullValues": "false",
+        }
+        trigger: dict[str, object] = {"type": "prometheus", **({"name": name} if name else {})}
+        trigger |= {"metricType": "AverageValue", "metadata": metadata}
+        if modes := prometheus.get("authModes"):
+            metadata["authModes"] = ",".join(modes)
+        if reference := prometheus.get("authenticationRef"):
+            trigger["authenticationRef"] = dict(reference)
+        yield trigger
+
+
+def _decimal(value: object) -> str:
+    """A quantity in the decimal digits that KEDA reads, such as 0.5 for 500m; a broken one as it stands, which is
+    reported elsewhere.
+    """
+    try:
+        nanos = quantity.nanos(value)
+    except ValueError:
+        return str(value)
+    whole, rest = divmod(nanos, 10**9)
+    return f"{whole}.{rest:09}".rstrip("0").rstrip(".")
