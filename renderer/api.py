@@ -254,9 +254,9 @@ class Inputs(Struct, frozen=True, eq=False):
     `unreadable`: whether documents may be missing. `foreign`: the number of documents of other kinds;
     `foreign_objects`: those that routes may refer to, and autoscalers, unchecked; `foreign_documents`, `foreign_files`:
     those below PATHS that rendered objects are compared with. `traffic`: ModelRoutes and InferenceModels;
-    `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that the environment
-    deletes; `disabled_names`: those of them, where they have one. `parsed_files`: by file name and whether it lies
-    outside PATHS, for RenderOptions.
+    `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that
+    the environment deletes; `disabled_names`: those of them, where they have one. `parsed_files`: by file name and
+    whether it lies outside PATHS, for RenderOptions.
     """
 
     config: RenderConfig
