@@ -614,10 +614,15 @@ GCSSecretSpec = TypedDict(
     total=False,
 )
 
+class SecretsHubLoaderSpec(TypedDict, total=False):
+    key: str
+    name: str
+    optional: bool
+
 class SecretsSpec(TypedDict, total=False):
     aws: str
     gcs: GCSSecretSpec
-    hub: str
+    hub: str | SecretsHubLoaderSpec
     oss: str
 
 class TargetsSpec(TypedDict, total=False):

@@ -763,7 +763,12 @@ spec_of_config = record(
         ),
         oci=record(path=one_of("weights", "a/b")),
     ),
-    secrets=record(hub=label, oss=label, aws=label, gcs=record({"name": label}, **{"as": one_of("keyFile", "hmac")})),
+    secrets=record(
+        hub=st.one_of(label, record({"name": label}, key=one_of("token", "a.b"), optional=st.booleans())),
+        oss=label,
+        aws=label,
+        gcs=record({"name": label}, **{"as": one_of("keyFile", "hmac")}),
+    ),
     pods=record(
         tolerations=some(toleration),
         imagePullSecrets=some(st.builds(lambda name: {"name": name}, label), by=lambda each: each["name"]),

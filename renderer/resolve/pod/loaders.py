@@ -173,12 +173,24 @@ def _part(entry: Mapping[str, Any], name: str, origin: Origin) -> _Part:
 
 
 def _grant(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> _Grant:
-    (secret, secret_origin), optional = _secret_name(config, entry, origin), entry.get("optional", True)
-    env: list[Body] = [_from_secret(variable, secret, optional) for variable in entry.get("envs") or ()]
+    secret, secret_origin = _secret_name(config, entry, origin)
+    chosen, config_origin = config.get("secrets", entry["secret"]), config.origin("secrets", entry["secret"])
+    choice = chosen if isinstance(chosen, Mapping) else {}
+    variables = [
+        {**variable, "key": choice["key"]} if "key" in choice and "key" in variable else variable
+        for variable in entry.get("envs") or ()
+    ]
+    optional = choice.get("optional", entry.get("optional", True))
+    env: list[Body] = [_from_secret(variable, secret, optional) for variable in variables]
     reference = ("valueFrom", "secretKeyRef")
     entries = [origin.at("envs", i) for i in range(len(env))]
     field_origins: list[dict[Path, Origin]] = [
-        {(): entry_origin, (*reference, "key"): entry_origin.at("key"), (*reference, "name"): secret_origin}
+        {
+            (): entry_origin,
+            (*reference, "key"): config_origin.at("key") if "key" in choice else entry_origin.at("key"),
+            (*reference, "name"): secret_origin,
+            **({(*reference, "optional"): config_origin.at("optional")} if "optional" in choice else {}),
+        }
         for entry_origin in entries
     ]
     if file := entry.get("file"):
