@@ -334,7 +334,7 @@ ENGINES = engines()
 OWN = Engine(
     name="",
     formats=("safetensors", "gguf"),
-    sources=("hub", "objectStore", "host", "oci"),
+    sources=("hub", "objectStore", "host", "oci", "pvc"),
     streams=False,
     accelerators=("nvidia", "amd"),
     bare=True,
@@ -373,6 +373,8 @@ def source(draw: st.DrawFn, engine: Engine, form: str, mark: str) -> Node:
     path = draw(folder) + (f"/{file}" if form == "gguf" else f"/{mark}weights")
     if kind == "host":
         return {"uri": f"host:///{path}"}
+    if kind == "pvc":
+        return {"uri": f"pvc://{draw(label)}/{path}"}
     if kind == "oci":
         tag = draw(one_of(f"@{DIGEST}", f":v1@{DIGEST}", ":v1.2"))
         return {"uri": f"oci://registry.example:5000/models/{mark}{draw(label)}{tag}"}

@@ -160,6 +160,18 @@ def _warn_ignored_patterns(claim: claims.Claim, weights: list[weight_sources.Wei
                 diagnostics.add("W210", model_weights.origin.at(field), field=field, model=claimed.model.name)
 
 
+def _opens_cache(claim: claims.Claim, weights: list[weight_sources.Weights], diagnostics: Collector) -> bool:
+    """Whether the engine loads from a hub's cache on a claim; then an error for each model that lies elsewhere."""
+    cached = next((model_weights for model_weights in weights if model_weights.cache_env), None)
+    if cached is None:
+        return False
+    place = cached.claim, cached.sub_path
+    for claimed, other in zip(claim.models, weights, strict=True):
+        if (other.claim, other.sub_path) != place or not other.cache_env:
+            diagnostics.add("E316", other.origin, name=claimed.model.name, claim=cached.claim)
+    return True
+
+
 def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
     """The models of an app, and what its pods need for them. Raises Stop where a model or its weights are not known."""
     inputs = context.inputs
@@ -177,7 +189,8 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         raise Stop
     if app.annotations:
         app_annotations.validate_app_annotations(app, diagnostics)
-    skip_loaders = app.annotations.get(app_annotations.SKIP) == "true"
+    skipped = app.annotations.get(app_annotations.SKIP) == "true"
+    skip_loaders = _opens_cache(claim, weights, diagnostics) or skipped
     names.validate_family_name(claim.main, diagnostics)
     labels = SharedMap({**wellknown.own_labels(app.label, "inference-server")})
     pod_labels = {
@@ -193,9 +206,13 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         for name in dict.fromkeys(model_weights.loader for model_weights in weights if model_weights.loader):
             if not find_loader(context, name).knows_user:
                 diagnostics.add("W206", hardening_origin(context, app), name=name)
-    if skip_loaders:
+    if skipped:
         _warn_ignored_patterns(claim, weights, diagnostics)
-    paths = [model_weights.path for model_weights in weights if model_weights.loader and not skip_loaders]
+    paths = [
+        model_weights.path
+        for model_weights in weights
+        if (model_weights.loader and not skip_loaders) or model_weights.kind == "pvc"
+    ]
     for model_weights in weights[1:]:
         if paths.count(model_weights.path) > 1:
             diagnostics.add("E289", model_weights.origin, path=model_weights.path, model=claim.main.name)

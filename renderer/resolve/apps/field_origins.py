@@ -242,7 +242,7 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
     sources = {pods.source_volume_name(i, weights): weights.origin for i, weights in enumerate(base.weights)}
     for i, volume in enumerate(pod.volumes):
         if origin := sources.get(str(volume["name"])):
-            for steps in (("hostPath", "path"), ("image", "reference")):
+            for steps in (("hostPath", "path"), ("image", "reference"), ("persistentVolumeClaim", "claimName")):
                 yield (*_POD, "volumes", i, *steps), origin
         if volume["name"] == "dshm" and (sizes := command_line.shared_memory_layers(app, run)):
             yield (*_POD, "volumes", i, "emptyDir", "sizeLimit"), sizes[-1].origin

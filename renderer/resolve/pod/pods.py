@@ -25,7 +25,7 @@ from renderer.resolve.pod import loaders
 from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, security_contexts
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
 from renderer.resolve.pod_defaults import PodDefaults
-from renderer.resolve.weight_sources import PULLED, Weights
+from renderer.resolve.weight_sources import MODELS_FOLDER, PULLED, Weights
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
@@ -75,10 +75,17 @@ def pod_needs(
     mounts: list[Body] = []
     volumes: list[Body] = []
     if loads or (not skip_loaders and any(model_weights.kind == PULLED for model_weights in weights)):
-        mounts.append(READ_ONLY_MOUNT)
+        # A claim's mount cannot lie in a read-only one: then each loaded model is mounted at its own path.
+        beside_claim = loads and any(model_weights.claim for model_weights in weights)
+        paths = [model_weights.path for _, model_weights, _ in loads] if beside_claim else ()
+        mounts += [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
         volumes.append(_MODEL_VOLUME)
     host_paths: set[str] = set()
     for i, model_weights in enumerate(weights):
+        if model_weights.claim:
+            volumes += _claim_volume(weights[:i], i, model_weights)
+            mount = _claim_mount(weights, model_weights)
+            mounts += [mount] if mount not in mounts else []  # models in one cache share it
         if model_weights.kind not in ("host", "oci"):
             continue
         name = source_volume_name(i, model_weights)
@@ -93,6 +100,7 @@ def pod_needs(
             mounts.append({"name": name, "mountPath": model_weights.host_path, "readOnly": True})
     pairs = zip(weights, model_loaders, strict=True) if skip_loaders else ()
     credentials = [loaders.credentials(loader, model_weights) for model_weights, loader in pairs if loader]
+    credentials += [Credentials(env=model_weights.cache_env) for model_weights in weights if model_weights.cache_env]
     return PodNeeds(
         app=app,
         defaults=defaults,
@@ -108,14 +116,37 @@ def pod_needs(
     )
 
 
+_VOLUME_WORDS = {"host": "host", "oci": "image"}
+
+
 def source_volume_name(position: int, weights: Weights) -> str:
-    """The name of the volume for weights on the node or in an image; `position`: of the model in the claim."""
-    return f"model-{'host' if weights.kind == 'host' else 'image'}{f'-{position}' if position else ''}"
+    """The name of the volume for weights on the node, in an image or on a claim; `position`: of the model in the
+    app's claim.
+    """
+    return f"model-{_VOLUME_WORDS.get(weights.kind, 'claim')}{f'-{position}' if position else ''}"
+
+
+def _claim_volume(earlier: Sequence[Weights], position: int, weights: Weights) -> list[Body]:
+    """The volume of a PersistentVolumeClaim, unless an earlier model has it already."""
+    if any(other.claim == weights.claim for other in earlier):
+        return []
+    source = {"claimName": weights.claim, "readOnly": True}
+    return [{"name": source_volume_name(position, weights), "persistentVolumeClaim": source}]
+
+
+def _claim_mount(weights: Sequence[Weights], own: Weights) -> Body:
+    first = next(i for i, other in enumerate(weights) if other.claim == own.claim)
+    mount = {"name": source_volume_name(first, weights[first]), "mountPath": own.host_path, "readOnly": True}
+    return {**mount, "subPath": own.sub_path} if own.sub_path else mount
+
+
+def _loaded_mount(path: str) -> Body:
+    return {"name": VOLUME, "mountPath": path, "readOnly": True, "subPath": path.removeprefix(MODELS_FOLDER)}
 
 
 def without_model_volume(needs: PodNeeds) -> PodNeeds:
     """The needs without the volume that loaders fill."""
-    mounts = tuple(mount for mount in needs.mounts if mount is not READ_ONLY_MOUNT)
+    mounts = tuple(mount for mount in needs.mounts if mount["name"] != VOLUME)
     volumes = tuple(volume for volume in needs.volumes if volume is not _MODEL_VOLUME)
     return replace(needs, mounts=mounts, volumes=volumes)
 
