@@ -51,6 +51,13 @@ class FlavorSpec(TypedDict, total=False):
 class InferenceConfigSpec(TypedDict, total=False):
     flavors: Sequence[FlavorSpec]
 
+class PerPodSpec(TypedDict, total=False):
+    size: str | float
+    storageClassName: str
+
+class ModelCacheSpec(TypedDict, total=False):
+    perPod: PerPodSpec
+
 class ModelHubSpec(TypedDict, total=False):
     allowPatterns: Sequence[str]
     filename: str
@@ -69,6 +76,7 @@ class OpenModelSpec(TypedDict, total=False):
     facts: FactsSpec
     familyName: str
     inferenceConfig: InferenceConfigSpec
+    modelCache: ModelCacheSpec
     ownedBy: str
     servedModelName: str
     source: SourceSpec
@@ -647,6 +655,7 @@ class RenderConfigSpec(TypedDict, total=False):
     images: ImagesSpec
     karpenter: KarpenterSpec
     loaders: LoadersSpec
+    modelCache: ModelCacheSpec
     namespace: str
     output: OutputSpec
     passThrough: Sequence[str]

@@ -245,7 +245,7 @@ class Plan(Struct, frozen=True):
     that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
-    mode; `route`: only in the last workload of an app.
+    mode; `route`: only in the last workload of an app; `claim_templates`: claims of each pod.
     """
 
     name: str
@@ -264,6 +264,7 @@ class Plan(Struct, frozen=True):
     origins: Callable[[], Mapping[Path, Origin]]
     leader: Pod | None = None
     sub_groups: Body = {}
+    claim_templates: tuple[Body, ...] = ()
     scaler: Scaler | None = None
     config: Mapping[str, str] = {}
     shared: tuple[SharedNeed, ...] = ()

@@ -245,6 +245,13 @@ ERRORS: dict[str, Wording] = {
         "the engine would look for '{name}' in the hub's cache on the claim '{claim}', and nowhere else",
         "put all models of the app into that cache, or name folders: pvc://CLAIM/PATH",
     ),
+    "E317": Wording(
+        "no loader brings these weights, so nothing is there to be kept",
+        "leave modelCache out, or load from a hub or a bucket",
+    ),
+    "E318": Wording(
+        "the volume '{name}' is a claim of each pod, by modelCache.perPod", "leave the volume out, or modelCache.perPod"
+    ),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
     "E302": Wording("the field '{word}' is missing", "{hint}"),

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from renderer import component_versions
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
+from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.names import is_pullable
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Weights(Struct, frozen=True):
     `kind`: the preset word Source; `path`: of the loaded weights in the container; `address`: for engines that load the
     weights themselves; `loader`: the name of the loader preset, None without one; `entry`: its source. `claim`: the
     PersistentVolumeClaim that holds them, at `sub_path`, mounted at `host_path`; `cache_env`: the engine's variables
-    where that is a hub's cache, from which the engine itself loads.
+    where that is a hub's cache, from which the engine itself loads; `cache`: where loaded weights are kept.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Weights(Struct, frozen=True):
     claim: str = ""
     sub_path: str = ""
     cache_env: tuple[Mapping[str, object], ...] = ()
+    cache: ModelCache | None = None
     loader: str | None = None
     entry: Mapping[str, object] = {}
     words: Mapping[str, object] = {}

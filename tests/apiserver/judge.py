@@ -135,17 +135,20 @@ def pod_templates(body: Body) -> Iterator[tuple[str, Body]]:
         yield from _templates("spec", body.get("spec"))
 
 
-def _templates(path: str, value: Any) -> Iterator[tuple[str, Body]]:
+def _templates(path: str, value: Any, claims: Sequence[Any] = ()) -> Iterator[tuple[str, Body]]:
+    """`claims`: templates of claims around them, for which an empty volume stands, as a StatefulSet adds one."""
     if isinstance(value, Mapping):
         spec = value.get("spec")
         if isinstance(spec, Mapping) and isinstance(spec.get("containers"), list):
-            yield path, dict(value)
+            added = [{"name": claim["metadata"]["name"], "emptyDir": {}} for claim in claims]
+            volumes = {"volumes": [*(spec.get("volumes") or ()), *added]} if added else {}
+            yield path, {**value, "spec": {**spec, **volumes}}
             return
         for key, item in value.items():
-            yield from _templates(f"{path}.{key}", item)
+            yield from _templates(f"{path}.{key}", item, value.get("volumeClaimTemplates") or claims)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _templates(f"{path}[{index}]", item)
+            yield from _templates(f"{path}[{index}]", item, claims)
 
 
 def is_lws(body: Body) -> bool:

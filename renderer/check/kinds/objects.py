@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
-from renderer.json_values import as_map, as_maps, map_at
+from renderer.json_values import as_map, as_maps, map_at, maps_at
 
 
 def validate_service(body: Body) -> Iterator[Finding]:
@@ -31,5 +31,5 @@ def validate_workload(body: Body) -> Iterator[Finding]:
     match_labels = map_at(spec, "selector", "matchLabels")
     if any(labels.get(key) != value for key, value in match_labels.items()):
         yield "E542", ("spec", "selector", "matchLabels"), {}
-    for code, path, words in validate_pod(map_at(spec, "template", "spec")):
+    for code, path, words in validate_pod(map_at(spec, "template", "spec"), maps_at(spec, "volumeClaimTemplates")):
         yield code, ("spec", "template", "spec", *path), words

@@ -16,6 +16,7 @@ from renderer.resolve import (
     app_annotations,
     claims,
     flavors,
+    model_cache,
     monitoring,
     names,
     pod_defaults,
@@ -88,6 +89,9 @@ def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.
         diagnostics, weights = Collector(), None
         with suppress(Stop):
             weights = weight_sources.read_weights(context.inputs, model, diagnostics)
+            if "modelCache" in model.spec or context.inputs.config.get("modelCache"):
+                cache = model_cache.read_cache(context.inputs, model, weights, diagnostics)
+                weights = replace(weights, cache=cache)
         cached = context.weights[model.name] = None if diagnostics.problems else weights, diagnostics.problems
     return cached
 

@@ -198,6 +198,9 @@ def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
     if claim.flavors:
         annotation: Path = (*_TEMPLATE, "metadata", "annotations", wellknown.FLAVORS)
         field_origins[annotation] = app.origin(*claim.flavors_path)
+    if base.pod_needs.claim_templates:
+        cache = next(weights.cache for _, weights, _ in base.pod_needs.loads if weights.cache)
+        field_origins["claim_templates",] = cache.origin
     field_origins |= {("explain", "source", i): weights.origin for i, weights in enumerate(base.weights)}
     return field_origins | dict(_node_label_origins(base))
 

@@ -88,6 +88,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         origins=lambda: field_origins.playground_origins(
             field_origins.PlannedPlayground(context, app, base, run, command, pod, planned_pod.patch_origins)
         ),
+        claim_templates=base.pod_needs.claim_templates,
         scaler=scaler,
         config=planned_pod.config,
         shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
@@ -195,6 +196,7 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         arg_validation.validate_drain(
             engine, command.user_layers, command.args, grace_seconds, grace_origin, diagnostics
         )
+        pods.validate_claim_templates(pod_needs, pod, app.origin("spec", "podTemplate", "spec"), diagnostics)
     return _PlannedPod(pod, command, setup.config, patch_origins)
 
 

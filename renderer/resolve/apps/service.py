@@ -74,6 +74,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         disruption_budget=count >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
+        claim_templates=base.pod_needs.claim_templates,
         sub_groups=versioned_fields.sub_group_policy(context.inputs.config, groups),
         origins=lambda: _origins(context, app, base),
     )
@@ -96,9 +97,11 @@ def _plan_pod(
         code = "E286" if key == "workerTemplate" else "W208"
         diagnostics.add(code, origin.at("spec", "containers"), key=key)
     normalized = api_defaults.default_pod_template(template, origin, diagnostics)
-    return pods.handwritten_pod(
+    pod = pods.handwritten_pod(
         context.inputs.config, base.pod_needs, normalized, with_model_labels, diagnostics, origin
     )
+    pods.validate_claim_templates(base.pod_needs, pod, origin.at("spec"), diagnostics)
+    return pod
 
 
 def _runner_port(pod: Pod) -> Port:

@@ -43,6 +43,7 @@ WORDS = frozenset(
 )
 VOLUME = "model-volume"
 WRITABLE_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
+NOBODY = 65532
 _NO_ORIGINS: Mapping[Path, Origin] = {}
 READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
 
@@ -238,6 +239,12 @@ def _normalize_resources(spec: Mapping[str, Any]) -> Body:
         del sides["requests"]
     shared: Body = template.share_maps(sides)
     return shared
+
+
+def group(loader: Loader) -> int:
+    """The group of the files that the loader writes: of its user, else a group that belongs to nobody."""
+    known = loader.security.get("runAsGroup")
+    return known if isinstance(known, int) else NOBODY
 
 
 def credentials(loader: Loader, weights: Weights) -> Credentials:

@@ -15,12 +15,13 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at
 from renderer.plan import Body, Container, Pod
-from renderer.resolve import pod_defaults
+from renderer.resolve import model_cache, pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.flavors import FlavorOrigins, Placement
 from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import ValueLayer, merge_entries, merge_items
 from renderer.resolve.layers import origins as layer_origins
+from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.pod import loaders
 from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, security_contexts
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
@@ -41,7 +42,8 @@ class PodNeeds(Struct, frozen=True):
     """What every pod with the claimed models needs, generated or hand-written.
 
     `loads`: position, weights and loader of each model that has a loader; `mounts` and `volumes`: for the weights;
-    `skip_credentials`: for the runner, where the loaders are skipped.
+    `skip_credentials`: for the runner, where the loaders are skipped. `claim_templates`: of the workload; `fs_group`:
+    the group that its volumes belong to.
     """
 
     app: str
@@ -55,6 +57,8 @@ class PodNeeds(Struct, frozen=True):
     placement: Placement
     scheduler: str
     hardening: str
+    claim_templates: tuple[Body, ...] = ()
+    fs_group: int | None = None
 
 
 def pod_needs(
@@ -71,6 +75,7 @@ def pod_needs(
     hardening: str,
 ) -> PodNeeds:
     """The needs that follow from the models' weights and flavors. `model_loaders`: one for each model, or None."""
+    per_pod: list[ModelCache] = []
     loads = [(i, weights[i], loader) for i, loader in enumerate(() if skip_loaders else model_loaders) if loader]
     mounts: list[Body] = []
     volumes: list[Body] = []
@@ -79,7 +84,9 @@ def pod_needs(
         beside_claim = loads and any(model_weights.claim for model_weights in weights)
         paths = [model_weights.path for _, model_weights, _ in loads] if beside_claim else ()
         mounts += [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
-        volumes.append(_MODEL_VOLUME)
+        per_pod = [model_weights.cache for _, model_weights, _ in loads if model_weights.cache]
+        per_pod = [cache for cache in per_pod if cache.kind == model_cache.PER_POD]
+        volumes += [] if per_pod else [_MODEL_VOLUME]
     host_paths: set[str] = set()
     for i, model_weights in enumerate(weights):
         if model_weights.claim:
@@ -113,6 +120,8 @@ def pod_needs(
         placement=placement,
         scheduler=scheduler,
         hardening=hardening,
+        claim_templates=(model_cache.claim_template(VOLUME, per_pod),) if per_pod else (),
+        fs_group=loaders.group(loads[0][2]) if per_pod else None,
     )
 
 
@@ -149,6 +158,12 @@ def without_model_volume(needs: PodNeeds) -> PodNeeds:
     mounts = tuple(mount for mount in needs.mounts if mount["name"] != VOLUME)
     volumes = tuple(volume for volume in needs.volumes if volume is not _MODEL_VOLUME)
     return replace(needs, mounts=mounts, volumes=volumes)
+
+
+def validate_claim_templates(needs: PodNeeds, pod: Pod, origin: Origin, diagnostics: Collector) -> None:
+    """An error where a volume of the pod has the name of a claim template. `origin`: of the user's pod spec."""
+    if needs.claim_templates and any(volume["name"] == VOLUME for volume in pod.volumes):
+        diagnostics.add("E318", origin.at("volumes"), name=VOLUME)
 
 
 def add_credentials(needs: PodNeeds, env: Sequence[Body]) -> tuple[Body, ...]:
@@ -192,6 +207,8 @@ def playground_pod(
         for i, path in enumerate(writable):
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
+    if needs.fs_group is not None:
+        pod_security = {**_group_security(needs.fs_group), **pod_security}
     runner = replace(runner, mounts=tuple(mounts), security=runner_security)
     if defaults.tolerations or any(flavor.tolerations for flavor in placement.flavors):
         tolerations = _tolerations(needs, tolerations)
@@ -229,6 +246,11 @@ def _loader_containers(needs: PodNeeds, env: Sequence[Body]) -> tuple[tuple[Cont
         containers.append(loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening))
         volumes += [volume for volume in credentials.volumes if volume not in volumes]
     return tuple(containers), volumes
+
+
+def _group_security(group: int) -> Body:
+    """A claim belongs to root at first: the group lets the loader write, and later pods need not go through it."""
+    return {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
 
 
 _SHARED_MEMORY_VOLUMES: dict[str, Body] = {}
@@ -323,7 +345,11 @@ def handwritten_pod(
         volumes=tuple(volumes),
         node_selector={**placement.node_selector, **(own_fields["nodeSelector"] or {})},
         affinity=affinity,
-        security={**(SECCOMP if hardened else {}), **(own_fields["securityContext"] or {})},
+        security={
+            **(_group_security(needs.fs_group) if needs.fs_group is not None else {}),
+            **(SECCOMP if hardened else {}),
+            **(own_fields["securityContext"] or {}),
+        },
         mounts_token=False
         if hardened and "serviceAccountName" not in spec and "automountServiceAccountToken" not in spec
         else None,

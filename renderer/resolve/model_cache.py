@@ -1,0 +1,88 @@
+"""Where the weights that loaders bring are kept: `modelCache` of an OpenModel, else of RenderConfig
+(docs/caching.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from renderer import quantity
+from renderer.diagnostics import Collector, Origin
+from renderer.json_values import value_at
+from renderer.plan import Body
+
+if TYPE_CHECKING:
+    from renderer.api import Inputs, OpenModel
+    from renderer.resolve.weight_sources import Weights
+
+PER_POD = "perPod"
+_NOT_SHARED = ("ReadWriteOnce", "ReadWriteOncePod")
+
+
+class ModelCache(Struct, frozen=True):
+    """The cache of one model. `kind`: the key below `modelCache`; `folder`: of these weights in the cache; `spec`: of
+    the claim that is rendered, {} without one.
+    """
+
+    kind: str
+    folder: str
+    origin: Origin
+    spec: Body = {}
+
+
+def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: Collector) -> ModelCache | None:
+    """The cache of a model; None without one, and for weights that no loader brings."""
+    own = model.spec.get("modelCache")
+    settings = own or inputs.config.get("modelCache")
+    if not settings:
+        return None
+    origin = Origin(model.document, ("spec", "modelCache")) if own else inputs.config.origin("modelCache")
+    if not weights.loader:
+        if own:
+            diagnostics.add("E317", Origin(origin.source, origin.path, key=True))
+        return None
+    (kind, values), *_ = settings.items()
+    return ModelCache(
+        kind=kind,
+        folder=_folder(weights),
+        origin=origin.at(kind),
+        spec=_claim_spec(values, origin.at(kind), "ReadWriteOnce", diagnostics) if kind == PER_POD else {},
+    )
+
+
+def _folder(weights: Weights) -> str:
+    """A name that only equal files have: of the source, the revision, the filename and the patterns."""
+    words = [weights.hub or weights.scheme, weights.address, weights.revision, weights.filename, weights.endpoint]
+    words += [weights.words.get(word, "") for word in ("AllowPatterns", "IgnorePatterns")]
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]
+
+
+def _claim_spec(values: Mapping[str, object], origin: Origin, access_mode: str, diagnostics: Collector) -> Body:
+    """The spec of a PersistentVolumeClaim."""
+    try:
+        size = quantity.canonical(values["size"])
+    except ValueError:
+        diagnostics.add("E305", origin.at("size"), value=values["size"])
+        size = "1"
+    modes = values.get("accessModes") or [access_mode]
+    spec = {"accessModes": modes, "resources": {"requests": {"storage": size}}}
+    return {**spec, "storageClassName": values["storageClassName"]} if "storageClassName" in values else spec
+
+
+def claim_template(name: str, caches: list[ModelCache]) -> Body:
+    """The claim template of a workload whose loaders fill one volume: as large as the caches of its models together."""
+    first, *others = [cache.spec for cache in caches]
+    if others:
+        total = sum(quantity.nanos(_size(spec)) for spec in (first, *others))
+        whole = -(-total // (10**9 * 2**30))
+        first = {**first, "resources": {"requests": {"storage": quantity.canonical(f"{whole}Gi")}}}
+    return {"metadata": {"name": name}, "spec": first}
+
+
+def _size(spec: Body) -> str:
+    return str(value_at(spec, "resources", "requests", "storage"))
