@@ -51,12 +51,23 @@ class FlavorSpec(TypedDict, total=False):
 class InferenceConfigSpec(TypedDict, total=False):
     flavors: Sequence[FlavorSpec]
 
+class HostPathSpec(TypedDict, total=False):
+    path: str
+
 class PerPodSpec(TypedDict, total=False):
     size: str | float
     storageClassName: str
 
+class PvcSpec(TypedDict, total=False):
+    accessModes: Sequence[str]
+    claimName: str
+    size: str | float
+    storageClassName: str
+
 class ModelCacheSpec(TypedDict, total=False):
+    hostPath: HostPathSpec
     perPod: PerPodSpec
+    pvc: PvcSpec
 
 class ModelHubSpec(TypedDict, total=False):
     allowPatterns: Sequence[str]
@@ -572,9 +583,6 @@ class HubLoaderSpec(TypedDict, total=False):
     resources: ResourcesSpec
     version: str
 
-class OCIVolumesSpec(TypedDict, total=False):
-    path: str
-
 class StoreLoaderSpec(TypedDict, total=False):
     anonymous: bool
     endpoint: str
@@ -586,7 +594,7 @@ class StoreLoaderSpec(TypedDict, total=False):
 
 class LoadersSpec(TypedDict, total=False):
     hub: HubLoaderSpec
-    oci: OCIVolumesSpec
+    oci: HostPathSpec
     store: StoreLoaderSpec
 
 class ChartSpec(TypedDict, total=False):

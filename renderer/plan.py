@@ -318,6 +318,20 @@ class ModelPlan(Struct, frozen=True):
     origins: Callable[[], Mapping[Path, Origin]]
 
 
+class CachePlan(Struct, frozen=True):
+    """The claim that holds the weights of a model, and the Job that fills it. `claim_spec`: {} for a claim that
+    somebody else makes; `template`: of the Job's pod.
+    """
+
+    claim: str
+    claim_spec: Body
+    job: str
+    namespace: str
+    labels: Body
+    template: Body
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
 class SharedPlan(Struct, frozen=True):
     """One file of objects that apps share: of a namespace, or cluster-scoped where `namespace` is ''.
 
@@ -331,6 +345,7 @@ class SharedPlan(Struct, frozen=True):
     gateway_classes: tuple[GatewayPlan, ...] = ()
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None
+    cache: CachePlan | None = None
 
 
 class Manifest(Struct, frozen=True):

@@ -9,6 +9,7 @@ from renderer.build.configmap import config_map
 from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
 from renderer.build.lws import lws
+from renderer.build.model_cache import model_cache
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
 from renderer.build.podmonitor import pod_monitor
@@ -42,6 +43,7 @@ SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     gateway_class,
     gateway,
     packed_routes,
+    model_cache,
 )
 
 

@@ -252,6 +252,14 @@ ERRORS: dict[str, Wording] = {
     "E318": Wording(
         "the volume '{name}' is a claim of each pod, by modelCache.perPod", "leave the volume out, or modelCache.perPod"
     ),
+    "E319": Wording(
+        "modelCache.hostPath is a folder of the node, filled as root, which PodSecurity restricted refuses",
+        "write modelCache.pvc or modelCache.perPod, or hardening: default",
+    ),
+    "E320": Wording(
+        "{modes} cannot be mounted by the Job that fills the claim and by pods of other nodes",
+        "write ReadWriteMany, with a storage class that has it, or modelCache.perPod",
+    ),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
     "E302": Wording("the field '{word}' is missing", "{hint}"),

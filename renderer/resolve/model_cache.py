@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer import quantity
 from renderer.diagnostics import Collector, Origin
@@ -20,19 +21,24 @@ if TYPE_CHECKING:
     from renderer.api import Inputs, OpenModel
     from renderer.resolve.weight_sources import Weights
 
-PER_POD = "perPod"
-_NOT_SHARED = ("ReadWriteOnce", "ReadWriteOncePod")
+PER_POD, HOST_PATH, SHARED = "perPod", "hostPath", "pvc"
+KIND = "ModelCache"  # of a SharedNeed, whose name is the model's
+_MANY = "ReadWriteMany"
+_LONGEST = 63  # the name of a Job becomes a label of its pods
+_FLOATING = ("", "main", "master")  # revisions that are no fixed state of a repository
 
 
 class ModelCache(Struct, frozen=True):
     """The cache of one model. `kind`: the key below `modelCache`; `folder`: of these weights in the cache; `spec`: of
-    the claim that is rendered, {} without one.
+    the claim that is rendered, {} without one; `claim`: its name; `path`: on the node.
     """
 
     kind: str
     folder: str
     origin: Origin
     spec: Body = {}
+    claim: str = ""
+    path: str = ""
 
 
 def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: Collector) -> ModelCache | None:
@@ -47,12 +53,31 @@ def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: 
             diagnostics.add("E317", Origin(origin.source, origin.path, key=True))
         return None
     (kind, values), *_ = settings.items()
-    return ModelCache(
-        kind=kind,
-        folder=_folder(weights),
-        origin=origin.at(kind),
-        spec=_claim_spec(values, origin.at(kind), "ReadWriteOnce", diagnostics) if kind == PER_POD else {},
+    cache = ModelCache(kind=kind, folder=_folder(weights), origin=origin.at(kind))
+    if kind == PER_POD:
+        return replace(cache, spec=_claim_spec(values, origin.at(kind), "ReadWriteOnce", diagnostics))
+    if weights.hub and weights.revision in _FLOATING and not model.ours:
+        place = weights.origin.at("revision") if weights.revision else weights.origin
+        diagnostics.add("W311", place, name=model.name, revision=weights.revision or "the hub's default")
+    if kind == HOST_PATH:
+        return replace(cache, path=str(values["path"]))
+    if "claimName" in values:
+        return replace(cache, claim=str(values["claimName"]))
+    if (modes := values.get("accessModes")) and _MANY not in modes:
+        diagnostics.add("E320", origin.at(kind, "accessModes"), modes=", ".join(modes))
+    return replace(
+        cache,
+        spec=_claim_spec(values, origin.at(kind), _MANY, diagnostics),
+        claim=fitting_name(f"{model.name}-weights"),
     )
+
+
+def fitting_name(name: str, suffix: str = "") -> str:
+    """The name with the suffix; a long one is cut, and made unique by a hash, to 63 characters."""
+    if len(name) + len(suffix) <= _LONGEST:
+        return name + suffix
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: _LONGEST - len(suffix) - 9].rstrip('-.')}-{digest}{suffix}"
 
 
 def _folder(weights: Weights) -> str:

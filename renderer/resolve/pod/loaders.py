@@ -44,6 +44,7 @@ WORDS = frozenset(
 VOLUME = "model-volume"
 WRITABLE_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
 NOBODY = 65532
+SHELL = "store"  # the loader whose image surely has a shell
 _NO_ORIGINS: Mapping[Path, Origin] = {}
 READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
 

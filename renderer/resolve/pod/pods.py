@@ -22,7 +22,7 @@ from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import ValueLayer, merge_entries, merge_items
 from renderer.resolve.layers import origins as layer_origins
 from renderer.resolve.model_cache import ModelCache
-from renderer.resolve.pod import loaders
+from renderer.resolve.pod import cache_containers, loaders
 from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, security_contexts
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
 from renderer.resolve.pod_defaults import PodDefaults
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
 RUNNER = "model-runner"
+_NODE_CACHE = "model-cache"  # the volume
 _MODEL_VOLUME = SharedMap({"name": VOLUME, "emptyDir": SharedMap({})})
 _SHM_MOUNT = SharedMap({"name": "dshm", "mountPath": "/dev/shm"})  # noqa: S108 - where engines look for it
 _KEPT_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
@@ -43,7 +44,8 @@ class PodNeeds(Struct, frozen=True):
 
     `loads`: position, weights and loader of each model that has a loader; `mounts` and `volumes`: for the weights;
     `skip_credentials`: for the runner, where the loaders are skipped. `claim_templates`: of the workload; `fs_group`:
-    the group that its volumes belong to.
+    the group that its volumes belong to; `shell`: the loader whose image runs the scripts of caches, where there are
+    any; `waits`: init containers that wait for weights on claims.
     """
 
     app: str
@@ -59,6 +61,8 @@ class PodNeeds(Struct, frozen=True):
     hardening: str
     claim_templates: tuple[Body, ...] = ()
     fs_group: int | None = None
+    shell: Loader | None = None
+    waits: tuple[Container, ...] = ()
 
 
 def pod_needs(
@@ -73,20 +77,28 @@ def pod_needs(
     placement: Placement,
     scheduler: str,
     hardening: str,
+    shell: Loader | None = None,
 ) -> PodNeeds:
     """The needs that follow from the models' weights and flavors. `model_loaders`: one for each model, or None."""
     per_pod: list[ModelCache] = []
     loads = [(i, weights[i], loader) for i, loader in enumerate(() if skip_loaders else model_loaders) if loader]
     mounts: list[Body] = []
     volumes: list[Body] = []
-    if loads or (not skip_loaders and any(model_weights.kind == PULLED for model_weights in weights)):
-        # A claim's mount cannot lie in a read-only one: then each loaded model is mounted at its own path.
-        beside_claim = loads and any(model_weights.claim for model_weights in weights)
-        paths = [model_weights.path for _, model_weights, _ in loads] if beside_claim else ()
+    in_volume = [model_weights for _, model_weights, _ in loads if not _is_on_node(model_weights)]
+    if in_volume or (not skip_loaders and any(model_weights.kind == PULLED for model_weights in weights)):
+        # The mount of a cache cannot lie in a read-only one: then each loaded model is mounted at its own path.
+        beside_cache = any(model_weights.claim or _is_on_node(model_weights) for model_weights in weights)
+        paths = [model_weights.path for model_weights in in_volume] if beside_cache else ()
         mounts += [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
-        per_pod = [model_weights.cache for _, model_weights, _ in loads if model_weights.cache]
-        per_pod = [cache for cache in per_pod if cache.kind == model_cache.PER_POD]
+        caches = [model_weights.cache for model_weights in in_volume if model_weights.cache]
+        per_pod = [cache for cache in caches if cache.kind == model_cache.PER_POD]
         volumes += [] if per_pod else [_MODEL_VOLUME]
+    for i, model_weights, _ in loads if len(in_volume) < len(loads) else ():
+        if model_weights.cache and _is_on_node(model_weights):
+            name, path = cache_containers.numbered(_NODE_CACHE, i), model_weights.cache.path
+            volumes.append({"name": name, "hostPath": {"path": path, "type": "DirectoryOrCreate"}})
+            mount = _loaded_mount(model_weights.path)
+            mounts.append({**mount, "name": name, "subPath": f"{model_weights.cache.folder}/{mount['subPath']}"})
     host_paths: set[str] = set()
     for i, model_weights in enumerate(weights):
         if model_weights.claim:
@@ -122,7 +134,23 @@ def pod_needs(
         hardening=hardening,
         claim_templates=(model_cache.claim_template(VOLUME, per_pod),) if per_pod else (),
         fs_group=loaders.group(loads[0][2]) if per_pod else None,
+        shell=shell,
+        waits=tuple(_waiting_containers(weights, shell, hardening)) if shell else (),
     )
+
+
+def _is_on_node(weights: Weights) -> bool:
+    return weights.cache is not None and weights.cache.kind == model_cache.HOST_PATH and weights.loader is not None
+
+
+def _waiting_containers(weights: Sequence[Weights], shell: Loader, hardening: str) -> Iterator[Container]:
+    """One for each model on a claim that a Job fills."""
+    for i, model_weights in enumerate(weights):
+        if model_weights.cache and model_weights.claim:
+            first = next(k for k, other in enumerate(weights) if other.claim == model_weights.claim)
+            volume = source_volume_name(first, weights[first])
+            container = cache_containers.waiting_container(shell, model_weights.cache, volume, i)
+            yield replace(container, security={}) if hardening == "off" else container
 
 
 _VOLUME_WORDS = {"host": "host", "oci": "image"}
@@ -240,10 +268,17 @@ def _preparation_container(step: Container, runner: Container) -> Container:
 
 
 def _loader_containers(needs: PodNeeds, env: Sequence[Body]) -> tuple[tuple[Container, ...], list[Body]]:
-    containers, volumes = [], []
+    containers, volumes = [*needs.waits], list[Body]()
     for position, model_weights, loader in needs.loads:
         credentials = loaders.credentials(loader, model_weights)
-        containers.append(loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening))
+        container = loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening)
+        if needs.shell and model_weights.cache and _is_on_node(model_weights):
+            volume = cache_containers.numbered(_NODE_CACHE, position)
+            containers += cache_containers.fill_containers(
+                container, needs.shell, model_weights.cache, volume, position, cache_containers.NODE_USER
+            )
+        else:
+            containers.append(container)
         volumes += [volume for volume in credentials.volumes if volume not in volumes]
     return tuple(containers), volumes
 
@@ -437,6 +472,13 @@ CONTAINER_FIELDS = {
     "securityContext": "security",
     "volumeMounts": "mounts",
 }
+
+
+def container_body(container: Container) -> dict[str, object]:
+    """The container with the API's field names."""
+    fields = {key: getattr(container, field) for key, field in CONTAINER_FIELDS.items()}
+    body = {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items() if value}
+    return {"name": container.name, **body, **container.rest}
 
 
 def _read_container(config: RenderConfig, container: Mapping[str, Any]) -> Container:
