@@ -320,7 +320,7 @@ class ModelPlan(Struct, frozen=True):
 
 class CachePlan(Struct, frozen=True):
     """The claim that holds the weights of a model, and the Job that fills it. `claim_spec`: {} for a claim that
-    somebody else makes; `template`: of the Job's pod.
+    somebody else makes; `template`: of the Job's pod; `size`: of the weights in GiB, '' where unknown.
     """
 
     claim: str
@@ -329,6 +329,7 @@ class CachePlan(Struct, frozen=True):
     namespace: str
     labels: Body
     template: Body
+    size: str
     origins: Callable[[], Mapping[Path, Origin]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import CachePlan, Manifest, SharedPlan
 from renderer.yamlio import SharedMap
@@ -25,19 +26,17 @@ def model_cache(shared_plan: SharedPlan) -> Iterator[Manifest]:
     if not cache:
         return
     if cache.claim_spec:
-        metadata = {
-            "name": cache.claim,
-            "namespace": cache.namespace,
-            "labels": cache.labels,
-            "annotations": _KEPT,
-        }
-        body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": cache.claim_spec}
+        named = {"name": cache.claim, "namespace": cache.namespace, "labels": cache.labels, "annotations": _KEPT}
+        body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": named, "spec": cache.claim_spec}
         yield Manifest(body, lambda: _claim_origins(cache))
+    metadata: dict[str, object] = {"name": cache.job, "namespace": cache.namespace, "labels": cache.labels}
+    if cache.size:
+        metadata["annotations"] = {wellknown.WEIGHTS_SIZE: cache.size}
     yield Manifest(
         {
             "apiVersion": "batch/v1",
             "kind": "Job",
-            "metadata": {"name": cache.job, "namespace": cache.namespace, "labels": cache.labels},
+            "metadata": metadata,
             "spec": {"backoffLimit": _RETRIES, "template": cache.template},
         },
         cache.origins,

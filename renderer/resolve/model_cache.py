@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,7 +44,7 @@ class ModelCache(Struct, frozen=True):
 def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: Collector) -> ModelCache | None:
     """The cache of a model; None without one, and for weights that no loader brings."""
     own = model.spec.get("modelCache")
-    settings = own or inputs.config.get("modelCache")
+    settings: Mapping[str, Any] | None = own or inputs.config.get("modelCache")
     if not settings:
         return None
     origin = Origin(model.document, ("spec", "modelCache")) if own else inputs.config.origin("modelCache")
@@ -52,7 +52,8 @@ def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: 
         if own:
             diagnostics.add("E317", Origin(origin.source, origin.path, key=True))
         return None
-    (kind, values), *_ = settings.items()
+    kind = next(iter(settings))
+    values: Mapping[str, Any] = settings[kind]
     cache = ModelCache(kind=kind, folder=_folder(weights), origin=origin.at(kind))
     if kind == PER_POD:
         return replace(cache, spec=_claim_spec(values, origin.at(kind), "ReadWriteOnce", diagnostics))
@@ -82,8 +83,8 @@ def fitting_name(name: str, suffix: str = "") -> str:
 
 def _folder(weights: Weights) -> str:
     """A name that only equal files have: of the source, the revision, the filename and the patterns."""
-    words = [weights.hub or weights.scheme, weights.address, weights.revision, weights.filename, weights.endpoint]
-    words += [weights.words.get(word, "") for word in ("AllowPatterns", "IgnorePatterns")]
+    words: list[object] = [weights.hub or weights.scheme, weights.address, weights.revision, weights.filename]
+    words += [weights.endpoint, *(weights.words.get(word, "") for word in ("AllowPatterns", "IgnorePatterns"))]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]
 
 

@@ -93,10 +93,8 @@ def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.
             if "modelCache" in model.spec or context.inputs.config.get("modelCache"):
                 cache = model_cache.read_cache(context.inputs, model, weights, diagnostics)
                 weights = replace(weights, cache=cache)
-        cached = context.weights[model.name] = (
-            None if has_errors(diagnostics.problems) else weights,
-            diagnostics.problems,
-        )
+        problems = diagnostics.problems
+        cached = context.weights[model.name] = None if has_errors(problems) else weights, problems
     return cached
 
 

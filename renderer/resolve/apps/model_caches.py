@@ -32,6 +32,7 @@ def cache_plans(context: RunContext, needs: Iterable[SharedNeed]) -> list[Shared
 def _cache_plan(context: RunContext, need: SharedNeed, weights: Weights, cache: ModelCache) -> CachePlan:
     labels = wellknown.own_labels(need.name, "model-cache")
     template = _pod_template(context, weights, cache, labels)
+    facts = context.inputs.models[need.name].spec.get("facts") or {}
     digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:8]
     return CachePlan(
         claim=cache.claim,
@@ -40,6 +41,7 @@ def _cache_plan(context: RunContext, need: SharedNeed, weights: Weights, cache: 
         namespace=need.namespace,
         labels=labels,
         template=template,
+        size=str(facts.get("weightsGiB") or ""),
         origins=lambda: _origins(weights, cache),
     )
 
