@@ -343,6 +343,18 @@ OWN = Engine(
     own_hub=False,
     pooled=False,
 )
+# A claim, the node's disk (refused under `restricted`, so rarely alone), or a claim of each pod.
+model_cache = st.one_of(
+    st.builds(
+        lambda size, more: {"pvc": {"size": size, **more}},
+        one_of("20Gi", "1.5Ti", 10**10),
+        record(storageClassName=label, accessModes=one_of(["ReadWriteMany"], ["ReadOnlyMany", "ReadWriteMany"])),
+    ),
+    st.builds(lambda name: {"pvc": {"claimName": name}}, label),
+    st.builds(
+        lambda size, more: {"perPod": {"size": size, **more}}, one_of("20Gi", "1000Mi"), record(storageClassName=label)
+    ),
+)
 repository = st.builds(
     lambda org, name: f"{org}/{name}",
     st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,10}", fullmatch=True),
@@ -383,6 +395,11 @@ def source(draw: st.DrawFn, engine: Engine, form: str, mark: str) -> Node:
     }
 
 
+def _is_loaded(source: Node) -> bool:
+    """Whether a loader brings the weights, which a cache then keeps."""
+    return not str(source.get("uri", "")).startswith(("host:", "oci:", "ollama:", "pvc:"))
+
+
 @st.composite
 def flavors(draw: st.DrawFn, engine: Engine) -> list[Node]:
     """Up to eight; mostly alike in what they ask for, so that one pod may run on each."""
@@ -418,6 +435,7 @@ def model(draw: st.DrawFn, engine: Engine, form: str, *, draft: bool = False) ->
         more = record(
             servedModelName=served_name,
             ownedBy=text,
+            **({"modelCache": model_cache} if _is_loaded(spec["source"]) else {}),
             createdAt=one_of("2026-01-31T12:00:00Z"),
             facts=record(parameters=one_of("8.2B", "500M"), weightsGiB=one_of(0.5, 16.4), contextLength=one_of(32768)),
         )
@@ -771,6 +789,7 @@ spec_of_config = record(
         aws=label,
         gcs=record({"name": label}, **{"as": one_of("keyFile", "hmac")}),
     ),
+    modelCache=model_cache,
     pods=record(
         tolerations=some(toleration),
         imagePullSecrets=some(st.builds(lambda name: {"name": name}, label), by=lambda each: each["name"]),
