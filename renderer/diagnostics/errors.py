@@ -260,6 +260,7 @@ ERRORS: dict[str, Wording] = {
         "{modes} cannot be mounted by the Job that fills the claim and by pods of other nodes",
         "write ReadWriteMany, with a storage class that has it, or modelCache.perPod",
     ),
+    "E321": Wording("a claim cannot have the size '{value}'", "write what the weights need, and some more, as 20Gi"),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
     "E302": Wording("the field '{word}' is missing", "{hint}"),

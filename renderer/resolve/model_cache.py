@@ -95,6 +95,8 @@ def _claim_spec(values: Mapping[str, object], origin: Origin, access_mode: str, 
     except ValueError:
         diagnostics.add("E305", origin.at("size"), value=values["size"])
         size = "1"
+    if quantity.nanos(size) <= 0:
+        diagnostics.add("E321", origin.at("size"), value=values["size"])
     modes = values.get("accessModes") or [access_mode]
     spec = {"accessModes": modes, "resources": {"requests": {"storage": size}}}
     return {**spec, "storageClassName": values["storageClassName"]} if "storageClassName" in values else spec
