@@ -51,6 +51,24 @@ class FlavorSpec(TypedDict, total=False):
 class InferenceConfigSpec(TypedDict, total=False):
     flavors: Sequence[FlavorSpec]
 
+class HostPathSpec(TypedDict, total=False):
+    path: str
+
+class PerPodSpec(TypedDict, total=False):
+    size: str | float
+    storageClassName: str
+
+class PvcSpec(TypedDict, total=False):
+    accessModes: Sequence[str]
+    claimName: str
+    size: str | float
+    storageClassName: str
+
+class ModelCacheSpec(TypedDict, total=False):
+    hostPath: HostPathSpec
+    perPod: PerPodSpec
+    pvc: PvcSpec
+
 class ModelHubSpec(TypedDict, total=False):
     allowPatterns: Sequence[str]
     filename: str
@@ -69,6 +87,7 @@ class OpenModelSpec(TypedDict, total=False):
     facts: FactsSpec
     familyName: str
     inferenceConfig: InferenceConfigSpec
+    modelCache: ModelCacheSpec
     ownedBy: str
     servedModelName: str
     source: SourceSpec
@@ -596,9 +615,6 @@ class HubLoaderSpec(TypedDict, total=False):
     resources: ResourcesSpec
     version: str
 
-class OCIVolumesSpec(TypedDict, total=False):
-    path: str
-
 class StoreLoaderSpec(TypedDict, total=False):
     anonymous: bool
     endpoint: str
@@ -610,7 +626,7 @@ class StoreLoaderSpec(TypedDict, total=False):
 
 class LoadersSpec(TypedDict, total=False):
     hub: HubLoaderSpec
-    oci: OCIVolumesSpec
+    oci: HostPathSpec
     store: StoreLoaderSpec
 
 class ChartSpec(TypedDict, total=False):
@@ -646,10 +662,15 @@ GCSSecretSpec = TypedDict(
     total=False,
 )
 
+class SecretsHubLoaderSpec(TypedDict, total=False):
+    key: str
+    name: str
+    optional: bool
+
 class SecretsSpec(TypedDict, total=False):
     aws: str
     gcs: GCSSecretSpec
-    hub: str
+    hub: str | SecretsHubLoaderSpec
     oss: str
 
 class TargetsSpec(TypedDict, total=False):
@@ -674,6 +695,7 @@ class RenderConfigSpec(TypedDict, total=False):
     images: ImagesSpec
     karpenter: KarpenterSpec
     loaders: LoadersSpec
+    modelCache: ModelCacheSpec
     namespace: str
     output: OutputSpec
     passThrough: Sequence[str]

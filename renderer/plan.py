@@ -266,7 +266,8 @@ class Plan(Struct, frozen=True):
     that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
-    mode; `interceptor`: where one holds requests; `route`: only in the last workload of an app.
+    mode; `interceptor`: where one holds requests; `route`: only in the last workload of an app; `claim_templates`:
+    claims of each pod.
     """
 
     name: str
@@ -285,6 +286,7 @@ class Plan(Struct, frozen=True):
     origins: Callable[[], Mapping[Path, Origin]]
     leader: Pod | None = None
     sub_groups: Body = {}
+    claim_templates: tuple[Body, ...] = ()
     scaler: Scaler | None = None
     config: Mapping[str, str] = {}
     shared: tuple[SharedNeed, ...] = ()
@@ -339,6 +341,21 @@ class ModelPlan(Struct, frozen=True):
     origins: Callable[[], Mapping[Path, Origin]]
 
 
+class CachePlan(Struct, frozen=True):
+    """The claim that holds the weights of a model, and the Job that fills it. `claim_spec`: {} for a claim that
+    somebody else makes; `template`: of the Job's pod; `size`: of the weights in GiB, '' where unknown.
+    """
+
+    claim: str
+    claim_spec: Body
+    job: str
+    namespace: str
+    labels: Body
+    template: Body
+    size: str
+    origins: Callable[[], Mapping[Path, Origin]]
+
+
 class SharedPlan(Struct, frozen=True):
     """One file of objects that apps share: of a namespace, or cluster-scoped where `namespace` is ''.
 
@@ -353,6 +370,7 @@ class SharedPlan(Struct, frozen=True):
     gateway_classes: tuple[GatewayPlan, ...] = ()
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None
+    cache: CachePlan | None = None
 
 
 class Manifest(Struct, frozen=True):

@@ -16,6 +16,7 @@ OWN_PREFIX = "renderer.llmaz.io/"
 BACKEND = OWN_PREFIX + "backend"
 ENGINE_VERSION = OWN_PREFIX + "engine-version"
 MODEL_REVISION = OWN_PREFIX + "model-revision"
+WEIGHTS_SIZE = OWN_PREFIX + "weights-gib"  # of what a Job loads, where the model's facts say it
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 METRICS_PATH = OWN_PREFIX + "metrics-path"

@@ -35,6 +35,7 @@ SOURCES = {
     "objectStore": "a bucket",
     "host": "`host://`",
     "oci": "`oci://`",
+    "pvc": "`pvc://`",
     "ollama": "`ollama://`",
 }
 

@@ -388,7 +388,7 @@ spec:
       - {accelerator: nvidia, security: {user: 2000, group: 0, fsGroup: 0, writable: [/tmp]}}
       - {accelerator: none, image: registry.example.com/engine-cpu, version: v1.2.3-cpu, unflavored: true}
     formats: [safetensors, gguf]
-    sources: [hub, objectStore, host, oci, ollama]
+    sources: [hub, objectStore, host, oci, ollama, pvc]
     stream: {schemes: [s3, gs], formats: [safetensors]}
     servedName: fixed:model
     oneFile: [gguf]

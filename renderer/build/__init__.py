@@ -10,6 +10,7 @@ from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
 from renderer.build.interceptor import interceptor_route
 from renderer.build.lws import lws
+from renderer.build.model_cache import model_cache
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
 from renderer.build.podmonitor import pod_monitor
@@ -48,6 +49,7 @@ SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     gateway_class,
     gateway,
     packed_routes,
+    model_cache,
 )
 
 

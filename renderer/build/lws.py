@@ -24,6 +24,8 @@ def lws(plan: Plan) -> list[Manifest]:
     if plan.leader:
         template["leaderTemplate"] = _pod(plan.leader)
     template["workerTemplate"] = _pod(plan.worker)
+    if plan.claim_templates:
+        template["volumeClaimTemplates"] = list(plan.claim_templates)
     spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
     spec["startupPolicy"] = plan.startup_policy
     spec["rolloutStrategy"] = _rollout(plan.rollout)
@@ -119,6 +121,8 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         field_origins[*root, "subGroupPolicy"] = origin
         field_origins[*root, "size"] = plan_origins["size",]
         field_origins["spec", "rolloutStrategy", "rollingUpdateConfiguration"] = plan_origins["rollout",]
+    if origin := plan_origins.get(("claim_templates",)):
+        field_origins[*root, "volumeClaimTemplates"] = origin
     pod: Path = (*root, "workerTemplate")
     return field_origins | {
         (*pod, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("template",)

@@ -255,6 +255,48 @@ ERRORS: dict[str, Wording] = {
     "E297": Wording("'{field}' has no meaning beside $patch: delete", "leave it out, or write $patch: replace"),
     "E298": Wording("'{value}' is {what}", "{hint}"),
     "E299": Wording("{what}", "{hint}"),
+    # 31x–32x: weights on claims
+    "E310": Wording(
+        "'{value}' names no claim", "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim"
+    ),
+    "E311": Wording(
+        "'{value}' means nothing here", "write ?layout=hub for a hub's cache, beside modelHub, or leave it out"
+    ),
+    "E312": Wording(
+        "'{value}' holds a hub's cache, and nothing says which repository of it",
+        "write source.modelHub.modelID beside uri, or leave ?layout=hub out",
+    ),
+    "E313": Wording(
+        "only one of modelHub and uri may be given, unless the claim holds the hub's cache",
+        "write pvc://{claim}?layout=hub where it does, or leave one of them out",
+    ),
+    "E314": Wording(
+        "a cache of {hub} cannot be read from a claim", "{known} has one; or name the folder: pvc://CLAIM/PATH"
+    ),
+    "E315": Wording(
+        "the file '{name}' has no fixed path in a hub's cache",
+        "name it without modelHub, as pvc://{claim}/models--ORG--NAME/snapshots/COMMIT/{name}",
+    ),
+    "E316": Wording(
+        "the engine would look for '{name}' in the hub's cache on the claim '{claim}', and nowhere else",
+        "put all models of the app into that cache, or name folders: pvc://CLAIM/PATH",
+    ),
+    "E317": Wording(
+        "no loader brings these weights, so nothing is there to be kept",
+        "leave modelCache out, or load from a hub or a bucket",
+    ),
+    "E318": Wording(
+        "the volume '{name}' is a claim of each pod, by modelCache.perPod", "leave the volume out, or modelCache.perPod"
+    ),
+    "E319": Wording(
+        "modelCache.hostPath is a folder of the node, filled as root, which PodSecurity restricted refuses",
+        "write modelCache.pvc or modelCache.perPod, or hardening: default",
+    ),
+    "E320": Wording(
+        "{modes} cannot be mounted by the Job that fills the claim and by pods of other nodes",
+        "write ReadWriteMany, with a storage class that has it, or modelCache.perPod",
+    ),
+    "E321": Wording("a claim cannot have the size '{value}'", "write what the weights need, and some more, as 20Gi"),
     # 3xx: what a schema says
     "E301": Wording("there is no field '{word}'", "{hint}"),
     "E302": Wording("the field '{word}' is missing", "{hint}"),

@@ -11,6 +11,14 @@ WARNINGS: dict[str, Wording] = {
     "N449": Wording(
         "nobody knows which version of {backend} is in '{image}', so no argument is checked against it", "{hint}"
     ),
+    "W310": Wording(
+        "an engine that loads '{name}' by itself does not use this cache",
+        "leave one of the two out: modelCache, or no loader",
+    ),
+    "W311": Wording(
+        "the cache of '{name}' keeps the state of {revision} on the day that it is filled",
+        "write a commit or a tag as revision; another one is loaded anew",
+    ),
     "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the set: not checked"),
     "N581": Wording("the Service '{name}' selects no pod of the set: whether one listens there was not checked"),
     "N582": Wording("the InferencePool '{name}' selects no pod of the set: whether one listens there was not checked"),

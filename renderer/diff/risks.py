@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from renderer import quantity
+from renderer import quantity, wellknown
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
@@ -32,6 +32,8 @@ KINDS = {
     "host-path": "hostPath",
     "floating-tag": "floating tag",
     "restart": "restarts pods",
+    "new-claim": "new claim",
+    "download": "downloads weights",
 }
 STANDING = (
     "rights",
@@ -49,6 +51,7 @@ _TAKEOVERS = {
     SCALED_OBJECT: "HorizontalPodAutoscaler → ScaledObject: KEDA takes the HPA of this name over, replicas stay",
     HPA: "ScaledObject → HorizontalPodAutoscaler: two scale until the ScaledObject and its HPA are deleted",
 }
+_CLAIM, _CACHE, _CACHE_VOLUME = "PersistentVolumeClaim", "model-cache", "model-claim"
 _AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
 
 
@@ -83,6 +86,7 @@ def find_risks(pairs: Iterable[ObjectPair], models: Iterable[ModelChange], befor
     removed = {pair.key for pair in listed if not pair.after}
     all_risks = [risk for pair in listed for risk in _object_risks(pair, removed)]
     all_risks += [risk for model in models for risk in _model_risks(model)]
+    all_risks += _downloads(listed, models)
     all_risks += _unanswered_names(before, after)
     order = list(KINDS)
     return sorted(set(all_risks), key=lambda risk: (order.index(risk.kind), risk))
@@ -103,8 +107,14 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
                 key,
                 f"subGroupSize {_name(_format_value(old))} → {_name(_format_value(new))}: the API server refuses it",
             )
+        path = (*_TEMPLATE, "volumeClaimTemplates")
+        if value_at(pair.before, *path) != value_at(pair.after, *path):
+            text = "volumeClaimTemplates: Kubernetes changes none; delete the workload, and it is made again"
+            yield Risk("immutable", key, text)
     for kind, what in _new_pod_findings(pair):
         yield Risk(kind, key, what)
+    if key.kind == _CLAIM and pair.after:
+        yield from _claim_risks(pair)
     if key.kind == RIGHTS and not (_targets(pair.before) and _targets(pair.before) <= removed):
         for what in _access_gains(pair.before, pair.after):
             yield Risk("rights", key, what)
@@ -119,6 +129,79 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     elif key.kind == "Gateway":
         for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)
+
+
+def _claim_risks(pair: ObjectPair) -> Iterator[Risk]:
+    """What the API server refuses about a claim that is there, and that a new one stays."""
+    size: Path = ("spec", "resources", "requests", "storage")
+    old, new = value_at(pair.before, *size), value_at(pair.after, *size)
+    if not pair.before:
+        yield Risk("new-claim", pair.key, f"{_name(_format_value(new))}, which nothing deletes")
+        return
+    if _is_smaller(new, old):
+        text = f"storage {_name(_format_value(old))} → {_name(_format_value(new))}: the API server refuses it"
+        yield Risk("immutable", pair.key, text)
+    for field in ("storageClassName", "accessModes"):
+        old, new = value_at(pair.before, "spec", field), value_at(pair.after, "spec", field)
+        if old != new:
+            words = [
+                _name(", ".join(map(str, value)) if isinstance(value, list) else _format_value(value))
+                for value in (old, new)
+            ]
+            yield Risk("immutable", pair.key, f"{field} {words[0]} → {words[1]}: the API server refuses it")
+
+
+def _is_smaller(new: object, old: object) -> bool:
+    try:
+        return quantity.nanos(new) < quantity.nanos(old)
+    except ValueError:
+        return False
+
+
+def _downloads(pairs: Sequence[ObjectPair], models: Iterable[ModelChange]) -> Iterator[Risk]:
+    """For each new Job that fills a cache: why it runs, or what it spares."""
+    jobs = [pair for pair in pairs if pair.key.kind == "Job" and _component(pair.after or pair.before) == _CACHE]
+    if not jobs:
+        return
+    old = {_owner(pair.before): pair.before for pair in jobs if (pair.before and not pair.after) or pair.was}
+    pods: dict[tuple[str, str], int] = {}
+    for model in models:
+        if model.after and model.before and _CACHE_VOLUME in model.after.leader.volumes:
+            place = model.key.namespace, model.after.name
+            pods[place] = pods.get(place, 0) + model.after.high * model.after.size
+    for pair in jobs:
+        if not pair.after or (pair.before and not pair.was):
+            continue
+        owner = _owner(pair.after)
+        if before := old.get(owner):
+            revisions = [_loader_variable(body, "REVISION") for body in (before, pair.after)]
+            changed = revisions[0] != revisions[1]
+            why = f"the revision {_name(revisions[0])} → {_name(revisions[1])}" if changed else "another pod template"
+            yield Risk("download", pair.key, f"{_name(owner[1])}: the Job runs again, for {why}")
+        else:
+            spared = f" instead of {pods[owner]} times" if pods.get(owner, 0) > 1 else ""
+            size = value_at(pair.after, "metadata", "annotations", wellknown.WEIGHTS_SIZE)
+            what = f"{_name(size)} GiB of {_name(owner[1])}" if size else _name(owner[1])
+            yield Risk("download", pair.key, f"{what} once{spared}, and pods wait for it")
+
+
+def _component(body: Body) -> object:
+    return value_at(body, "metadata", "labels", wellknown.COMPONENT)
+
+
+def _owner(body: Body) -> tuple[str, str]:
+    """Namespace and model of a cache."""
+    metadata = map_at(body, "metadata")
+    return str(metadata.get("namespace", "")), str(value_at(metadata, "labels", wellknown.NAME))
+
+
+def _loader_variable(body: Body, name: str) -> str:
+    """The value of a variable of the Job's loader; '' without it."""
+    for container in maps_at(body, "spec", "template", "spec", "initContainers"):
+        for entry in maps_at(container, "env"):
+            if entry.get("name") == name:
+                return str(entry.get("value", ""))
+    return ""
 
 
 def _name(text: object) -> str:

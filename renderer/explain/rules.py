@@ -241,6 +241,15 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec poolRef", "the pool that poolRef names"),
         ("spec rules", "requests go on by the names of targetModels"),
     ),
+    "PersistentVolumeClaim": (
+        ("metadata name", "the model's, -weights behind it", (_NAME,)),
+        ("metadata annotations", "nothing deletes weights"),
+        ("spec", "modelCache of the model, or of RenderConfig"),
+    ),
+    "Job": (
+        ("metadata name", "the model's, and a hash of the pod", (_NAME,)),
+        ("spec", "fills the model's cache once"),
+    ),
     "Deployment": (("spec", _PICKER), ("spec selector", _PICKER)),
     "ServiceAccount": (("metadata", _PICKER),),
     "Role": (("rules", "reads pods, its pool, what steers it"),),

@@ -58,6 +58,8 @@ COMPARED_KINDS = (
     *AUTOSCALERS,
     "VerticalPodAutoscaler",
     "InterceptorRoute",
+    "PersistentVolumeClaim",
+    "Job",
     "InferenceObjective",
     "InferenceModelRewrite",
     "List",

@@ -14,7 +14,8 @@ from renderer.plan import Container, Plan, Pod, TrafficPlan
 from renderer.planning import plan_tree
 
 _DISK = "ephemeral-storage"
-_WEIGHTS = "model-volume"  # an emptyDir of that name holds them (docs/design/contract.md#names-in-the-pod)
+# Volumes with weights that take the node's disk, and their kinds (docs/design/contract.md#names-in-the-pod).
+_KEEPS = {"model-volume": "emptyDir", "model-cache": "hostPath"}
 
 
 class PodGroup(Struct, frozen=True):
@@ -71,7 +72,7 @@ def _item_demands(
     for place in resolve.app_placements(context, item):
         plan = workloads[place.name]
         weights = context.inputs.models[plan.model].spec.get("facts", {}).get("weightsGiB", 0)
-        loads = any(volume["name"] == _WEIGHTS and "emptyDir" in volume for volume in plan.worker.volumes)
+        loads = any(_KEEPS.get(str(volume["name"])) in volume for volume in plan.worker.volumes)
         groups, leader = _max_groups(plan), plan.leader or plan.worker
         pods = [_pod_group(context.inputs, groups, leader)]
         if plan.size > 1:

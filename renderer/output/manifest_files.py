@@ -21,7 +21,7 @@ from renderer.source.tree import CONFIG, InputFile, ReadableFile, glob
 # As text: few runs need it, and `re` caches the compiled pattern.
 _TEMPORARY = r"\.(?:yaml|yml|json)\.llmaz-(\d{1,10})(?:-[0-9a-f]{16})?$"
 _CONTROL_CHARACTER = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # control characters for a terminal
-_SHARED = r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/_(shared|routes-\d+)\.yaml"
+_SHARED = r"kustomization\.yaml|_cluster\.yaml|(?!_extra/)[^/]+/(_(shared|routes-\d+)|[^/]+\.cache)\.yaml"
 
 
 class OutputFile(NamedTuple):
@@ -71,7 +71,11 @@ def shared_files(joint: SharedPlan, manifests: Sequence[Manifest]) -> list[Outpu
 
 
 def shared_path(namespace: str, part: str = "shared") -> str:
-    """The path of the objects that apps of a namespace share; '' is the cluster."""
+    """The path of the objects that apps of a namespace share; '' is the cluster. No app's name holds a dot, as that of
+    a model's cache does.
+    """
+    if part.endswith(".cache"):
+        return f"{namespace}/{part}.yaml"
     return f"{namespace}/_{part}.yaml" if namespace else "_cluster.yaml"
 
 

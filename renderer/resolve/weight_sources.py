@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from renderer import component_versions
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
+from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.names import is_pullable
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ _EMPTY_HINTS = {  # for a field of a source that is there without a value
     "uri": "write the address behind it, as s3://bucket/path",
 }
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
+_CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"
+_CACHED_HUB = "Huggingface"  # whose cache a claim may hold
+_CACHE_ENV = ({"name": "HF_HUB_CACHE", "value": MODELS_FOLDER.rstrip("/")}, {"name": "HF_HUB_OFFLINE", "value": "1"})
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
@@ -40,7 +44,9 @@ class Weights(Struct, frozen=True):
 
     `kind`: the preset word Source; `path`: of the loaded weights in the container; `address`: for engines that load the
     weights themselves; `loader`: the name of the loader preset, None without one; `entry`: its source;
-    `engine_access`: the loader preset whose credentials an engine gets that loads the weights itself.
+    `engine_access`: the loader preset whose credentials an engine gets that loads the weights itself. `claim`: the
+    PersistentVolumeClaim that holds them, at `sub_path`, mounted at `host_path`; `cache_env`: the engine's variables
+    where that is a hub's cache, from which the engine itself loads; `cache`: where loaded weights are kept.
     """
 
     kind: str
@@ -57,6 +63,10 @@ class Weights(Struct, frozen=True):
     scheme: str = ""
     host_path: str = ""
     image: str = ""
+    claim: str = ""
+    sub_path: str = ""
+    cache_env: tuple[Mapping[str, object], ...] = ()
+    cache: ModelCache | None = None
     loader: str | None = None
     entry: Mapping[str, object] = {}
     engine_access: str | None = None
@@ -68,7 +78,10 @@ def read_weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> We
     source = model.spec["source"]
     hub, uri = source.get("modelHub"), source.get("uri")
     if hub is not None and uri is not None:
-        diagnostics.stop("E230", Origin(model.document, ("spec", "source", "uri"), key=True))
+        uri_origin = Origin(model.document, ("spec", "source", "uri"))
+        if not _is_claim(uri):
+            diagnostics.stop("E230", replace(uri_origin, key=True))
+        return _cached_weights(inputs, model, hub, str(uri), uri_origin, diagnostics)
     if hub is not None:
         return _hub_weights(inputs, model, hub, Origin(model.document, ("spec", "source", "modelHub")), diagnostics)
     if uri is None:
@@ -153,13 +166,15 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
             scheme=scheme,
             host_path=rest,
         )
+    if scheme == "pvc":
+        return _claim_weights(model, uri, origin, diagnostics)
     if scheme == "oci":
         return _oci_weights(inputs, model, uri, rest, origin, diagnostics)
     loader, entry = _find_loader(inputs, scheme)
     if not loader:
         entries = (entry for name in inputs.loaders for entry in inputs.loaders[name].value["spec"]["sources"])
         served = dict.fromkeys(name for entry in entries if "address" in entry for name in entry["serves"])
-        known = [*served, "host", "oci", PULLED]
+        known = [*served, "host", "oci", "pvc", PULLED]
         diagnostics.stop("E241", origin, scheme=uri.partition("://")[0], hint=_scheme_hint(scheme, known))
     return _object_store_weights(
         inputs=inputs,
@@ -247,6 +262,77 @@ def _secret_use(inputs: Inputs, entry: Mapping[str, Any]) -> str:
         if isinstance(chosen, Mapping):
             return str(chosen.get("as", "keyFile"))
     return ""
+
+
+def _is_claim(uri: str) -> bool:
+    return uri.lower().startswith("pvc://") and uri.count("://") == 1
+
+
+def _claim_address(uri: str, origin: Origin, diagnostics: Collector) -> tuple[str, str, str]:
+    """The claim, the path in it and the layout of pvc://CLAIM/PATH?layout=…"""
+    rest, question, query = uri.partition("://")[2].partition("?")
+    claim, _, path = rest.partition("/")
+    if not re.fullmatch(_CLAIM, claim):
+        diagnostics.stop("E310", origin, value=uri)
+    if question and query != "layout=hub":
+        diagnostics.stop("E311", origin, value=f"?{query}")
+    invalid = re.search(_INVALID, path)
+    if path.endswith("/") or "//" in f"/{path}":
+        diagnostics.stop("E243", origin, value=uri, what="ends in '/'" if path.endswith("/") else "has an empty part")
+    if invalid:
+        part = invalid[0].strip("/")
+        what = f"has {'a blank' if part.isspace() else repr(part)} in its path"
+        diagnostics.stop("E243", origin, value=uri, what=what)
+    return claim, path, query
+
+
+def _claim_weights(model: OpenModel, uri: str, origin: Origin, diagnostics: Collector) -> Weights:
+    """Weights that lie ready on a PersistentVolumeClaim."""
+    claim, path, layout = _claim_address(uri, origin, diagnostics)
+    if layout:
+        diagnostics.stop("E312", origin, value=uri)
+    last = path.rpartition("/")[2] or claim
+    is_file = path.lower().endswith(_GGUF)
+    target = MODELS_FOLDER + (last if is_file else f"models--{last}")
+    return Weights(
+        "pvc",
+        target,
+        uri,
+        model.name,
+        "gguf" if is_file else "safetensors",
+        is_file,
+        origin,
+        scheme="pvc",
+        host_path=target,
+        claim=claim,
+        sub_path=path,
+    )
+
+
+def _cached_weights(
+    inputs: Inputs, model: OpenModel, hub: ModelHubSpec, uri: str, origin: Origin, diagnostics: Collector
+) -> Weights:
+    """Weights in a hub's cache on a PersistentVolumeClaim, which the engine opens by the hub's id."""
+    claim, path, layout = _claim_address(uri, origin, diagnostics)
+    if not layout:
+        diagnostics.stop("E313", origin, claim=claim)
+    hub_origin = Origin(model.document, ("spec", "source", "modelHub"))
+    weights = _hub_weights(inputs, model, hub, hub_origin, diagnostics)
+    if weights.hub != _CACHED_HUB:
+        diagnostics.stop("E314", hub_origin.at("name"), hub=weights.hub, known=_CACHED_HUB)
+    if weights.filename:
+        diagnostics.stop("E315", hub_origin.at("filename"), name=weights.filename, claim=claim)
+    return replace(
+        weights,
+        path=weights.address,
+        host_path=MODELS_FOLDER,
+        claim=claim,
+        sub_path=path,
+        cache_env=_CACHE_ENV,
+        loader=None,
+        engine_access=None,
+        entry={},
+    )
 
 
 def _oci_weights(

@@ -334,7 +334,7 @@ ENGINES = engines()
 OWN = Engine(
     name="",
     formats=("safetensors", "gguf"),
-    sources=("hub", "objectStore", "host", "oci"),
+    sources=("hub", "objectStore", "host", "oci", "pvc"),
     streams=False,
     accelerators=("nvidia", "amd"),
     bare=True,
@@ -342,6 +342,18 @@ OWN = Engine(
     drafts=True,
     own_hub=False,
     pooled=False,
+)
+# A claim, the node's disk (refused under `restricted`, so rarely alone), or a claim of each pod.
+model_cache = st.one_of(
+    st.builds(
+        lambda size, more: {"pvc": {"size": size, **more}},
+        one_of("20Gi", "1.5Ti", 10**10),
+        record(storageClassName=label, accessModes=one_of(["ReadWriteMany"], ["ReadOnlyMany", "ReadWriteMany"])),
+    ),
+    st.builds(lambda name: {"pvc": {"claimName": name}}, label),
+    st.builds(
+        lambda size, more: {"perPod": {"size": size, **more}}, one_of("20Gi", "1000Mi"), record(storageClassName=label)
+    ),
 )
 repository = st.builds(
     lambda org, name: f"{org}/{name}",
@@ -373,12 +385,19 @@ def source(draw: st.DrawFn, engine: Engine, form: str, mark: str) -> Node:
     path = draw(folder) + (f"/{file}" if form == "gguf" else f"/{mark}weights")
     if kind == "host":
         return {"uri": f"host:///{path}"}
+    if kind == "pvc":
+        return {"uri": f"pvc://{draw(label)}/{path}"}
     if kind == "oci":
         tag = draw(one_of(f"@{DIGEST}", f":v1@{DIGEST}", ":v1.2"))
         return {"uri": f"oci://registry.example:5000/models/{mark}{draw(label)}{tag}"}
     return {
         "uri": f"{draw(one_of('s3://bucket', 'gs://bucket.a', 'gcs://bucket', 'oss://bucket.oss.example.com', 'S3://B'))}/{path}"
     }
+
+
+def _is_loaded(source: Node) -> bool:
+    """Whether a loader brings the weights, which a cache then keeps."""
+    return not str(source.get("uri", "")).startswith(("host:", "oci:", "ollama:", "pvc:"))
 
 
 @st.composite
@@ -416,6 +435,7 @@ def model(draw: st.DrawFn, engine: Engine, form: str, *, draft: bool = False) ->
         more = record(
             servedModelName=served_name,
             ownedBy=text,
+            **({"modelCache": model_cache} if _is_loaded(spec["source"]) else {}),
             createdAt=one_of("2026-01-31T12:00:00Z"),
             facts=record(parameters=one_of("8.2B", "500M"), weightsGiB=one_of(0.5, 16.4), contextLength=one_of(32768)),
         )
@@ -786,7 +806,13 @@ spec_of_config = record(
         ),
         oci=record(path=one_of("weights", "a/b")),
     ),
-    secrets=record(hub=label, oss=label, aws=label, gcs=record({"name": label}, **{"as": one_of("keyFile", "hmac")})),
+    secrets=record(
+        hub=st.one_of(label, record({"name": label}, key=one_of("token", "a.b"), optional=st.booleans())),
+        oss=label,
+        aws=label,
+        gcs=record({"name": label}, **{"as": one_of("keyFile", "hmac")}),
+    ),
+    modelCache=model_cache,
     pods=record(
         tolerations=some(toleration),
         imagePullSecrets=some(st.builds(lambda name: {"name": name}, label), by=lambda each: each["name"]),

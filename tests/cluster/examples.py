@@ -18,6 +18,7 @@ CASES = TESTS / "cases"
 PREFIX = "example-"
 NODES = 4  # of each sort
 MANY = 8  # accelerators of a node, as long as nobody asks for more
+CLAIMS = 16  # volumes for the claims of a workload's pods: more than it is ever scaled to
 PLAIN = ("cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi")
 
 
@@ -172,6 +173,30 @@ def made(wanted: Sequence[Reference]) -> list[Body]:
             found.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume}, "spec": spec})
         found.append(body)
     return found
+
+
+def volumes(bodies: Sequence[Body]) -> list[Body]:
+    """What a storage class would make for the example's own claims, and for those of its pods."""
+    found: list[Body] = []
+    for body in bodies:
+        namespace, name = body["metadata"].get("namespace", ""), body["metadata"]["name"]
+        if body["kind"] == "PersistentVolumeClaim":
+            found.append(volume(f"{namespace}-{name}", body["spec"]))
+        for template in body.get("spec", {}).get("leaderWorkerTemplate", {}).get("volumeClaimTemplates", ()):
+            found += [volume(f"{namespace}-{name}-{number}", template["spec"]) for number in range(CLAIMS)]
+    return found
+
+
+def volume(name: str, claim: Body) -> Body:
+    """A volume that fits the claim."""
+    spec = {
+        "accessModes": claim["accessModes"],
+        "storageClassName": claim.get("storageClassName", ""),
+        "capacity": claim["resources"]["requests"],
+        "hostPath": {"path": f"/made-up/{name}"},
+        "persistentVolumeReclaimPolicy": "Retain",
+    }
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
 
 
 # ---- nodes ----

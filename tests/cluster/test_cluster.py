@@ -86,7 +86,7 @@ def test_examples_by_name() -> None:
 
 
 def test_a_name_that_no_example_has() -> None:
-    with pytest.raises(CannotJudge, match="no example is called hpaa or x; there are canary, "):
+    with pytest.raises(CannotJudge, match="no example is called hpaa or x; there are cache, "):
         examples.examples(["hpaa", "hpa", "x"])
 
 
@@ -165,6 +165,19 @@ def test_what_is_made_up() -> None:
     assert claim["volumeName"] == "b-weights"
     assert volume["claimRef"] == {"name": "weights", "namespace": "b"}
     assert {**claim, **volume}["storageClassName"] == ""
+
+
+def test_volumes_for_claims() -> None:
+    spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "a"}
+    claim = thing("PersistentVolumeClaim", name="weights", spec=spec)
+    template = {"metadata": {"name": "v"}, "spec": {**spec, "accessModes": ["ReadWriteOnce"]}}
+    pods = lws(leaderWorkerTemplate={"volumeClaimTemplates": [template], "workerTemplate": {"spec": POD}})
+    shared, *own = examples.volumes([claim, pods])
+    assert shared["metadata"] == {"name": "b-weights"}
+    assert shared["spec"]["capacity"] == {"storage": "1Gi"}
+    assert {each["spec"]["storageClassName"] for each in (shared, *own)} == {"a"}
+    assert len({each["metadata"]["name"] for each in own}) == examples.CLAIMS
+    assert {*own[0]["spec"]["accessModes"]} == {"ReadWriteOnce"}
 
 
 def test_nodes_have_what_pods_ask_for() -> None:
@@ -457,7 +470,7 @@ def test_without_its_programs_nothing_is_judged(tmp_path: Path) -> None:
 def test_an_example_that_does_not_exist_is_said_before_anything_starts(tmp_path: Path) -> None:
     said = run("--tools", tmp_path, "quickstrat")
     assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr.startswith("cannot judge: no example is called quickstrat; there are canary, ")
+    assert said.stderr.startswith("cannot judge: no example is called quickstrat; there are cache, ")
 
 
 # ---- what has to fit together ----

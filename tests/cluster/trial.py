@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tests.apiserver.server import Body, CannotJudge
 from tests.cluster.control import Cluster
-from tests.cluster.examples import Example, made, referred, shown
+from tests.cluster.examples import Example, made, referred, shown, volumes
 
 MODES = ("client", "structured", "server")  # of Argo CD's diff: tests/cluster/drift/main.go
 BRINGING_UP = 60.0  # seconds, for what takes three
@@ -67,7 +67,7 @@ def prepare(cluster: Cluster, bodies: Sequence[Body]) -> Iterator[str]:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         if message := cluster.applied(body).message:
             yield f"namespace {name}: {message}"
-    for body in made(wanted):
+    for body in [*made(wanted), *volumes(bodies)]:
         if message := cluster.applied(body).message:
             yield f"{shown(body)}, which is referred to: {message}"
 
@@ -325,7 +325,7 @@ def removed(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
     """
     spaces = namespaces(bodies)
     owners = [body for body in bodies if body["kind"] in ("LeaderWorkerSet", "Deployment", "HorizontalPodAutoscaler")]
-    wide = [body for body in [*bodies, *made(referred(bodies))] if not in_namespace(cluster, body)]
+    wide = [body for body in [*bodies, *made(referred(bodies)), *volumes(bodies)] if not in_namespace(cluster, body)]
     for body in [*owners, *wide]:
         cluster.client("DELETE", cluster.path(body), propagationPolicy="Background")
     left = cluster.settled(

@@ -67,6 +67,88 @@ def test_the_immutable_field(before: int | None, after: int | None) -> None:
     assert [kind for kind, _ in risks(between(*pair))] == ["immutable", "restart"]
 
 
+def test_claim_templates_that_change() -> None:
+    templates = [{"metadata": {"name": "model-volume"}, "spec": {"resources": {"requests": {"storage": "10Gi"}}}}]
+    before, after = workload(), workload()
+    after["spec"]["leaderWorkerTemplate"]["volumeClaimTemplates"] = templates
+    said = "volumeClaimTemplates: Kubernetes changes none; delete the workload, and it is made again"
+    assert risks(between(before, after))[0] == ("immutable", said)
+    assert [kind for kind, _ in risks(between(after, workload()))] == ["immutable", "restart"]
+
+
+def claim(size: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "blue-weights", "namespace": "llm"},
+        "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": size}}, **spec},
+    }
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (claim("1000Gi"), []),
+        (claim("2Ti"), []),
+        (claim("100Gi"), ["storage 1000Gi → 100Gi: the API server refuses it"]),
+        (claim("1000Gi", storageClassName="fast"), ["storageClassName none → fast: the API server refuses it"]),
+        (
+            claim("1000Gi", accessModes=["ReadOnlyMany"]),
+            ["accessModes ReadWriteMany → ReadOnlyMany: the API server refuses it"],
+        ),
+    ],
+)
+def test_claims_that_change(after: dict[str, Any], said: list[str]) -> None:
+    assert risks(between(claim("1000Gi"), after)) == [("immutable", text) for text in said]
+
+
+def test_a_new_claim() -> None:
+    assert risks(compare([], texts(claim("10Gi")))) == [("new-claim", "10Gi, which nothing deletes")]
+    assert risks(compare(texts(claim("10Gi")), [])) == []
+
+
+def job(name: str, revision: str = "v1", image: str = "loader:v1", size: str = "") -> dict[str, Any]:
+    labels = {"app.kubernetes.io/name": "blue", "app.kubernetes.io/component": "model-cache"}
+    loader = {"name": "model-loader", "image": image, "env": [{"name": "REVISION", "value": revision}]}
+    notes = {"annotations": {"renderer.llmaz.io/weights-gib": size}} if size else {}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": f"blue-fill-{name}", "namespace": "llm", "labels": labels, **notes},
+        "spec": {"template": {"spec": {"initContainers": [loader]}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (job("b", revision="v2"), "blue: the Job runs again, for the revision v1 → v2"),
+        (job("b", image="loader:v2"), "blue: the Job runs again, for another pod template"),
+    ],
+)
+def test_a_job_that_runs_again(after: dict[str, Any], said: str) -> None:
+    assert [risk for risk in risks(compare(texts(job("a")), texts(after))) if risk[0] == "download"] == [
+        ("download", said)
+    ]
+
+
+def test_downloads_that_a_job_spares() -> None:
+    names, cached = ("chat", "batch"), []
+    for name in names:
+        cached.append(workload(name))
+        pod = cached[-1]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+        pod["volumes"] = [{"name": "model-claim", "persistentVolumeClaim": {"claimName": "blue-weights"}}]
+    before, after = texts(*map(workload, names)), texts(*cached)
+    new = texts(job("a", size="140"), path="llm/blue.cache.yaml")
+    said = [text for kind, text in risks(compare(before, [*after, *new])) if kind == "download"]
+    assert said == ["140 GiB of blue once instead of 4 times, and pods wait for it"]
+    said = [
+        text for kind, text in risks(compare([], [*after, *texts(job("a"), path="llm/c.yaml")])) if kind == "download"
+    ]
+    assert said == ["blue once, and pods wait for it"]
+    assert [kind for kind, _ in risks(compare([*after, *new], after))] == []
+
+
 @pytest.mark.parametrize(
     ("before", "after", "kinds"),
     [

@@ -13,9 +13,9 @@ from tests.paths import TESTS
 
 SOURCES = {
     *("hub", "hub-gguf", "hub-gguf-folder", "modelscope", "s3", "s3-gguf", "gs"),
-    *("oss", "oss-gguf", "host", "host-gguf", "oci", "ollama"),
+    *("oss", "oss-gguf", "host", "host-gguf", "oci", "ollama", "pvc", "pvc-gguf"),
 }
-SKIPPED = {f"{source}-skip" for source in SOURCES if not source.startswith(("host", "hub-gguf-f", "oss-"))}
+SKIPPED = {f"{source}-skip" for source in SOURCES if not source.startswith(("host", "hub-gguf-f", "oss-", "pvc"))}
 FLAVORS = {
     f"on-{each}"
     for each in (

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, TrafficInput
-from renderer.diagnostics import Collector, Diagnostic, Origin, Stop
+from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, has_errors
 from renderer.plan import Body, SharedNeed
 from renderer.resolve import (
     app_annotations,
     claims,
     flavors,
+    model_cache,
     monitoring,
     names,
     pod_defaults,
@@ -28,6 +29,7 @@ from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import backend_runtime, compilation
 from renderer.resolve.gateway import settings
 from renderer.resolve.pod import loaders, pods
+from renderer.resolve.pod.loaders import SHELL
 from renderer.schema_validation import spec_default
 from renderer.yamlio import SharedMap
 
@@ -84,13 +86,17 @@ def default_backend(context: RunContext) -> str:
 
 
 def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
-    """The weights of a model, None where its source has problems; and these problems. Cached by the model's name."""
+    """The weights of a model, None where its source has errors; and its problems. Cached by the model's name."""
     cached = context.weights.get(model.name)
     if cached is None:
         diagnostics, weights = Collector(), None
         with suppress(Stop):
             weights = weight_sources.read_weights(context.inputs, model, diagnostics)
-        cached = context.weights[model.name] = None if diagnostics.problems else weights, diagnostics.problems
+            if "modelCache" in model.spec or context.inputs.config.get("modelCache"):
+                cache = model_cache.read_cache(context.inputs, model, weights, diagnostics)
+                weights = replace(weights, cache=cache)
+        problems = diagnostics.problems
+        cached = context.weights[model.name] = None if has_errors(problems) else weights, problems
     return cached
 
 
@@ -162,6 +168,35 @@ def _warn_ignored_patterns(claim: claims.Claim, weights: list[weight_sources.Wei
                 diagnostics.add("W210", model_weights.origin.at(field), field=field, model=claimed.model.name)
 
 
+def _opens_cache(claim: claims.Claim, weights: list[weight_sources.Weights], diagnostics: Collector) -> bool:
+    """Whether the engine loads from a hub's cache on a claim; then an error for each model that lies elsewhere."""
+    cached = next((model_weights for model_weights in weights if model_weights.cache_env), None)
+    if cached is None:
+        return False
+    place = cached.claim, cached.sub_path
+    for claimed, other in zip(claim.models, weights, strict=True):
+        if (other.claim, other.sub_path) != place or not other.cache_env:
+            diagnostics.add("E316", other.origin, name=claimed.model.name, claim=cached.claim)
+    return True
+
+
+def _on_filled_claim(weights: weight_sources.Weights) -> weight_sources.Weights:
+    """The weights, on a claim where a Job loads them: no loader of the pod then brings them."""
+    cache = weights.cache
+    if cache is None or cache.kind != model_cache.SHARED:
+        return weights
+    name = weights.path.removeprefix(weight_sources.MODELS_FOLDER)
+    return replace(weights, claim=cache.claim, sub_path=f"{cache.folder}/{name}", host_path=weights.path, loader=None)
+
+
+def _warn_unused_caches(claim: claims.Claim, diagnostics: Collector) -> None:
+    """Warns of a model's own cache where the engine loads by itself."""
+    for claimed in claim.models:
+        if "modelCache" in claimed.model.spec:
+            origin = Origin(claimed.model.document, ("spec", "modelCache"), key=True)
+            diagnostics.add("W310", origin, name=claimed.model.name)
+
+
 def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
     """The models of an app, and what its pods need for them. Raises Stop where a model or its weights are not known."""
     inputs = context.inputs
@@ -179,7 +214,8 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         raise Stop
     if app.annotations:
         app_annotations.validate_app_annotations(app, diagnostics)
-    skip_loaders = app.annotations.get(app_annotations.SKIP) == "true"
+    skipped = app.annotations.get(app_annotations.SKIP) == "true"
+    skip_loaders = _opens_cache(claim, weights, diagnostics) or skipped
     names.validate_family_name(claim.main, diagnostics)
     labels = SharedMap({**wellknown.own_labels(app.label, "inference-server")})
     pod_labels = {
@@ -195,9 +231,23 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         for name in dict.fromkeys(model_weights.loader for model_weights in weights if model_weights.loader):
             if not find_loader(context, name).knows_user:
                 diagnostics.add("W206", hardening_origin(context, app), name=name)
-    if skip_loaders:
+    caches = [model_weights for model_weights in weights if model_weights.cache]
+    shell = None
+    if caches and skip_loaders:
+        _warn_unused_caches(claim, diagnostics)
+    elif caches:
+        weights = [_on_filled_claim(model_weights) for model_weights in weights]
+        shell = find_loader(context, SHELL)
+        kinds = {model_weights.cache.kind for model_weights in caches if model_weights.cache}
+        if hardening == "restricted" and model_cache.HOST_PATH in kinds:
+            diagnostics.add("E319", hardening_origin(context, app))
+    if skipped:
         _warn_ignored_patterns(claim, weights, diagnostics)
-    paths = [model_weights.path for model_weights in weights if model_weights.loader and not skip_loaders]
+    paths = [
+        model_weights.path
+        for model_weights in weights
+        if (model_weights.loader and not skip_loaders) or (model_weights.claim and not model_weights.cache_env)
+    ]
     for model_weights in weights[1:]:
         if paths.count(model_weights.path) > 1:
             diagnostics.add("E289", model_weights.origin, path=model_weights.path, model=claim.main.name)
@@ -216,7 +266,13 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         placement=placement,
         scheduler=scheduler,
         hardening=hardening,
+        shell=shell,
     )
+    filled = [
+        SharedNeed(model_cache.KIND, app.namespace, claimed.model.name)
+        for claimed, model_weights in (zip(claim.models, weights, strict=True) if shell else ())
+        if model_weights.cache and model_weights.claim
+    ]
     return AppBase(
         claim,
         tuple(weights),
@@ -224,5 +280,5 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         pod_needs,
         labels,
         hardening,
-        open_models.open_model_needs(claim) if inftyai_scheduler else (),
+        (*(open_models.open_model_needs(claim) if inftyai_scheduler else ()), *filled),
     )

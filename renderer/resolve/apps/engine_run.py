@@ -254,7 +254,7 @@ def _model_path(engine: backend_runtime.Engine, weights: Weights, skip_loaders: 
     """What the engine opens: a path in the pod, or the address of the weights where the loaders are skipped (for
     presets gcs:// becomes gs://).
     """
-    if not skip_loaders or weights.kind == "oci":
+    if not skip_loaders or weights.kind in ("oci", "pvc"):
         return weights.path
     if engine.templated and weights.kind == "objectStore":
         return weights.scheme + weights.address[weights.address.index("://") :]

@@ -202,6 +202,9 @@ def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
     if claim.flavors:
         annotation: Path = (*_TEMPLATE, "metadata", "annotations", wellknown.FLAVORS)
         field_origins[annotation] = app.origin(*claim.flavors_path)
+    if base.pod_needs.claim_templates:
+        cache = next(weights.cache for _, weights, _ in base.pod_needs.loads if weights.cache)
+        field_origins["claim_templates",] = cache.origin
     field_origins |= {("explain", "source", i): weights.origin for i, weights in enumerate(base.weights)}
     return field_origins | dict(_node_label_origins(base))
 
@@ -246,7 +249,7 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
     sources = {pods.source_volume_name(i, weights): weights.origin for i, weights in enumerate(base.weights)}
     for i, volume in enumerate(pod.volumes):
         if origin := sources.get(str(volume["name"])):
-            for steps in (("hostPath", "path"), ("image", "reference")):
+            for steps in (("hostPath", "path"), ("image", "reference"), ("persistentVolumeClaim", "claimName")):
                 yield (*_POD, "volumes", i, *steps), origin
         if volume["name"] == "dshm" and (sizes := command_line.shared_memory_layers(app, run)):
             yield (*_POD, "volumes", i, "emptyDir", "sizeLimit"), sizes[-1].origin

@@ -110,6 +110,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
                 context, app, base, run, command, pod, patch_origins=planned_pod.patch_origins, scaler=scaler
             )
         ),
+        claim_templates=base.pod_needs.claim_templates,
         scaler=foreign or scaler,
         interceptor=interceptor,
         config=planned_pod.config,
@@ -230,6 +231,7 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         arg_validation.validate_drain(
             engine, command.user_layers, command.args, grace_seconds, grace_origin, diagnostics
         )
+        pods.validate_claim_templates(pod_needs, pod, app.origin("spec", "podTemplate", "spec"), diagnostics)
     planned = _PlannedPod(pod, command, setup.config, patch_origins)
     if not engine.templated or app.spec.get("podTemplate"):
         _validate_handwritten(context, app, base, run, planned, diagnostics)

@@ -78,6 +78,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         disruption_budget=(scaler.min_replicas if scaler else count) >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
+        claim_templates=base.pod_needs.claim_templates,
         sub_groups=versioned_fields.sub_group_policy(context.inputs.config, groups),
         origins=lambda: _origins(context, app, base),
     )
@@ -103,6 +104,7 @@ def _plan_pod(
     pod = pods.handwritten_pod(
         context.inputs.config, base.pod_needs, normalized, with_model_labels, diagnostics, origin
     )
+    pods.validate_claim_templates(base.pod_needs, pod, origin.at("spec"), diagnostics)
     written = handwritten_engine.WrittenPod(pod, _engine_command(pod, origin), lambda path: origin.at(*path))
     handwritten_engine.validate_ports(written, diagnostics)
     handwritten_engine.validate_hooks(written, diagnostics)

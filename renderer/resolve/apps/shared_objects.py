@@ -13,7 +13,7 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.plan import GatewayPlan, PackedRoute, SharedNeed, SharedPlan
 from renderer.resolve import monitoring
-from renderer.resolve.apps import open_models
+from renderer.resolve.apps import model_caches, open_models
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import packed_routes, routing, settings
@@ -23,8 +23,8 @@ _MODEL, _MONITOR = open_models.KIND, monitoring.KIND
 
 
 def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
-    """The shared objects of the cluster, of each namespace, and packed routes, in this order; and the diagnostics about
-    them and their settings.
+    """The shared objects of the cluster, of each namespace, caches of models, and packed routes, in this order; and the
+    diagnostics about them and their settings.
     """
     inputs, diagnostics = context.inputs, Collector()
     monitoring.validate_monitor_settings(inputs, diagnostics)
@@ -55,6 +55,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
         )
         for namespace, kinds in sorted(by_namespace.items())
     ]
+    plans += model_caches.cache_plans(context, needs)
     return plans + _plan_packed_routes(context, needs, diagnostics), diagnostics.problems
 
 

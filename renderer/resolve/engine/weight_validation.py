@@ -25,6 +25,7 @@ _SOURCES = {
     "objectStore": "an object store",
     "host": "host://",
     "oci": "oci://",
+    "pvc": "pvc://",
     PULLED: f"{PULLED}://",
 }
 
@@ -85,7 +86,7 @@ def validate_model_weights(
 
 def _names_weights_file(weights: Weights) -> bool:
     """Whether its URI ends in a file of weights instead of a folder."""
-    return weights.kind in ("objectStore", "host") and weights.address.lower().endswith(_FILES)
+    return weights.kind in ("objectStore", "host", "pvc") and weights.address.lower().endswith(_FILES)
 
 
 def _validate_patterns(weights: Weights, diagnostics: Collector) -> None:

@@ -43,6 +43,8 @@ WORDS = frozenset(
 )
 VOLUME = "model-volume"
 WRITABLE_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
+NOBODY = 65532
+SHELL = "store"  # the loader whose image surely has a shell
 _NO_ORIGINS: Mapping[Path, Origin] = {}
 READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
 
@@ -173,12 +175,24 @@ def _part(entry: Mapping[str, Any], name: str, origin: Origin) -> _Part:
 
 
 def _grant(config: RenderConfig, entry: Mapping[str, Any], origin: Origin) -> _Grant:
-    (secret, secret_origin), optional = _secret_name(config, entry, origin), entry.get("optional", True)
-    env: list[Body] = [_from_secret(variable, secret, optional) for variable in entry.get("envs") or ()]
+    secret, secret_origin = _secret_name(config, entry, origin)
+    chosen, config_origin = config.get("secrets", entry["secret"]), config.origin("secrets", entry["secret"])
+    choice = chosen if isinstance(chosen, Mapping) else {}
+    variables = [
+        {**variable, "key": choice["key"]} if "key" in choice and "key" in variable else variable
+        for variable in entry.get("envs") or ()
+    ]
+    optional = choice.get("optional", entry.get("optional", True))
+    env: list[Body] = [_from_secret(variable, secret, optional) for variable in variables]
     reference = ("valueFrom", "secretKeyRef")
     entries = [origin.at("envs", i) for i in range(len(env))]
     field_origins: list[dict[Path, Origin]] = [
-        {(): entry_origin, (*reference, "key"): entry_origin.at("key"), (*reference, "name"): secret_origin}
+        {
+            (): entry_origin,
+            (*reference, "key"): config_origin.at("key") if "key" in choice else entry_origin.at("key"),
+            (*reference, "name"): secret_origin,
+            **({(*reference, "optional"): config_origin.at("optional")} if "optional" in choice else {}),
+        }
         for entry_origin in entries
     ]
     if file := entry.get("file"):
@@ -226,6 +240,12 @@ def _normalize_resources(spec: Mapping[str, Any]) -> Body:
         del sides["requests"]
     shared: Body = template.share_maps(sides)
     return shared
+
+
+def group(loader: Loader) -> int:
+    """The group of the files that the loader writes: of its user, else a group that belongs to nobody."""
+    known = loader.security.get("runAsGroup")
+    return known if isinstance(known, int) else NOBODY
 
 
 def credentials(loader: Loader, weights: Weights) -> Credentials:

@@ -15,23 +15,25 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at
 from renderer.plan import Body, Container, Pod
-from renderer.resolve import pod_defaults
+from renderer.resolve import model_cache, pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.flavors import FlavorOrigins, Placement
 from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import ValueLayer, merge_entries, merge_items
 from renderer.resolve.layers import origins as layer_origins
-from renderer.resolve.pod import loaders
+from renderer.resolve.model_cache import ModelCache
+from renderer.resolve.pod import cache_containers, loaders
 from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, security_contexts
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
 from renderer.resolve.pod_defaults import PodDefaults
-from renderer.resolve.weight_sources import PULLED, Weights
+from renderer.resolve.weight_sources import MODELS_FOLDER, PULLED, Weights
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
 RUNNER = "model-runner"
+_NODE_CACHE = "model-cache"  # the volume
 _MODEL_VOLUME = SharedMap({"name": VOLUME, "emptyDir": SharedMap({})})
 _SHM_MOUNT = SharedMap({"name": "dshm", "mountPath": "/dev/shm"})  # noqa: S108 - where engines look for it
 _KEPT_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
@@ -41,7 +43,9 @@ class PodNeeds(Struct, frozen=True):
     """What every pod with the claimed models needs, generated or hand-written.
 
     `loads`: position, weights and loader of each model that has a loader; `mounts` and `volumes`: for the weights;
-    `skip_credentials`: for the runner, where the loaders are skipped.
+    `skip_credentials`: for the runner, where the loaders are skipped. `claim_templates`: of the workload; `fs_group`:
+    the group that its volumes belong to; `shell`: the loader whose image runs the scripts of caches, where there are
+    any; `waits`: init containers that wait for weights on claims.
     """
 
     app: str
@@ -55,6 +59,10 @@ class PodNeeds(Struct, frozen=True):
     placement: Placement
     scheduler: str
     hardening: str
+    claim_templates: tuple[Body, ...] = ()
+    fs_group: int | None = None
+    shell: Loader | None = None
+    waits: tuple[Container, ...] = ()
 
 
 def pod_needs(
@@ -69,16 +77,34 @@ def pod_needs(
     placement: Placement,
     scheduler: str,
     hardening: str,
+    shell: Loader | None = None,
 ) -> PodNeeds:
     """The needs that follow from the models' weights and flavors. `model_loaders`: one for each model, or None."""
+    per_pod: list[ModelCache] = []
     loads = [(i, weights[i], loader) for i, loader in enumerate(() if skip_loaders else model_loaders) if loader]
     mounts: list[Body] = []
     volumes: list[Body] = []
-    if loads or (not skip_loaders and any(model_weights.kind == PULLED for model_weights in weights)):
-        mounts.append(READ_ONLY_MOUNT)
-        volumes.append(_MODEL_VOLUME)
+    in_volume = [model_weights for _, model_weights, _ in loads if not _is_on_node(model_weights)]
+    if in_volume or (not skip_loaders and any(model_weights.kind == PULLED for model_weights in weights)):
+        # The mount of a cache cannot lie in a read-only one: then each loaded model is mounted at its own path.
+        beside_cache = any(model_weights.claim or _is_on_node(model_weights) for model_weights in weights)
+        paths = [model_weights.path for model_weights in in_volume] if beside_cache else ()
+        mounts += [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
+        caches = [model_weights.cache for model_weights in in_volume if model_weights.cache]
+        per_pod = [cache for cache in caches if cache.kind == model_cache.PER_POD]
+        volumes += [] if per_pod else [_MODEL_VOLUME]
+    for i, model_weights, _ in loads if len(in_volume) < len(loads) else ():
+        if model_weights.cache and _is_on_node(model_weights):
+            name, path = cache_containers.numbered(_NODE_CACHE, i), model_weights.cache.path
+            volumes.append({"name": name, "hostPath": {"path": path, "type": "DirectoryOrCreate"}})
+            mount = _loaded_mount(model_weights.path)
+            mounts.append({**mount, "name": name, "subPath": f"{model_weights.cache.folder}/{mount['subPath']}"})
     host_paths: set[str] = set()
     for i, model_weights in enumerate(weights):
+        if model_weights.claim:
+            volumes += _claim_volume(weights[:i], i, model_weights)
+            mount = _claim_mount(weights, model_weights)
+            mounts += [mount] if mount not in mounts else []  # models in one cache share it
         if model_weights.kind not in ("host", "oci"):
             continue
         name = source_volume_name(i, model_weights)
@@ -93,6 +119,7 @@ def pod_needs(
             mounts.append({"name": name, "mountPath": model_weights.host_path, "readOnly": True})
     pairs = zip(weights, model_loaders, strict=True) if skip_loaders else ()
     credentials = [loaders.credentials(loader, model_weights) for model_weights, loader in pairs if loader]
+    credentials += [Credentials(env=model_weights.cache_env) for model_weights in weights if model_weights.cache_env]
     return PodNeeds(
         app=app,
         defaults=defaults,
@@ -105,19 +132,66 @@ def pod_needs(
         placement=placement,
         scheduler=scheduler,
         hardening=hardening,
+        claim_templates=(model_cache.claim_template(VOLUME, per_pod),) if per_pod else (),
+        fs_group=loaders.group(loads[0][2]) if per_pod else None,
+        shell=shell,
+        waits=tuple(_waiting_containers(weights, shell, hardening)) if shell else (),
     )
 
 
+def _is_on_node(weights: Weights) -> bool:
+    return weights.cache is not None and weights.cache.kind == model_cache.HOST_PATH and weights.loader is not None
+
+
+def _waiting_containers(weights: Sequence[Weights], shell: Loader, hardening: str) -> Iterator[Container]:
+    """One for each model on a claim that a Job fills."""
+    for i, model_weights in enumerate(weights):
+        if model_weights.cache and model_weights.claim:
+            first = next(k for k, other in enumerate(weights) if other.claim == model_weights.claim)
+            volume = source_volume_name(first, weights[first])
+            container = cache_containers.waiting_container(shell, model_weights.cache, volume, i)
+            yield replace(container, security={}) if hardening == "off" else container
+
+
+_VOLUME_WORDS = {"host": "host", "oci": "image"}
+
+
 def source_volume_name(position: int, weights: Weights) -> str:
-    """The name of the volume for weights on the node or in an image; `position`: of the model in the claim."""
-    return f"model-{'host' if weights.kind == 'host' else 'image'}{f'-{position}' if position else ''}"
+    """The name of the volume for weights on the node, in an image or on a claim; `position`: of the model in the
+    app's claim.
+    """
+    return f"model-{_VOLUME_WORDS.get(weights.kind, 'claim')}{f'-{position}' if position else ''}"
+
+
+def _claim_volume(earlier: Sequence[Weights], position: int, weights: Weights) -> list[Body]:
+    """The volume of a PersistentVolumeClaim, unless an earlier model has it already."""
+    if any(other.claim == weights.claim for other in earlier):
+        return []
+    source = {"claimName": weights.claim, "readOnly": True}
+    return [{"name": source_volume_name(position, weights), "persistentVolumeClaim": source}]
+
+
+def _claim_mount(weights: Sequence[Weights], own: Weights) -> Body:
+    first = next(i for i, other in enumerate(weights) if other.claim == own.claim)
+    mount = {"name": source_volume_name(first, weights[first]), "mountPath": own.host_path, "readOnly": True}
+    return {**mount, "subPath": own.sub_path} if own.sub_path else mount
+
+
+def _loaded_mount(path: str) -> Body:
+    return {"name": VOLUME, "mountPath": path, "readOnly": True, "subPath": path.removeprefix(MODELS_FOLDER)}
 
 
 def without_model_volume(needs: PodNeeds) -> PodNeeds:
     """The needs without the volume that loaders fill."""
-    mounts = tuple(mount for mount in needs.mounts if mount is not READ_ONLY_MOUNT)
+    mounts = tuple(mount for mount in needs.mounts if mount["name"] != VOLUME)
     volumes = tuple(volume for volume in needs.volumes if volume is not _MODEL_VOLUME)
     return replace(needs, mounts=mounts, volumes=volumes)
+
+
+def validate_claim_templates(needs: PodNeeds, pod: Pod, origin: Origin, diagnostics: Collector) -> None:
+    """An error where a volume of the pod has the name of a claim template. `origin`: of the user's pod spec."""
+    if needs.claim_templates and any(volume["name"] == VOLUME for volume in pod.volumes):
+        diagnostics.add("E318", origin.at("volumes"), name=VOLUME)
 
 
 def add_credentials(needs: PodNeeds, env: Sequence[Body]) -> tuple[Body, ...]:
@@ -161,6 +235,8 @@ def playground_pod(
         for i, path in enumerate(writable):
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
+    if needs.fs_group is not None:
+        pod_security = {**_group_security(needs.fs_group), **pod_security}
     runner = replace(runner, mounts=tuple(mounts), security=runner_security)
     if defaults.tolerations or any(flavor.tolerations for flavor in placement.flavors):
         tolerations = _tolerations(needs, tolerations)
@@ -192,10 +268,17 @@ def _preparation_container(step: Container, runner: Container) -> Container:
 
 
 def _loader_containers(needs: PodNeeds, env: Sequence[Body]) -> tuple[tuple[Container, ...], list[Body]]:
-    containers, volumes = [], []
+    containers, volumes = [*needs.waits], list[Body]()
     for position, model_weights, loader in needs.loads:
         credentials = loaders.credentials(loader, model_weights)
-        containers.append(loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening))
+        container = loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening)
+        if needs.shell and model_weights.cache and _is_on_node(model_weights):
+            volume = cache_containers.numbered(_NODE_CACHE, position)
+            containers += cache_containers.fill_containers(
+                container, needs.shell, model_weights.cache, volume, position, cache_containers.NODE_USER
+            )
+        else:
+            containers.append(container)
         volumes += [volume for volume in credentials.volumes if volume not in volumes]
     return tuple(containers), volumes
 
@@ -224,6 +307,11 @@ def written_volumes(pod: Pod, own_names: Collection[str]) -> set[str]:
 def is_empty_dir(pod: Pod, name: str) -> bool:
     """Whether the volume of that name is an emptyDir."""
     return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
+
+
+def _group_security(group: int) -> Body:
+    """A claim belongs to root at first: the group lets the loader write, and later pods need not go through it."""
+    return {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
 
 
 _SHARED_MEMORY_VOLUMES: dict[str, Body] = {}
@@ -318,7 +406,11 @@ def handwritten_pod(
         volumes=tuple(volumes),
         node_selector={**placement.node_selector, **(own_fields["nodeSelector"] or {})},
         affinity=affinity,
-        security={**(SECCOMP if hardened else {}), **(own_fields["securityContext"] or {})},
+        security={
+            **(_group_security(needs.fs_group) if needs.fs_group is not None else {}),
+            **(SECCOMP if hardened else {}),
+            **(own_fields["securityContext"] or {}),
+        },
         mounts_token=False
         if hardened and "serviceAccountName" not in spec and "automountServiceAccountToken" not in spec
         else None,
@@ -415,6 +507,13 @@ CONTAINER_FIELDS = {
     "securityContext": "security",
     "volumeMounts": "mounts",
 }
+
+
+def container_body(container: Container) -> dict[str, object]:
+    """The container with the API's field names."""
+    fields = {key: getattr(container, field) for key, field in CONTAINER_FIELDS.items()}
+    body = {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items() if value}
+    return {"name": container.name, **body, **container.rest}
 
 
 def _read_container(config: RenderConfig, container: Mapping[str, Any]) -> Container:

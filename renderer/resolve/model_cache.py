@@ -1,0 +1,116 @@
+"""Where the weights that loaders bring are kept: `modelCache` of an OpenModel, else of RenderConfig
+(docs/caching.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer import quantity
+from renderer.diagnostics import Collector, Origin
+from renderer.json_values import value_at
+from renderer.plan import Body
+
+if TYPE_CHECKING:
+    from renderer.api import Inputs, OpenModel
+    from renderer.resolve.weight_sources import Weights
+
+PER_POD, HOST_PATH, SHARED = "perPod", "hostPath", "pvc"
+KIND = "ModelCache"  # of a SharedNeed, whose name is the model's
+_MANY = "ReadWriteMany"
+_LONGEST = 63  # the name of a Job becomes a label of its pods
+_FLOATING = ("", "main", "master")  # revisions that are no fixed state of a repository
+
+
+class ModelCache(Struct, frozen=True):
+    """The cache of one model. `kind`: the key below `modelCache`; `folder`: of these weights in the cache; `spec`: of
+    the claim that is rendered, {} without one; `claim`: its name; `path`: on the node.
+    """
+
+    kind: str
+    folder: str
+    origin: Origin
+    spec: Body = {}
+    claim: str = ""
+    path: str = ""
+
+
+def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: Collector) -> ModelCache | None:
+    """The cache of a model; None without one, and for weights that no loader brings."""
+    own = model.spec.get("modelCache")
+    settings: Mapping[str, Any] | None = own or inputs.config.get("modelCache")
+    if not settings:
+        return None
+    origin = Origin(model.document, ("spec", "modelCache")) if own else inputs.config.origin("modelCache")
+    if not weights.loader:
+        if own:
+            diagnostics.add("E317", Origin(origin.source, origin.path, key=True))
+        return None
+    kind = next(iter(settings))
+    values: Mapping[str, Any] = settings[kind]
+    cache = ModelCache(kind=kind, folder=_folder(weights), origin=origin.at(kind))
+    if kind == PER_POD:
+        return replace(cache, spec=_claim_spec(values, origin.at(kind), "ReadWriteOnce", diagnostics))
+    if weights.hub and weights.revision in _FLOATING and not model.ours:
+        place = weights.origin.at("revision") if weights.revision else weights.origin
+        diagnostics.add("W311", place, name=model.name, revision=weights.revision or "the hub's default")
+    if kind == HOST_PATH:
+        return replace(cache, path=str(values["path"]))
+    if "claimName" in values:
+        return replace(cache, claim=str(values["claimName"]))
+    if (modes := values.get("accessModes")) and _MANY not in modes:
+        diagnostics.add("E320", origin.at(kind, "accessModes"), modes=", ".join(modes))
+    return replace(
+        cache,
+        spec=_claim_spec(values, origin.at(kind), _MANY, diagnostics),
+        claim=fitting_name(f"{model.name}-weights"),
+    )
+
+
+def fitting_name(name: str, suffix: str = "") -> str:
+    """The name with the suffix; a long one is cut, and made unique by a hash, to 63 characters."""
+    if len(name) + len(suffix) <= _LONGEST:
+        return name + suffix
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: _LONGEST - len(suffix) - 9].rstrip('-.')}-{digest}{suffix}"
+
+
+def _folder(weights: Weights) -> str:
+    """A name that only equal files have: of the source, the revision, the filename and the patterns."""
+    words: list[object] = [weights.hub or weights.scheme, weights.address, weights.revision, weights.filename]
+    words += [weights.endpoint, *(weights.words.get(word, "") for word in ("AllowPatterns", "IgnorePatterns"))]
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]
+
+
+def _claim_spec(values: Mapping[str, object], origin: Origin, access_mode: str, diagnostics: Collector) -> Body:
+    """The spec of a PersistentVolumeClaim."""
+    try:
+        size = quantity.canonical(values["size"])
+    except ValueError:
+        diagnostics.add("E305", origin.at("size"), value=values["size"])
+        size = "1"
+    if quantity.nanos(size) <= 0:
+        diagnostics.add("E321", origin.at("size"), value=values["size"])
+    modes = values.get("accessModes") or [access_mode]
+    spec = {"accessModes": modes, "resources": {"requests": {"storage": size}}}
+    return {**spec, "storageClassName": values["storageClassName"]} if "storageClassName" in values else spec
+
+
+def claim_template(name: str, caches: list[ModelCache]) -> Body:
+    """The claim template of a workload whose loaders fill one volume: as large as the caches of its models together."""
+    first, *others = [cache.spec for cache in caches]
+    if others:
+        total = sum(quantity.nanos(_size(spec)) for spec in (first, *others))
+        whole = -(-total // (10**9 * 2**30))
+        first = {**first, "resources": {"requests": {"storage": quantity.canonical(f"{whole}Gi")}}}
+    return {"metadata": {"name": name}, "spec": first}
+
+
+def _size(spec: Body) -> str:
+    return str(value_at(spec, "resources", "requests", "storage"))
