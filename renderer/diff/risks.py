@@ -109,7 +109,7 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
             )
         path = (*_TEMPLATE, "volumeClaimTemplates")
         if value_at(pair.before, *path) != value_at(pair.after, *path):
-            text = "volumeClaimTemplates: Kubernetes changes none; delete the workload, and it is made again"
+            text = "volumeClaimTemplates: Kubernetes changes none; delete the workload and its claims, to have new ones"
             yield Risk("immutable", key, text)
     for kind, what in _new_pod_findings(pair):
         yield Risk(kind, key, what)

@@ -71,7 +71,7 @@ def test_claim_templates_that_change() -> None:
     templates = [{"metadata": {"name": "model-volume"}, "spec": {"resources": {"requests": {"storage": "10Gi"}}}}]
     before, after = workload(), workload()
     after["spec"]["leaderWorkerTemplate"]["volumeClaimTemplates"] = templates
-    said = "volumeClaimTemplates: Kubernetes changes none; delete the workload, and it is made again"
+    said = "volumeClaimTemplates: Kubernetes changes none; delete the workload and its claims, to have new ones"
     assert risks(between(before, after))[0] == ("immutable", said)
     assert [kind for kind, _ in risks(between(after, workload()))] == ["immutable", "restart"]
 

@@ -24,7 +24,7 @@ _PATHS = "argocd.argoproj.io/manifest-generate-paths"
 # Files without a namespace: cluster-scoped objects, and files that passThrough copies.
 _SHARED = ("_cluster.yaml", "_extra")
 # Files of a namespace that belong to no single app.
-_NAMESPACE_SHARED = ("*/_shared.yaml", "*/_routes-*.yaml")
+_NAMESPACE_SHARED = ("*/_shared.yaml", "*/_routes-*.yaml", "*/*.cache.yaml")
 
 
 class Metadata(TypedDict):
