@@ -26,7 +26,7 @@ def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str], Scaler]:
     """By namespace and name of the LeaderWorkerSet that they target, the autoscalers of others, the first of each."""
     scalers: dict[tuple[str, str], Scaler] = {}
     for body in inputs.foreign_objects:
-        if not isinstance(body, dict) or body.get("kind") not in _BOUNDS:
+        if text_at(body, "kind") not in _BOUNDS:
             continue
         target = map_at(body, "spec", "scaleTargetRef")
         if (text_at(target, "apiVersion").partition("/")[0], text_at(target, "kind")) == _WORKLOAD:
