@@ -280,6 +280,7 @@ class TimeoutsSpec(TypedDict, total=False):
 class GatewaySpec(TypedDict, total=False):
     allow: Sequence[str]
     mode: Literal["backend", "off", "pool"]
+    port: int
     timeouts: TimeoutsSpec
 
 class ModelClaimSpec(TypedDict, total=False):
@@ -293,6 +294,13 @@ class ModelSpec(TypedDict, total=False):
 class ModelClaimsSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
     models: Sequence[ModelSpec]
+
+class ServiceSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+    name: str
+    port: int
+    type: Literal["ClusterIP", "LoadBalancer", "NodePort"]
 
 class RollingUpdateConfigurationSpec(TypedDict, total=False):
     maxSurge: int | str
@@ -325,6 +333,7 @@ class AppSpec(TypedDict, total=False):
     replicas: int
     rolloutStrategy: RolloutStrategySpec
     servedModelName: str
+    service: ServiceSpec
     workloadTemplate: WorkloadTemplateSpec
 
 class AuthSpec(TypedDict, total=False):

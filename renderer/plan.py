@@ -67,6 +67,16 @@ class Pod(Struct, frozen=True):
     rest: Body = {}
 
 
+class ClientService(Struct, frozen=True):
+    """The Service that an app asks for, beside those that every workload has. `port`: 0 for that of the container."""
+
+    name: str
+    port: int
+    type: str
+    labels: Body
+    annotations: Body
+
+
 class Rollout(Struct, frozen=True):
     """The rolling update of a LeaderWorkerSet: how many groups may be unavailable, and how many more may run, each a
     number or a percentage. `partition`: groups with a lower index are not updated; None for versions of
@@ -245,7 +255,8 @@ class Plan(Struct, frozen=True):
     that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
-    mode; `route`: only in the last workload of an app.
+    mode; `route`, `service`: only in the last workload of an app; `answering_port`: of the container that answers for
+    the engine, None where the engine itself does.
     """
 
     name: str
@@ -277,6 +288,13 @@ class Plan(Struct, frozen=True):
     adapters: tuple[str, ...] = ()
     pool: PoolPlan | None = None
     route: RoutePlan | None = None
+    service: ClientService | None = None
+    answering_port: Port | None = None
+
+    @property
+    def request_port(self) -> Port:
+        """The port to which requests of clients and of the gateway go."""
+        return self.answering_port or self.port
 
 
 class TrafficPlan(Struct, frozen=True):
@@ -359,6 +377,12 @@ def route_labels(plan: Plan) -> Body:
     """
     labels = {**plan.labels, wellknown.COMPONENT: "route"}
     return plan.route.labels if plan.route and plan.route.labels == labels else labels
+
+
+def app_selector(plan: Plan) -> Body:
+    """The labels that select the leaders of all workloads of an app."""
+    labels = {key: plan.labels[key] for key in (wellknown.NAME, wellknown.COMPONENT)}
+    return {**labels, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
 
 
 def leader_selector(plan: Plan) -> Body:

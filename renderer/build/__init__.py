@@ -15,7 +15,7 @@ from renderer.build.podmonitor import pod_monitor
 from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
 from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
-from renderer.build.service import lb_service, leaders_service
+from renderer.build.service import client_service, lb_service, leaders_service
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
 # Each in the order in which a file holds the objects (apply order).
@@ -24,6 +24,7 @@ WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     lws,
     lb_service,
     leaders_service,
+    client_service,
     pdb,
     hpa,
     backends,

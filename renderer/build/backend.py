@@ -15,11 +15,15 @@ def backends(plan: Plan) -> list[Manifest]:
     if not plan.host:
         return []
     metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}
+    endpoint = {"hostname": plan.host, "port": plan.request_port.number}
     backend = {
         "apiVersion": "gateway.envoyproxy.io/v1alpha1",
         "kind": "Backend",
         "metadata": metadata,
-        "spec": {"type": "Endpoints", "endpoints": [{"fqdn": {"hostname": plan.host, "port": plan.port.number}}]},
+        "spec": {
+            "type": "Endpoints",
+            "endpoints": [{"fqdn": endpoint}],
+        },
     }
     reference = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": plan.name}
     service_backend = {

@@ -227,6 +227,15 @@ ERRORS: dict[str, Wording] = {
     "E305": Wording("'{value}' is no quantity", "write it as 500m, 2, 16Gi"),
     "E306": Wording("'{value}' does not fit", "write {means}"),
     "E307": Wording("{what}"),
+    # 33x: workloads
+    "E330": Wording(
+        "LeaderWorkerSet makes a headless Service called '{name}' itself",
+        "take another name",
+    ),
+    "E332": Wording(
+        "no container of the pod listens on {port}, only {ports}",
+        "write the port into ports of the container that answers",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

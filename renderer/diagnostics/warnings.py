@@ -252,6 +252,23 @@ WARNINGS: dict[str, Wording] = {
         "an API of {schema} answers {path} only: the AI gateway answers 500 for it on /v1/chat/completions",
         "let clients ask there; or write schema: OpenAI, where the provider has such an API too",
     ),
+    "W330": Wording(
+        "a Service of type {type} leads past the gateway, so spec.gateway.allow does not count for its clients",
+        "leave type out, and let clients outside the cluster come through the Gateway",
+    ),
+    "W331": Wording(
+        "the container '{name}' ends at once when its pod ends, and loses the requests that the engine still answers",
+        "write it into initContainers of the podTemplate with restartPolicy: Always, then it ends after the engine; or "
+        "give it a preStop hook",
+    ),
+    "W333": Wording(
+        "'{name}' and model-runner both listen on {port}, and the containers of a pod share their ports",
+        "let '{name}' listen on another port",
+    ),
+    "W332": Wording(
+        "the picker of the pool reads the engine's metrics at this port too",
+        "see to it that the container passes {path} on to the engine",
+    ),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),

@@ -44,6 +44,7 @@ _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"))
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 _SIZES = {"limits", "requests", "sizeLimit"}
+_OPEN_SERVICES = ("LoadBalancer", "NodePort")
 _AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
 
 
@@ -111,6 +112,10 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
         allowed_headers = [header for header in list_at(pair.before, *path) if header not in list_at(pair.after, *path)]
         if allowed_headers and key not in removed:
             yield Risk("rights", key, f"clients may send {', '.join(map(_name, allowed_headers))} themselves")
+    elif key.kind == "Service":
+        old, new = (value_at(body, "spec", "type") for body in (pair.before, pair.after))
+        if new in _OPEN_SERVICES and old != new:
+            yield Risk("rights", key, f"of type {_name(new)}: clients outside the cluster get past the gateway")
     elif key.kind == "Gateway":
         for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)

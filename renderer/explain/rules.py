@@ -132,6 +132,8 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec clusterIP", "headless: the gateway sees every leader"),
         *((f"spec selector {steps}", *rest) for steps, *rest in _SELECTS),
         ("spec ports", "the port that the runner listens on"),
+        ("spec ports * targetPort", "the port that the runner listens on", (("answering_port",),)),
+        ("spec ports * port", "the port that the runner listens on", (("answering_port",),)),
     ),
     "HorizontalPodAutoscaler": (
         ("spec scaleTargetRef", "it scales the app's LeaderWorkerSet"),

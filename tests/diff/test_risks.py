@@ -458,3 +458,15 @@ def test_listeners() -> None:
     found = between(gateway(https, {"name": "b"}), gateway({**https, "port": 8443, "hostname": "x"}, {"name": "a"}))
     assert [what for _, what in risks(found)] == ["a is new", "b is gone", "https: port, hostname"]
     assert {kind for kind, _ in risks(found)} == {"listener"}
+
+
+def test_services_that_open_to_the_world() -> None:
+    def service(**spec: Any) -> dict[str, Any]:
+        metadata = {"name": "api", "namespace": "llm"}
+        return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+    opened = ("rights", "of type LoadBalancer: clients outside the cluster get past the gateway")
+    assert risks(between(service(), service(type="LoadBalancer"))) == [opened]
+    assert risks(between({}, service(type="LoadBalancer"))) == [opened]
+    assert risks(between(service(type="NodePort"), service(type="NodePort", ports=[]))) == []
+    assert risks(between(service(type="LoadBalancer"), service())) == []

@@ -139,5 +139,6 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         ("worker",): at.at("workerTemplate"),
         ("explain", "restartPolicy"): at.at("restartPolicy"),
         **field_origins.claim_origins(app, base),
+        **dict(field_origins.client_origins(app)),
         **in_pods,
     }

@@ -225,6 +225,7 @@ def validate_patch(
     """Warnings about the patched pod: a volume whose loader is deleted, a mount over the loaders' volume, and under
     hardening `restricted` a container that may run as root.
     """
+    _warn_shared_ports(after, patch, origin, diagnostics)
     init_names = {container.name for container in after.init_containers}
     for loader in before.init_containers:
         mounted = {mount_body["name"] for mount_body in loader.mounts if mount_body["name"] == VOLUME}
@@ -249,6 +250,19 @@ def validate_patch(
         for container in containers:
             if container.name not in known_names and not _is_restricted(after, container):
                 diagnostics.add("W219", _container_origin(patch, group, container.name, origin), name=container.name)
+
+
+def _warn_shared_ports(pod: Pod, patch: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> None:
+    """A warning for each container that has a port of model-runner."""
+    runner, *others = pod.containers
+    own_ports = {port.get("containerPort") for port in runner.ports}
+    groups = (("initContainers", pod.init_containers), ("containers", others))
+    for group, containers in groups:
+        for container in containers:
+            for port in container.ports:
+                if port.get("containerPort") in own_ports:
+                    container_origin = _container_origin(patch, group, container.name, origin)
+                    diagnostics.add("W333", container_origin, name=container.name, port=port["containerPort"])
 
 
 def _container_origin(patch: Mapping[str, Any], group: str, name: str, origin: Origin) -> Origin:
