@@ -302,6 +302,20 @@ class ServiceSpec(TypedDict, total=False):
     port: int
     type: Literal["ClusterIP", "LoadBalancer", "NodePort"]
 
+class RolloutSpec(TypedDict, total=False):
+    maxSurge: int | str
+    maxUnavailable: int | str
+    partition: int
+
+class WorkloadSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    exclusiveTopology: str
+    labels: Mapping[str, str]
+    priorityClass: str
+    queue: str
+    rollout: RolloutSpec
+    volumeClaimTemplates: Sequence[Mapping[str, object]]
+
 class RollingUpdateConfigurationSpec(TypedDict, total=False):
     maxSurge: int | str
     maxUnavailable: int | str
@@ -309,6 +323,13 @@ class RollingUpdateConfigurationSpec(TypedDict, total=False):
 class RolloutStrategySpec(TypedDict, total=False):
     rollingUpdateConfiguration: RollingUpdateConfigurationSpec
     type: Literal["RollingUpdate"]
+
+class AppWorkloadSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    exclusiveTopology: str
+    labels: Mapping[str, str]
+    priorityClass: str
+    queue: str
 
 class SubGroupPolicySpec(TypedDict, total=False):
     subGroupPolicyType: Literal["LeaderExcluded", "LeaderWorker"]
@@ -334,6 +355,7 @@ class AppSpec(TypedDict, total=False):
     rolloutStrategy: RolloutStrategySpec
     servedModelName: str
     service: ServiceSpec
+    workload: WorkloadSpec | AppWorkloadSpec
     workloadTemplate: WorkloadTemplateSpec
 
 class AuthSpec(TypedDict, total=False):

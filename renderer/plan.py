@@ -256,7 +256,8 @@ class Plan(Struct, frozen=True):
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
     mode; `route`, `service`: only in the last workload of an app; `answering_port`: of the container that answers for
-    the engine, None where the engine itself does.
+    the engine, None where the engine itself does; `workload_labels`: of the workload alone, beside `labels`;
+    `claim_templates`: PersistentVolumeClaims of each pod.
     """
 
     name: str
@@ -289,6 +290,8 @@ class Plan(Struct, frozen=True):
     pool: PoolPlan | None = None
     route: RoutePlan | None = None
     service: ClientService | None = None
+    workload_labels: Body = {}
+    claim_templates: tuple[Body, ...] = ()
     answering_port: Port | None = None
 
     @property

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Container, Manifest, Plan, Pod, Rollout
 from renderer.yamlio import SharedMap
 
+_SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
+    ("rollout",): ("spec", "rolloutStrategy", "rollingUpdateConfiguration"),
+    ("volumeClaimTemplates",): ("spec", "leaderWorkerTemplate", "volumeClaimTemplates"),
+}
 _NETWORK = SharedMap({"subdomainPolicy": "Shared"})
 
 
@@ -15,12 +20,15 @@ def lws(plan: Plan) -> list[Manifest]:
     """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing
     (docs/design/drift.md#leaderworkersets-webhook).
     """
-    metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
+    labels = {**plan.labels, **plan.workload_labels} if plan.workload_labels else plan.labels
+    metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": labels}
     if plan.annotations:
         metadata["annotations"] = plan.annotations
     template: dict[str, object] = {"size": plan.size, "restartPolicy": plan.restart_policy}
     if plan.sub_groups:
         template["subGroupPolicy"] = plan.sub_groups
+    if plan.claim_templates:
+        template["volumeClaimTemplates"] = list(plan.claim_templates)
     if plan.leader:
         template["leaderTemplate"] = _pod(plan.leader)
     template["workerTemplate"] = _pod(plan.worker)
@@ -119,6 +127,9 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         field_origins[*root, "subGroupPolicy"] = origin
         field_origins[*root, "size"] = plan_origins["size",]
         field_origins["spec", "rolloutStrategy", "rollingUpdateConfiguration"] = plan_origins["rollout",]
+    for path, origin in plan_origins.items():
+        if path[:1] == ("workload",):
+            field_origins[_SETTINGS.get(path[1:], ("metadata", *path[1:]))] = origin
     pod: Path = (*root, "workerTemplate")
     return field_origins | {
         (*pod, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("template",)

@@ -236,6 +236,10 @@ ERRORS: dict[str, Wording] = {
         "no container of the pod listens on {port}, only {ports}",
         "write the port into ports of the container that answers",
     ),
+    "E333": Wording(
+        "priorityClass is Kueue's, and without a queue Kueue leaves the workload alone",
+        "write queue too, or priorityClassName into podTemplate.spec for the scheduler's own priority",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

@@ -265,6 +265,10 @@ WARNINGS: dict[str, Wording] = {
         "'{name}' and model-runner both listen on {port}, and the containers of a pod share their ports",
         "let '{name}' listen on another port",
     ),
+    "W334": Wording(
+        "maxSurge {surge} in a queue: a rollout waits until the quota has room for more replicas than there are",
+        "write rollout.maxSurge: 0",
+    ),
     "W332": Wording(
         "the picker of the pool reads the engine's metrics at this port too",
         "see to it that the container passes {path} on to the engine",

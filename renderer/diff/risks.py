@@ -21,6 +21,7 @@ KINDS = {
     "model-deleted": "model deleted",
     "no-backend": "a route loses its last backend",
     "immutable": "immutable field",
+    "queue": "Kueue refuses it",
     "rights": "opens access",
     "plaintext-secret": "plaintext secret",
     "hand-over": "scales to 1 (hand-over to an autoscaler)",
@@ -44,6 +45,8 @@ _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"))
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 _SIZES = {"limits", "requests", "sizeLimit"}
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_ADMITTED = {"resources", "ports", "nodeSelector", "affinity", "tolerations"}
 _OPEN_SERVICES = ("LoadBalancer", "NodePort")
 _AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
 
@@ -99,6 +102,8 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
                 key,
                 f"subGroupSize {_name(_format_value(old))} → {_name(_format_value(new))}: the API server refuses it",
             )
+        for what in _queue_refusals(pair):
+            yield Risk("queue", key, what)
     for kind, what in _new_pod_findings(pair):
         yield Risk(kind, key, what)
     if key.kind == RIGHTS and not (_targets(pair.before) and _targets(pair.before) <= removed):
@@ -119,6 +124,19 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     elif key.kind == "Gateway":
         for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)
+
+
+def _queue_refusals(pair: ObjectPair) -> Iterator[str]:
+    """Messages about changes of a running workload that Kueue's webhook refuses."""
+    old, new = (value_at(body, "metadata", "labels", _QUEUE) for body in (pair.before, pair.after))
+    if new is None or value_at(pair.before, "spec", "replicas") == 0:
+        return
+    if old != new:
+        yield f"queue {_name(_format_value(old))} → {_name(new)} while replicas run: delete the workload first"
+        return
+    fields = [change for change in pair.changes if _ADMITTED & set(change.path) and not _is_same_quantity(change)]
+    if names := list(dict.fromkeys(_name(_shorten_path(change.path)) for change in fields)):
+        yield f"{', '.join(names[:4])} of replicas that it has admitted: delete the workload first"
 
 
 def _name(text: object) -> str:

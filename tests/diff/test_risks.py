@@ -470,3 +470,22 @@ def test_services_that_open_to_the_world() -> None:
     assert risks(between({}, service(type="LoadBalancer"))) == [opened]
     assert risks(between(service(type="NodePort"), service(type="NodePort", ports=[]))) == []
     assert risks(between(service(type="LoadBalancer"), service())) == []
+
+
+def test_what_kueue_refuses() -> None:
+    def queued(**fields: Any) -> dict[str, Any]:
+        made = workload(**fields)
+        made["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "gpus"}
+        return made
+
+    def refused(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+        return [what for kind, what in risks(between(before, after)) if kind == "queue"]
+
+    assert refused(workload(), queued()) == ["queue none → gpus while replicas run: delete the workload first"]
+    assert refused(workload(spec={"replicas": 0}), queued()) == []
+    assert refused(queued(), workload()) == []
+    more = queued(resources={"limits": {"nvidia.com/gpu": 4}})
+    assert refused(queued(), more) == [
+        "resources of model-runner of replicas that it has admitted: delete the workload first"
+    ]
+    assert refused(queued(), queued(image="engine:v1.1")) == []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_number, as_text, value_at
+from renderer.json_values import as_map, as_maps, as_number, as_text, text_at, value_at
 
 _MAX_INT32 = 2**31 - 1
 
@@ -106,7 +106,8 @@ def _scaled_value(value: object, replicas: float, *, up: bool) -> float | None:
 def validate_lws_pods(body: Body) -> Iterator[Finding]:
     """Findings about the pod templates: a CRD validates only their schema."""
     template = as_map(as_map(body["spec"])["leaderWorkerTemplate"])
+    claims = [text_at(claim, "metadata", "name") for claim in as_maps(template.get("volumeClaimTemplates"))]
     for part in ("leaderTemplate", "workerTemplate"):
         if part in template:
-            for code, path, words in validate_pod(as_map(as_map(template[part])["spec"])):
+            for code, path, words in validate_pod(as_map(as_map(template[part])["spec"]), claims):
                 yield code, ("spec", "leaderWorkerTemplate", part, "spec", *path), words

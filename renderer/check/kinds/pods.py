@@ -39,15 +39,16 @@ def _cache_shared(compute: Callable[[Body], T]) -> Callable[[Body], T]:
     return lookup
 
 
-def validate_pod(spec: Body) -> Iterator[Finding]:
+def validate_pod(spec: Body, claims: Sequence[str] = ()) -> Iterator[Finding]:
     """Findings about a pod: unique names, volumes for mounts, ports for probes, requests within limits, hooks within
-    the grace period.
+    the grace period. `claims`: the names of the workload's claim templates, which are volumes too.
     """
     all_volumes = as_maps(spec.get("volumes"))
     volumes = _unique(all_volumes, _NAME)
     if isinstance(volumes, int):
         yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": all_volumes[volumes]["name"]}
         return
+    volumes = volumes.union(claims) if claims else volumes
     constraints: list[tuple[str, str]] = []
     for i, constraint in enumerate(as_maps(spec.get("topologySpreadConstraints"))):
         key = as_text(constraint["topologyKey"]), as_text(constraint["whenUnsatisfiable"])
