@@ -310,6 +310,7 @@ class RolloutSpec(TypedDict, total=False):
 class WorkloadSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
     exclusiveTopology: str
+    kind: Literal["Deployment", "LeaderWorkerSet"]
     labels: Mapping[str, str]
     priorityClass: str
     queue: str
@@ -327,6 +328,7 @@ class RolloutStrategySpec(TypedDict, total=False):
 class AppWorkloadSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
     exclusiveTopology: str
+    kind: Literal["Deployment", "LeaderWorkerSet"]
     labels: Mapping[str, str]
     priorityClass: str
     queue: str

@@ -256,7 +256,8 @@ class Plan(Struct, frozen=True):
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
     mode; `route`, `service`: only in the last workload of an app; `answering_port`: of the container that answers for
-    the engine, None where the engine itself does; `workload_labels`: of the workload alone, beside `labels`;
+    the engine, None where the engine itself does; `kind`: of the workload; `progress_deadline`: of a Deployment, in
+    seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`;
     `claim_templates`: PersistentVolumeClaims of each pod.
     """
 
@@ -290,6 +291,8 @@ class Plan(Struct, frozen=True):
     pool: PoolPlan | None = None
     route: RoutePlan | None = None
     service: ClientService | None = None
+    kind: str = wellknown.LEADER_WORKER_SET
+    progress_deadline: int | None = None
     workload_labels: Body = {}
     claim_templates: tuple[Body, ...] = ()
     answering_port: Port | None = None
@@ -321,12 +324,13 @@ def config_name(app: str) -> str:
 
 
 class MonitorPlan(Struct, frozen=True):
-    """The PodMonitor of a namespace. `interval`: between two scrapes."""
+    """A PodMonitor of a namespace. `interval`: between two scrapes; `kind`: of the workloads whose pods it reads."""
 
     name: str
     labels: Body
     interval: str
     origins: Callable[[], Mapping[Path, Origin]]
+    kind: str = wellknown.LEADER_WORKER_SET
 
 
 class ModelPlan(Struct, frozen=True):
@@ -348,6 +352,7 @@ class SharedPlan(Struct, frozen=True):
     part: str = "shared"
     models: tuple[ModelPlan, ...] = ()
     monitor: MonitorPlan | None = None
+    deployment_monitor: MonitorPlan | None = None
     gateway_classes: tuple[GatewayPlan, ...] = ()
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None
@@ -385,9 +390,13 @@ def route_labels(plan: Plan) -> Body:
 def app_selector(plan: Plan) -> Body:
     """The labels that select the leaders of all workloads of an app."""
     labels = {key: plan.labels[key] for key in (wellknown.NAME, wellknown.COMPONENT)}
+    if plan.kind == wellknown.DEPLOYMENT:
+        return labels
     return {**labels, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
 
 
 def leader_selector(plan: Plan) -> Body:
-    """The labels that select the leaders of a workload."""
+    """The labels that select the leaders of a workload; of a Deployment, all of its pods."""
+    if plan.kind == wellknown.DEPLOYMENT:
+        return {**app_selector(plan), wellknown.WORKLOAD: plan.name}
     return {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}

@@ -18,6 +18,7 @@ ENGINE_VERSION = OWN_PREFIX + "engine-version"
 MODEL_REVISION = OWN_PREFIX + "model-revision"
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
+WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment
 METRICS_PATH = OWN_PREFIX + "metrics-path"
 
 # Suffixes of the names of an app's objects.
@@ -26,6 +27,7 @@ LEADERS_SERVICE = "-leaders"
 CONFIG_MAP = "-config"
 PICKER = "-epp"
 
+LEADER_WORKER_SET, DEPLOYMENT = "LeaderWorkerSet", "Deployment"  # what runs pods
 PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from renderer.build.backend import backends
 from renderer.build.configmap import config_map
+from renderer.build.deployment import deployment
 from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
 from renderer.build.lws import lws
@@ -22,6 +23,7 @@ from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     config_map,
     lws,
+    deployment,
     lb_service,
     leaders_service,
     client_service,

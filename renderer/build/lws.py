@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Container, Manifest, Plan, Pod, Rollout
 from renderer.yamlio import SharedMap
@@ -17,9 +18,11 @@ _NETWORK = SharedMap({"subdomainPolicy": "Shared"})
 
 
 def lws(plan: Plan) -> list[Manifest]:
-    """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing
-    (docs/design/drift.md#leaderworkersets-webhook).
+    """One, unless a Deployment runs the pods. networkConfig and rolloutStrategy are in full: then LWS's webhook
+    changes nothing (docs/design/drift.md#leaderworkersets-webhook).
     """
+    if plan.kind != wellknown.LEADER_WORKER_SET:
+        return []
     labels = {**plan.labels, **plan.workload_labels} if plan.workload_labels else plan.labels
     metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": labels}
     if plan.annotations:
@@ -30,8 +33,8 @@ def lws(plan: Plan) -> list[Manifest]:
     if plan.claim_templates:
         template["volumeClaimTemplates"] = list(plan.claim_templates)
     if plan.leader:
-        template["leaderTemplate"] = _pod(plan.leader)
-    template["workerTemplate"] = _pod(plan.worker)
+        template["leaderTemplate"] = pod_template(plan.leader)
+    template["workerTemplate"] = pod_template(plan.worker)
     spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
     spec["startupPolicy"] = plan.startup_policy
     spec["rolloutStrategy"] = _rollout(plan.rollout)
@@ -48,7 +51,8 @@ def _rollout(rollout: Rollout) -> SharedMap:
     return SharedMap({"type": "RollingUpdate", "rollingUpdateConfiguration": configuration})
 
 
-def _pod(pod: Pod) -> dict[str, object]:
+def pod_template(pod: Pod) -> dict[str, object]:
+    """The pod as a template of a workload."""
     metadata: dict[str, object] = {**pod.metadata}
     if pod.labels:
         metadata["labels"] = pod.labels
@@ -128,7 +132,7 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         field_origins[*root, "size"] = plan_origins["size",]
         field_origins["spec", "rolloutStrategy", "rollingUpdateConfiguration"] = plan_origins["rollout",]
     for path, origin in plan_origins.items():
-        if path[:1] == ("workload",):
+        if path[:1] == ("workload",) and path != ("workload", "kind"):
             field_origins[_SETTINGS.get(path[1:], ("metadata", *path[1:]))] = origin
     pod: Path = (*root, "workerTemplate")
     return field_origins | {

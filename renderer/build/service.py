@@ -11,7 +11,7 @@ from renderer.yamlio import SharedMap
 
 
 def lb_service(plan: Plan) -> list[Manifest]:
-    """One, always; LeaderWorkerSet creates a Service called `<name>` itself.
+    """One, always; a LeaderWorkerSet has a Service called `<name>` by itself.
 
     Name and number of the port are the runner's (docs/deviations.md#bugs-of-the-operator, 32).
     """

@@ -230,7 +230,7 @@ ERRORS: dict[str, Wording] = {
     # 33x: workloads
     "E330": Wording(
         "LeaderWorkerSet makes a headless Service called '{name}' itself",
-        "take another name",
+        "write workload.kind: Deployment where replicas are one pod each, or take another name",
     ),
     "E332": Wording(
         "no container of the pod listens on {port}, only {ports}",
@@ -240,6 +240,8 @@ ERRORS: dict[str, Wording] = {
         "priorityClass is Kueue's, and without a queue Kueue leaves the workload alone",
         "write queue too, or priorityClassName into podTemplate.spec for the scheduler's own priority",
     ),
+    "E334": Wording("a replica of {size} pods, and those of a Deployment are one pod each", "leave kind out"),
+    "E335": Wording("a Deployment has no {field}", "leave it out, or leave kind out"),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

@@ -1,4 +1,4 @@
-"""The model that a LeaderWorkerSet runs, read from the object, and the differences between two of them."""
+"""The model that a workload runs, read from the object, and the differences between two of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 from renderer import wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, pod_template
 from renderer.diff.options import OptionChange, compare_options
 from renderer.json_values import map_at, maps_at, value_at
 
@@ -21,6 +21,7 @@ _ANNOTATIONS = {
     wellknown.SERVED_MODEL_NAME: "public name",
 }
 _MODEL = wellknown.MODEL_NAME
+_KINDS = (WORKLOAD, wellknown.DEPLOYMENT)
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
@@ -101,10 +102,10 @@ class ModelChange(Struct, frozen=True):
 def summarize_model(
     item: ObjectItem, autoscalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]
 ) -> ModelSummary:
-    """The model of a LeaderWorkerSet. `autoscalers`: HorizontalPodAutoscalers by namespace and name of their target."""
+    """The model of a workload. `autoscalers`: HorizontalPodAutoscalers by namespace and name of their target."""
     body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
     annotations = map_at(body, "metadata", "annotations")
-    worker = map_at(template, "workerTemplate")
+    worker = pod_template(body)
     leader = map_at(template, "leaderTemplate") or worker
     size = _number(template.get("size"), 1)
     spec_replicas = value_at(body, "spec", "replicas")
@@ -300,5 +301,5 @@ def autoscalers(objects: Items, kind: str) -> Mapping[tuple[str, str], Body]:
     return {
         (key.namespace, str(value_at(item.body, "spec", "scaleTargetRef", "name"))): item.body
         for key, item in objects.items()
-        if key.kind == kind and value_at(item.body, "spec", "scaleTargetRef", "kind") == WORKLOAD
+        if key.kind == kind and value_at(item.body, "spec", "scaleTargetRef", "kind") in _KINDS
     }

@@ -11,7 +11,7 @@ from renderer import quantity
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey
+from renderer.diff.objects import Body, Items, ObjectKey, is_workload
 from renderer.diff.traffic import RIGHTS, ROUTE, PublicName, public_names
 from renderer.json_values import list_at, map_at, maps_at, value_at
 from renderer.secret_detection import find_secrets, find_url_secrets, hide_in_text, hide_secrets, is_literal_secret
@@ -27,6 +27,7 @@ KINDS = {
     "hand-over": "scales to 1 (hand-over to an autoscaler)",
     "scale-to-zero": "scales to zero",
     "scale-to-one": "scales to 1",
+    "replaced": "replaced",
     "renamed": "renamed",
     "listener": "Gateway listener",
     "host-path": "hostPath",
@@ -41,7 +42,8 @@ STANDING = (
 )  # risks of the new state itself, not of the transition to it
 NAME = "\0"  # no YAML holds it
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
-_RESTARTS = (_TEMPLATE, ("spec", "networkConfig"))
+_DEPLOYED: Path = ("spec", "template")
+_RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 _SIZES = {"limits", "requests", "sizeLimit"}
@@ -89,7 +91,7 @@ def find_risks(pairs: Iterable[ObjectPair], models: Iterable[ModelChange], befor
 
 def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     key = pair.key
-    if key.kind == WORKLOAD and pair.before and pair.after and not pair.was:
+    if is_workload(key, pair.after) and pair.before and pair.after and not pair.was:
         if fields := restarting_fields(pair.changes):
             text = ", ".join(map(_name, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
             if value_at(pair.before, "spec", "replicas") != 0:
@@ -183,7 +185,7 @@ def _shorten_path(path: Path) -> str:
     """A path of the pod template in short: `args of model-runner`, `size`."""
     rest = (
         [str(part) for part in path[2:] if part not in ("spec", "metadata")]
-        if path[:2] == _TEMPLATE
+        if path[:2] in (_TEMPLATE, _DEPLOYED)
         else list(path[1:])
     )
     role = "leader: " if rest[:1] == ["leaderTemplate"] else ""
@@ -339,7 +341,10 @@ def _model_risks(change: ModelChange) -> Iterator[Risk]:
         return
     if not before or not after:
         return
-    if change.state == "renamed" and change.was:
+    if change.was and change.was.kind != change.key.kind:
+        what = f"the {change.was.kind} is deleted at once with its pods, and the {change.key.kind} has to load first"
+        yield Risk("replaced", change.key, what)
+    elif change.state == "renamed" and change.was:
         what = f"{_name(change.was.place)} is deleted at once, and this one has to load first"
         yield Risk("renamed", change.key, what)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -16,8 +16,9 @@ from renderer.resolve.engine.backend_runtime import Engine
 from renderer.wellknown import METRICS_PATH
 
 KIND = "PodMonitor"
-_NAME = "llmaz-engines"
-_LABELS = wellknown.own_labels(_NAME, "monitoring")
+NAME = "llmaz-engines"
+DEPLOYMENTS = "llmaz-engines-deployments"
+_LABELS = wellknown.own_labels(NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
@@ -38,7 +39,7 @@ def with_metrics_path(pod: Pod, engine: Engine) -> Pod:
 
 def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
     """The PodMonitor of the namespace, where this pod has metrics."""
-    return (SharedNeed(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations else ()
+    return (SharedNeed(KIND, namespace, NAME),) if METRICS_PATH in pod.annotations else ()
 
 
 def validate_metrics(
@@ -74,12 +75,20 @@ def adapter_metric_name(name: str) -> str:
     return name.replace(":", "_")
 
 
-def monitor_plan(inputs: Inputs) -> MonitorPlan:
-    """The PodMonitor, the same in every namespace."""
+def for_deployment(needs: tuple[SharedNeed, ...]) -> tuple[SharedNeed, ...]:
+    """The needs of a workload whose pods a Deployment runs: its PodMonitor selects them by another label."""
+    return tuple(SharedNeed(KIND, need.namespace, DEPLOYMENTS) if need.kind == KIND else need for need in needs)
+
+
+def monitor_plan(inputs: Inputs, needs: Iterable[SharedNeed], name: str = NAME) -> MonitorPlan | None:
+    """The PodMonitor of this name, the same in every namespace; None where none of the needs of a namespace is it."""
+    if not any(need.name == name for need in needs):
+        return None
     config = inputs.config
     origin = config.origin(*_SOURCE)
     return MonitorPlan(
-        name=_NAME,
+        name=name,
+        kind=wellknown.DEPLOYMENT if name == DEPLOYMENTS else wellknown.LEADER_WORKER_SET,
         labels={**_LABELS, **config.get(*_SETTINGS, "labels", default={})},
         interval=config.get(*_SETTINGS, "interval", default="15s"),
         origins=lambda: {

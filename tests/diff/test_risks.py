@@ -489,3 +489,32 @@ def test_what_kueue_refuses() -> None:
         "resources of model-runner of replicas that it has admitted: delete the workload first"
     ]
     assert refused(queued(), queued(image="engine:v1.1")) == []
+
+
+def deployment(**more: Any) -> dict[str, Any]:
+    """The Deployment that runs the pod of `workload()`."""
+    made = workload(**more)
+    labels = {"app.kubernetes.io/name": "chat", "app.kubernetes.io/component": "inference-server"}
+    labels |= {"app.kubernetes.io/part-of": "llmaz", "app.kubernetes.io/managed-by": "llmaz-renderer"}
+    spec = {"replicas": made["spec"]["replicas"], "template": made["spec"]["leaderWorkerTemplate"]["workerTemplate"]}
+    metadata = {**made["metadata"], "labels": labels}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+
+
+def test_a_workload_of_another_kind_replaces_the_old_one() -> None:
+    text = "the LeaderWorkerSet is deleted at once with its pods, and the Deployment has to load first"
+    found = between(workload(), deployment())
+    assert risks(found) == [("replaced", text)]
+    assert [model.state for model in found.models] == ["renamed"]
+    assert [kind for kind, _ in risks(between(deployment(), workload()))] == ["replaced"]
+
+
+def test_deployments_of_ours_are_models() -> None:
+    found = between(deployment(), deployment(image="engine:v1.1"))
+    assert risks(found) == [("restart", "image of model-runner")]
+    assert [model.key.kind for model in found.models] == ["Deployment"]
+    assert [kind for kind, _ in risks(between(deployment(), {}))] == ["model-deleted"]
+    pickers: list[dict[str, Any]] = [deployment(), deployment(image="engine:v1.1")]
+    for picker in pickers:
+        picker["metadata"]["labels"]["app.kubernetes.io/component"] = "endpoint-picker"
+    assert between(*pickers).models == ()

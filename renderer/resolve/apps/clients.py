@@ -25,7 +25,7 @@ def with_clients(app: App, plans: list[Plan], diagnostics: Collector) -> list[Pl
         plans = [replace(plan, answering_port=_answering_port(app, plan, number, diagnostics)) for plan in plans]
     if "service" in app.spec:
         name = app.spec["service"]["name"]
-        if any(plan.name == name for plan in plans):
+        if any(plan.name == name and plan.kind == wellknown.LEADER_WORKER_SET for plan in plans):
             diagnostics.add("E330", app.origin("spec", "service", "name"), name=name)
         plans[-1] = replace(plans[-1], service=_client_service(app, diagnostics))
     return plans

@@ -53,6 +53,11 @@ def _report_clash(
     diagnostics.add(code, app.origin(*path), **words)
 
 
+def _is_deployment(app: App) -> bool:
+    """Whether Deployments run the app, which make no Service of their own."""
+    return (app.spec.get("workload") or {}).get("kind") == wellknown.DEPLOYMENT
+
+
 def _report_service_clashes(inputs: Inputs, owners: Mapping[tuple[str, str], App], diagnostics: Collector) -> None:
     """An error for each `spec.service` with the name of another Service. `owners`: apps and variants by namespace and
     name.
@@ -65,7 +70,7 @@ def _report_service_clashes(inputs: Inputs, owners: Mapping[tuple[str, str], App
         place = app.namespace, name
         workload = owners.get(place)
         if workload:
-            if workload.label != app.label:
+            if workload.label != app.label and not _is_deployment(workload):
                 _report_clash("E288", app, workload, name, diagnostics, path)
             continue
         owner = by_service.setdefault(place, app)

@@ -42,7 +42,8 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
                     for need in kinds.get(_MODEL, ())
                 ]
             ),
-            monitor=monitoring.monitor_plan(inputs) if _MONITOR in kinds else None,
+            monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ())),
+            deployment_monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ()), monitoring.DEPLOYMENTS),
             gateway_classes=()
             if namespace
             else tuple({gateway.class_name: gateway for gateway in reversed(gateways)}.values()),

@@ -10,19 +10,20 @@ from msgspec.structs import replace
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.json_values import text_at
-from renderer.plan import Body, Plan, Rollout
-from renderer.resolve import pod_defaults
-from renderer.resolve.context import RunContext
+from renderer.json_values import as_number, text_at, value_at
+from renderer.plan import Body, Plan, Pod, Rollout
+from renderer.resolve import monitoring, pod_defaults
 from renderer.resolve.kube import api_defaults
 
 _PATH: Path = ("spec", "workload")
 _QUEUES = {"queue": "kueue.x-k8s.io/queue-name", "priorityClass": "kueue.x-k8s.io/priority-class"}
 _TOPOLOGY = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+_OF_SETS: tuple[Path, ...] = (("rollout", "partition"), ("volumeClaimTemplates",), ("exclusiveTopology",))
+_STARTUP_RESERVE = 300
 _OWN_LABELS = tuple(wellknown.own_labels("name", "component"))
 
 
-def with_workload_settings(context: RunContext, app: App, plan: Plan, diagnostics: Collector) -> Plan:
+def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan:
     """The plan of a workload with what the app says of it."""
     spec: Mapping[str, Any] = app.spec["workload"]
     origin = app.origin(*_PATH)
@@ -34,7 +35,9 @@ def with_workload_settings(context: RunContext, app: App, plan: Plan, diagnostic
     labels |= _queue_labels(spec, origin, diagnostics)
     if "exclusiveTopology" in spec:
         annotations[_TOPOLOGY] = spec["exclusiveTopology"]
-    rollout = _rollout(context, spec, plan, diagnostics, origin)
+    if spec.get("kind") == wellknown.DEPLOYMENT:
+        plan = _as_deployment(spec, plan, origin, diagnostics)
+    rollout = _rollout(spec, plan, origin, diagnostics)
     return replace(
         plan,
         workload_labels=labels,
@@ -43,6 +46,37 @@ def with_workload_settings(context: RunContext, app: App, plan: Plan, diagnostic
         claim_templates=_claim_templates(spec, origin, diagnostics),
         origins=lambda: {**plan.origins(), **dict(_origins(spec, origin))},
     )
+
+
+def _as_deployment(spec: Mapping[str, Any], plan: Plan, origin: Origin, diagnostics: Collector) -> Plan:
+    """The plan of a Deployment. Its pods have a label of their own, since variants share all others."""
+    if plan.size > 1:
+        diagnostics.add("E334", origin.at("kind"), size=plan.size)
+    for path in _OF_SETS:
+        if value_at(spec, *path) not in (None, 0):
+            diagnostics.add("E335", origin.at(*path), field=path[-1])
+    pod = plan.leader or plan.worker
+    pod = replace(pod, labels={**pod.labels, wellknown.WORKLOAD: plan.name})
+    return replace(
+        plan,
+        kind=wellknown.DEPLOYMENT,
+        leader=None,
+        worker=pod,
+        shared=monitoring.for_deployment(plan.shared),
+        progress_deadline=_progress_deadline(pod),
+    )
+
+
+def _progress_deadline(pod: Pod) -> int | None:
+    """The seconds after which a rollout counts as stuck: what the slowest startup probe allows, and five minutes for
+    images and weights; None without such a probe.
+    """
+    budgets = []
+    for container in pod.containers:
+        if probe := container.startup_probe:
+            tries = as_number(probe.get("failureThreshold", 3)) * as_number(probe.get("periodSeconds", 10))
+            budgets.append(as_number(probe.get("initialDelaySeconds", 0)) + tries)
+    return int(max(budgets)) + _STARTUP_RESERVE if budgets else None
 
 
 def _queue_labels(spec: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Body:
@@ -55,9 +89,7 @@ def _queue_labels(spec: Mapping[str, Any], origin: Origin, diagnostics: Collecto
     return {key: spec[field] for field, key in _QUEUES.items() if field in spec}
 
 
-def _rollout(
-    context: RunContext, spec: Mapping[str, Any], plan: Plan, diagnostics: Collector, origin: Origin
-) -> Rollout:
+def _rollout(spec: Mapping[str, Any], plan: Plan, origin: Origin, diagnostics: Collector) -> Rollout:
     settings = spec.get("rollout") or {}
     rollout = Rollout(
         settings.get("maxUnavailable", plan.rollout.max_unavailable),
@@ -93,6 +125,6 @@ def _origins(spec: Mapping[str, Any], origin: Origin) -> Iterator[tuple[Path, Or
         yield ("workload", "annotations", key), origin.at("annotations", key)
     yield from ((("workload", "labels", key), origin.at(field)) for field, key in _QUEUES.items())
     yield ("workload", "annotations", _TOPOLOGY), origin.at("exclusiveTopology")
-    for field in ("rollout", "volumeClaimTemplates"):
+    for field in ("kind", "rollout", "volumeClaimTemplates"):
         if field in spec:
             yield ("workload", field), origin.at(field)
