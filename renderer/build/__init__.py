@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from renderer.build.backend import backends
 from renderer.build.configmap import config_map
-from renderer.build.deployment import deployment
 from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
-from renderer.build.lws import lws
+from renderer.build.lws import deployment, lws
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
 from renderer.build.podmonitor import pod_monitor

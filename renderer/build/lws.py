@@ -1,4 +1,4 @@
-"""LeaderWorkerSet: the workload, with its pod templates."""
+"""LeaderWorkerSet or Deployment: the workload, with its pod templates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import lru_cache
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Container, Manifest, Plan, Pod, Rollout
+from renderer.plan import Container, Manifest, Plan, Pod, Rollout, leader_selector
 from renderer.yamlio import SharedMap
 
 _SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
     ("rollout",): ("spec", "rolloutStrategy", "rollingUpdateConfiguration"),
     ("volumeClaimTemplates",): ("spec", "leaderWorkerTemplate", "volumeClaimTemplates"),
 }
+_DEPLOYED: Path = ("spec", "template")
 _NETWORK = SharedMap({"subdomainPolicy": "Shared"})
 
 
@@ -33,8 +34,8 @@ def lws(plan: Plan) -> list[Manifest]:
     if plan.claim_templates:
         template["volumeClaimTemplates"] = list(plan.claim_templates)
     if plan.leader:
-        template["leaderTemplate"] = pod_template(plan.leader)
-    template["workerTemplate"] = pod_template(plan.worker)
+        template["leaderTemplate"] = _pod(plan.leader)
+    template["workerTemplate"] = _pod(plan.worker)
     spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
     spec["startupPolicy"] = plan.startup_policy
     spec["rolloutStrategy"] = _rollout(plan.rollout)
@@ -44,6 +45,28 @@ def lws(plan: Plan) -> list[Manifest]:
     return [Manifest(body, lambda: _origins(plan))]
 
 
+def deployment(plan: Plan) -> list[Manifest]:
+    """One instead of a LeaderWorkerSet, with the same pods and the same rollout: one pod at a time, and none more."""
+    if plan.kind != wellknown.DEPLOYMENT:
+        return []
+    metadata: dict[str, object] = {
+        "name": plan.name,
+        "namespace": plan.namespace,
+        "labels": {**plan.labels, **plan.workload_labels},
+    }
+    if plan.annotations:
+        metadata["annotations"] = plan.annotations
+    spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
+    if plan.progress_deadline is not None:
+        spec["progressDeadlineSeconds"] = plan.progress_deadline
+    spec["selector"] = {"matchLabels": leader_selector(plan)}
+    rollout = {"maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge}
+    spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": rollout}
+    spec["template"] = _pod(plan.worker)
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+    return [Manifest(body, lambda: _deployment_origins(plan))]
+
+
 @lru_cache(maxsize=256)
 def _rollout(rollout: Rollout) -> SharedMap:
     configuration: dict[str, object] = {} if rollout.partition is None else {"partition": rollout.partition}
@@ -51,8 +74,7 @@ def _rollout(rollout: Rollout) -> SharedMap:
     return SharedMap({"type": "RollingUpdate", "rollingUpdateConfiguration": configuration})
 
 
-def pod_template(pod: Pod) -> dict[str, object]:
-    """The pod as a template of a workload."""
+def _pod(pod: Pod) -> dict[str, object]:
     metadata: dict[str, object] = {**pod.metadata}
     if pod.labels:
         metadata["labels"] = pod.labels
@@ -138,3 +160,27 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
     return field_origins | {
         (*pod, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("template",)
     }
+
+
+def _deployment_origins(plan: Plan) -> dict[Path, Origin]:
+    """The origins by field of a Deployment."""
+    plan_origins = plan.origins()
+    field_origins: dict[Path, Origin] = {
+        (): plan_origins[()],
+        ("metadata", "name"): plan_origins["name",],
+        ("metadata", "namespace"): plan_origins["namespace",],
+        ("spec", "replicas"): plan_origins["replicas",],
+        ("kind",): plan_origins["workload", "kind"],
+    }
+    if origin := plan_origins.get(("leader",)) or plan_origins.get(("worker",)):
+        field_origins[_DEPLOYED] = origin
+    if origin := plan_origins.get(("rollout",)):
+        field_origins["spec", "strategy", "rollingUpdate"] = origin
+    for path, origin in plan_origins.items():
+        if path == ("workload", "rollout"):
+            field_origins["spec", "strategy", "rollingUpdate"] = origin
+        elif path[:1] == ("workload",) and len(path) > 2:
+            field_origins["metadata", *path[1:]] = origin
+        elif path[:1] == ("template",):
+            field_origins[*_DEPLOYED, *path[1:]] = origin
+    return field_origins
