@@ -317,12 +317,11 @@ class WorkloadSpec(TypedDict, total=False):
     rollout: RolloutSpec
     volumeClaimTemplates: Sequence[Mapping[str, object]]
 
-class RollingUpdateConfigurationSpec(TypedDict, total=False):
-    maxSurge: int | str
-    maxUnavailable: int | str
+class NetworkConfigSpec(TypedDict, total=False):
+    subdomainPolicy: Literal["Shared", "UniquePerReplica"]
 
 class RolloutStrategySpec(TypedDict, total=False):
-    rollingUpdateConfiguration: RollingUpdateConfigurationSpec
+    rollingUpdateConfiguration: RolloutSpec
     type: Literal["RollingUpdate"]
 
 class AppWorkloadSpec(TypedDict, total=False):
@@ -333,15 +332,22 @@ class AppWorkloadSpec(TypedDict, total=False):
     priorityClass: str
     queue: str
 
+class PersistentVolumeClaimRetentionPolicySpec(TypedDict, total=False):
+    whenDeleted: Literal["Delete", "Retain"]
+    whenScaled: Literal["Delete", "Retain"]
+
 class SubGroupPolicySpec(TypedDict, total=False):
     subGroupPolicyType: Literal["LeaderExcluded", "LeaderWorker"]
     subGroupSize: int
 
 class WorkloadTemplateSpec(TypedDict, total=False):
     leaderTemplate: Mapping[str, object]
-    restartPolicy: Literal["Default", "None", "RecreateGroupOnPodRestart"]
+    maxGroupRestarts: int
+    persistentVolumeClaimRetentionPolicy: PersistentVolumeClaimRetentionPolicySpec
+    restartPolicy: Literal["Default", "None", "RecreateGroupAfterStart", "RecreateGroupOnPodRestart"]
     size: int
     subGroupPolicy: SubGroupPolicySpec
+    volumeClaimTemplates: Sequence[Mapping[str, object]]
     workerTemplate: Mapping[str, object]
 
 class AppSpec(TypedDict, total=False):
@@ -349,14 +355,19 @@ class AppSpec(TypedDict, total=False):
     elasticConfig: ElasticConfigSpec
     flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]
     gateway: GatewaySpec
+    groupIdentity: Literal["Hash", "Ordinal"]
+    groupReplacementPolicy: Literal["Immediate", "PostTermination"]
     hardening: Literal["default", "off", "restricted"]
     modelClaim: ModelClaimSpec
     modelClaims: ModelClaimsSpec
+    networkConfig: NetworkConfigSpec
     podTemplate: Mapping[str, object]
     replicas: int
     rolloutStrategy: RolloutStrategySpec
+    scheduling: Mapping[str, object]
     servedModelName: str
     service: ServiceSpec
+    startupPolicy: Literal["LeaderCreated", "LeaderReady"]
     workload: WorkloadSpec | AppWorkloadSpec
     workloadTemplate: WorkloadTemplateSpec
 

@@ -258,7 +258,8 @@ class Plan(Struct, frozen=True):
     mode; `route`, `service`: only in the last workload of an app; `answering_port`: of the container that answers for
     the engine, None where the engine itself does; `kind`: of the workload; `progress_deadline`: of a Deployment, in
     seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`;
-    `claim_templates`: PersistentVolumeClaims of each pod.
+    `claim_templates`: PersistentVolumeClaims of each pod;
+    `set_fields`, `template_fields`: further fields of a LeaderWorkerSet's spec and of its template.
     """
 
     name: str
@@ -295,6 +296,8 @@ class Plan(Struct, frozen=True):
     progress_deadline: int | None = None
     workload_labels: Body = {}
     claim_templates: tuple[Body, ...] = ()
+    set_fields: Body = {}
+    template_fields: Body = {}
     answering_port: Port | None = None
 
     @property

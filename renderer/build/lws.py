@@ -31,6 +31,8 @@ def lws(plan: Plan) -> list[Manifest]:
     template: dict[str, object] = {"size": plan.size, "restartPolicy": plan.restart_policy}
     if plan.sub_groups:
         template["subGroupPolicy"] = plan.sub_groups
+    if plan.template_fields:
+        template |= plan.template_fields
     if plan.claim_templates:
         template["volumeClaimTemplates"] = list(plan.claim_templates)
     if plan.leader:
@@ -40,6 +42,8 @@ def lws(plan: Plan) -> list[Manifest]:
     spec["startupPolicy"] = plan.startup_policy
     spec["rolloutStrategy"] = _rollout(plan.rollout)
     spec["networkConfig"] = _NETWORK
+    if plan.set_fields:
+        spec |= plan.set_fields
     spec["leaderWorkerTemplate"] = template
     body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
     return [Manifest(body, lambda: _origins(plan))]
@@ -156,6 +160,8 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
     for path, origin in plan_origins.items():
         if path[:1] == ("workload",) and path != ("workload", "kind"):
             field_origins[_SETTINGS.get(path[1:], ("metadata", *path[1:]))] = origin
+        elif path[:1] == ("set_fields",):
+            field_origins["spec", *path[1:]] = origin
     pod: Path = (*root, "workerTemplate")
     return field_origins | {
         (*pod, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("template",)

@@ -242,6 +242,10 @@ ERRORS: dict[str, Wording] = {
     ),
     "E334": Wording("a replica of {size} pods, and those of a Deployment are one pod each", "leave kind out"),
     "E335": Wording("a Deployment has no {field}", "leave it out, or leave kind out"),
+    "E336": Wording(
+        "Kueue knows replicas by their numbers, and with groupIdentity Hash they have none",
+        "leave groupIdentity out, or the queue",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

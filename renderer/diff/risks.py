@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -47,6 +47,13 @@ _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 _SIZES = {"limits", "requests", "sizeLimit"}
+_IMMUTABLE: Mapping[tuple[str, ...], str] = {  # of a LeaderWorkerSet
+    ("groupIdentity",): "the API server refuses it",
+    (
+        "leaderWorkerTemplate",
+        "volumeClaimTemplates",
+    ): "the StatefulSets of its pods refuse it, so the rollout stands still",
+}
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _ADMITTED = {"resources", "ports", "nodeSelector", "affinity", "tolerations"}
 _OPEN_SERVICES = ("LoadBalancer", "NodePort")
@@ -106,6 +113,10 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
             )
         for what in _queue_refusals(pair):
             yield Risk("queue", key, what)
+        for field, why in _IMMUTABLE.items():
+            was, now = (value_at(body, "spec", *field) for body in (pair.before, pair.after))
+            if not same(was, now):
+                yield Risk("immutable", key, f"{field[-1]}: {why}")
     for kind, what in _new_pod_findings(pair):
         yield Risk(kind, key, what)
     if key.kind == RIGHTS and not (_targets(pair.before) and _targets(pair.before) <= removed):

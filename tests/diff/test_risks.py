@@ -518,3 +518,14 @@ def test_deployments_of_ours_are_models() -> None:
     for picker in pickers:
         picker["metadata"]["labels"]["app.kubernetes.io/component"] = "endpoint-picker"
     assert between(*pickers).models == ()
+
+
+def test_fields_of_groups_that_stay() -> None:
+    claims = {"leaderWorkerTemplate": {**workload()["spec"]["leaderWorkerTemplate"], "volumeClaimTemplates": [{}]}}
+    texts_by_change = [
+        ({"groupIdentity": "Hash"}, "groupIdentity: the API server refuses it"),
+        (claims, "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"),
+    ]
+    for spec, text in texts_by_change:
+        found = risks(between(workload(), workload(spec=spec)))
+        assert [what for kind, what in found if kind == "immutable"] == [text]

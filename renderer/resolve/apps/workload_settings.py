@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,7 +18,15 @@ from renderer.resolve.kube import api_defaults
 _PATH: Path = ("spec", "workload")
 _QUEUES = {"queue": "kueue.x-k8s.io/queue-name", "priorityClass": "kueue.x-k8s.io/priority-class"}
 _TOPOLOGY = "leaderworkerset.sigs.k8s.io/exclusive-topology"
-_OF_SETS: tuple[Path, ...] = (("rollout", "partition"), ("volumeClaimTemplates",), ("exclusiveTopology",))
+_OF_SETS: tuple[Path, ...] = (  # fields that a Deployment has not, in a Playground's and a Service's spec
+    ("workload", "rollout", "partition"),
+    ("workload", "volumeClaimTemplates"),
+    ("workload", "exclusiveTopology"),
+    ("rolloutStrategy", "rollingUpdateConfiguration", "partition"),
+    *[(key,) for key in ("startupPolicy", "networkConfig", "groupIdentity", "groupReplacementPolicy", "scheduling")],
+    *[("workloadTemplate", key) for key in ("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy")],
+    *[("workloadTemplate", key) for key in ("maxGroupRestarts", "subGroupPolicy")],
+)
 _STARTUP_RESERVE = 300
 _OWN_LABELS = tuple(wellknown.own_labels("name", "component"))
 
@@ -33,28 +41,32 @@ def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan
             values, origin.at(key), diagnostics, reserve_common=key == "labels", limited_to=_OWN_LABELS
         )
     labels |= _queue_labels(spec, origin, diagnostics)
+    if "queue" in spec and app.spec.get("groupIdentity") == "Hash":
+        diagnostics.add("E336", app.origin("spec", "groupIdentity"))
     if "exclusiveTopology" in spec:
         annotations[_TOPOLOGY] = spec["exclusiveTopology"]
     if spec.get("kind") == wellknown.DEPLOYMENT:
-        plan = _as_deployment(spec, plan, origin, diagnostics)
+        plan = _as_deployment(app, plan, origin, diagnostics)
     rollout = _rollout(spec, plan, origin, diagnostics)
     return replace(
         plan,
         workload_labels=labels,
         annotations={**plan.annotations, **annotations},
         rollout=rollout,
-        claim_templates=_claim_templates(spec, origin, diagnostics),
+        claim_templates=claim_templates(spec["volumeClaimTemplates"], origin.at("volumeClaimTemplates"), diagnostics)
+        if "volumeClaimTemplates" in spec
+        else plan.claim_templates,
         origins=lambda: {**plan.origins(), **dict(_origins(spec, origin))},
     )
 
 
-def _as_deployment(spec: Mapping[str, Any], plan: Plan, origin: Origin, diagnostics: Collector) -> Plan:
+def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector) -> Plan:
     """The plan of a Deployment. Its pods have a label of their own, since variants share all others."""
     if plan.size > 1:
         diagnostics.add("E334", origin.at("kind"), size=plan.size)
     for path in _OF_SETS:
-        if value_at(spec, *path) not in (None, 0):
-            diagnostics.add("E335", origin.at(*path), field=path[-1])
+        if value_at(app.spec, *path) not in (None, 0):
+            diagnostics.add("E335", app.origin("spec", *path, key=True), field=path[-1])
     pod = plan.leader or plan.worker
     pod = replace(pod, labels={**pod.labels, wellknown.WORKLOAD: plan.name})
     return replace(
@@ -102,19 +114,18 @@ def _rollout(spec: Mapping[str, Any], plan: Plan, origin: Origin, diagnostics: C
     return rollout
 
 
-def _claim_templates(spec: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> tuple[Body, ...]:
-    """The claim templates, each with a name that no other has."""
-    templates: dict[str, Body] = {}
-    for i, template in enumerate(spec.get("volumeClaimTemplates") or ()):
-        item_origin = origin.at("volumeClaimTemplates", i)
+def claim_templates(templates: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: Collector) -> tuple[Body, ...]:
+    """The claim templates of a workload, each with a name that no other has."""
+    by_name: dict[str, Body] = {}
+    for i, template in enumerate(templates):
         name = text_at(template, "metadata", "name")
         if not name:
-            diagnostics.add("E302", item_origin.at("metadata"), word="name", hint="")
-        elif name in templates:
-            diagnostics.add("E294", item_origin.at("metadata", "name"), name=name)
-        normalized = api_defaults.normalize_part(template, item_origin, diagnostics)
-        templates[name] = {key: normalized[key] for key in ("metadata", "spec") if key in normalized}
-    return tuple(templates.values())
+            diagnostics.add("E302", origin.at(i, "metadata"), word="name", hint="")
+        elif name in by_name:
+            diagnostics.add("E294", origin.at(i, "metadata", "name"), name=name)
+        normalized = api_defaults.normalize_part(template, origin.at(i), diagnostics)
+        by_name[name] = {key: normalized[key] for key in ("metadata", "spec") if key in normalized}
+    return tuple(by_name.values())
 
 
 def _origins(spec: Mapping[str, Any], origin: Origin) -> Iterator[tuple[Path, Origin]]:
