@@ -299,6 +299,7 @@ class TimeoutsSpec(TypedDict, total=False):
 class GatewaySpec(TypedDict, total=False):
     allow: Sequence[str]
     mode: Literal["backend", "off", "pool"]
+    port: int
     timeouts: TimeoutsSpec
 
 class ModelClaimSpec(TypedDict, total=False):
@@ -313,13 +314,46 @@ class ModelClaimsSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
     models: Sequence[ModelSpec]
 
-class RollingUpdateConfigurationSpec(TypedDict, total=False):
+class ServiceSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+    name: str
+    port: int
+    type: Literal["ClusterIP", "LoadBalancer", "NodePort"]
+
+class RolloutSpec(TypedDict, total=False):
     maxSurge: int | str
     maxUnavailable: int | str
+    partition: int
+
+class WorkloadSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    exclusiveTopology: str
+    kind: Literal["Deployment", "LeaderWorkerSet"]
+    labels: Mapping[str, str]
+    priorityClass: str
+    queue: str
+    rollout: RolloutSpec
+    volumeClaimTemplates: Sequence[Mapping[str, object]]
+
+class NetworkConfigSpec(TypedDict, total=False):
+    subdomainPolicy: Literal["Shared", "UniquePerReplica"]
 
 class RolloutStrategySpec(TypedDict, total=False):
-    rollingUpdateConfiguration: RollingUpdateConfigurationSpec
+    rollingUpdateConfiguration: RolloutSpec
     type: Literal["RollingUpdate"]
+
+class AppWorkloadSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    exclusiveTopology: str
+    kind: Literal["Deployment", "LeaderWorkerSet"]
+    labels: Mapping[str, str]
+    priorityClass: str
+    queue: str
+
+class PersistentVolumeClaimRetentionPolicySpec(TypedDict, total=False):
+    whenDeleted: Literal["Delete", "Retain"]
+    whenScaled: Literal["Delete", "Retain"]
 
 class SubGroupPolicySpec(TypedDict, total=False):
     subGroupPolicyType: Literal["LeaderExcluded", "LeaderWorker"]
@@ -327,9 +361,12 @@ class SubGroupPolicySpec(TypedDict, total=False):
 
 class WorkloadTemplateSpec(TypedDict, total=False):
     leaderTemplate: Mapping[str, object]
-    restartPolicy: Literal["Default", "None", "RecreateGroupOnPodRestart"]
+    maxGroupRestarts: int
+    persistentVolumeClaimRetentionPolicy: PersistentVolumeClaimRetentionPolicySpec
+    restartPolicy: Literal["Default", "None", "RecreateGroupAfterStart", "RecreateGroupOnPodRestart"]
     size: int
     subGroupPolicy: SubGroupPolicySpec
+    volumeClaimTemplates: Sequence[Mapping[str, object]]
     workerTemplate: Mapping[str, object]
 
 class AppSpec(TypedDict, total=False):
@@ -337,13 +374,20 @@ class AppSpec(TypedDict, total=False):
     elasticConfig: ElasticConfigSpec
     flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]
     gateway: GatewaySpec
+    groupIdentity: Literal["Hash", "Ordinal"]
+    groupReplacementPolicy: Literal["Immediate", "PostTermination"]
     hardening: Literal["default", "off", "restricted"]
     modelClaim: ModelClaimSpec
     modelClaims: ModelClaimsSpec
+    networkConfig: NetworkConfigSpec
     podTemplate: Mapping[str, object]
     replicas: int
     rolloutStrategy: RolloutStrategySpec
+    scheduling: Mapping[str, object]
     servedModelName: str
+    service: ServiceSpec
+    startupPolicy: Literal["LeaderCreated", "LeaderReady"]
+    workload: WorkloadSpec | AppWorkloadSpec
     workloadTemplate: WorkloadTemplateSpec
 
 class AuthSpec(TypedDict, total=False):

@@ -67,6 +67,16 @@ class Pod(Struct, frozen=True):
     rest: Body = {}
 
 
+class ClientService(Struct, frozen=True):
+    """The Service that an app asks for, beside those that every workload has. `port`: 0 for that of the container."""
+
+    name: str
+    port: int
+    type: str
+    labels: Body
+    annotations: Body
+
+
 class Rollout(Struct, frozen=True):
     """The rolling update of a LeaderWorkerSet: how many groups may be unavailable, and how many more may run, each a
     number or a percentage. `partition`: groups with a lower index are not updated; None for versions of
@@ -266,8 +276,11 @@ class Plan(Struct, frozen=True):
     that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
-    mode; `interceptor`: where one holds requests; `route`: only in the last workload of an app; `claim_templates`:
-    claims of each pod.
+    mode; `interceptor`: where one holds requests; `route`, `service`: only in the last workload of an app;
+    `answering_port`: of the container that answers for the engine, None where the engine itself does; `kind`: of the
+    workload; `progress_deadline`: of a Deployment, in seconds, None for Kubernetes' own; `workload_labels`: of the
+    workload alone, beside `labels`; `claim_templates`: PersistentVolumeClaims of each pod; `set_fields`,
+    `template_fields`: further fields of a LeaderWorkerSet's spec and of its template.
     """
 
     name: str
@@ -286,7 +299,6 @@ class Plan(Struct, frozen=True):
     origins: Callable[[], Mapping[Path, Origin]]
     leader: Pod | None = None
     sub_groups: Body = {}
-    claim_templates: tuple[Body, ...] = ()
     scaler: Scaler | None = None
     config: Mapping[str, str] = {}
     shared: tuple[SharedNeed, ...] = ()
@@ -301,6 +313,19 @@ class Plan(Struct, frozen=True):
     pool: PoolPlan | None = None
     interceptor: Interceptor | None = None
     route: RoutePlan | None = None
+    service: ClientService | None = None
+    kind: str = wellknown.LEADER_WORKER_SET
+    progress_deadline: int | None = None
+    workload_labels: Body = {}
+    claim_templates: tuple[Body, ...] = ()
+    set_fields: Body = {}
+    template_fields: Body = {}
+    answering_port: Port | None = None
+
+    @property
+    def request_port(self) -> Port:
+        """The port to which requests of clients and of the gateway go."""
+        return self.answering_port or self.port
 
 
 class TrafficPlan(Struct, frozen=True):
@@ -324,12 +349,15 @@ def config_name(app: str) -> str:
 
 
 class MonitorPlan(Struct, frozen=True):
-    """The PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers. `interval`: between scrapes."""
+    """A PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers. `interval`: between two scrapes;
+    `kind`: of the workloads whose pods it reads.
+    """
 
     name: str
     labels: Body
     interval: str
     origins: Callable[[], Mapping[Path, Origin]]
+    kind: str = wellknown.LEADER_WORKER_SET
 
 
 class ModelPlan(Struct, frozen=True):
@@ -367,6 +395,7 @@ class SharedPlan(Struct, frozen=True):
     models: tuple[ModelPlan, ...] = ()
     monitor: MonitorPlan | None = None
     picker_monitor: MonitorPlan | None = None
+    deployment_monitor: MonitorPlan | None = None
     gateway_classes: tuple[GatewayPlan, ...] = ()
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None
@@ -388,6 +417,14 @@ class Manifest(Struct, frozen=True):
         raise LookupError(f"a manifest without an origin: {self.body.get('kind')}")
 
 
+_WORKLOAD_VERSIONS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io/v1", wellknown.DEPLOYMENT: "apps/v1"}
+
+
+def scale_target(plan: Plan) -> Body:
+    """The reference of an autoscaler to the workload."""
+    return {"apiVersion": _WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "name": plan.name}
+
+
 def name_origins(plan: Plan) -> dict[Path, Origin]:
     """The origins of an object in which only the name and the namespace come from the app."""
     origins = plan.origins()
@@ -402,6 +439,16 @@ def route_labels(plan: Plan) -> Body:
     return plan.route.labels if plan.route and plan.route.labels == labels else labels
 
 
+def app_selector(plan: Plan) -> Body:
+    """The labels that select the leaders of all workloads of an app."""
+    labels = {key: plan.labels[key] for key in (wellknown.NAME, wellknown.COMPONENT)}
+    if plan.kind == wellknown.DEPLOYMENT:
+        return labels
+    return {**labels, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+
+
 def leader_selector(plan: Plan) -> Body:
-    """The labels that select the leaders of a workload."""
+    """The labels that select the leaders of a workload; of a Deployment, all of its pods."""
+    if plan.kind == wellknown.DEPLOYMENT:
+        return {**app_selector(plan), wellknown.WORKLOAD: plan.name}
     return {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}

@@ -19,6 +19,7 @@ MODEL_REVISION = OWN_PREFIX + "model-revision"
 WEIGHTS_SIZE = OWN_PREFIX + "weights-gib"  # of what a Job loads, where the model's facts say it
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
+WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment
 METRICS_PATH = OWN_PREFIX + "metrics-path"
 TRANSFERS_HPA = "scaledobject.keda.sh/transfer-hpa-ownership"  # KEDA takes over an HPA of the named name
 
@@ -28,6 +29,7 @@ LEADERS_SERVICE = "-leaders"
 CONFIG_MAP = "-config"
 PICKER = "-epp"
 
+LEADER_WORKER_SET, DEPLOYMENT = "LeaderWorkerSet", "Deployment"  # what runs pods
 PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other

@@ -41,6 +41,7 @@ SPECS = {
 KUBERNETES = {
     *("podTemplate", "leaderTemplate", "workerTemplate", "hpa", "behavior", "valueFrom", "labelSelector"),
     *("lifecycle", "livenessProbe", "readinessProbe", "startupProbe", "tolerations", "topologySpreadConstraints"),
+    "volumeClaimTemplates",
 }
 # What a key alone does not say.
 NAMES = {

@@ -176,7 +176,7 @@ GLOSSARY_FILES = {
     },
     "trigger": {"resolve/autoscaling/triggers"},
     "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
-    "workload": {"resolve/apps/workloads"},
+    "workload": {"resolve/apps/workload_settings", "resolve/apps/workloads"},
 }
 
 

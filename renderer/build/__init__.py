@@ -9,7 +9,7 @@ from renderer.build.configmap import config_map
 from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
 from renderer.build.interceptor import interceptor_route
-from renderer.build.lws import lws
+from renderer.build.lws import deployment, lws
 from renderer.build.model_cache import model_cache
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
@@ -18,7 +18,7 @@ from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
 from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
 from renderer.build.scaledobject import scaled_object
-from renderer.build.service import lb_service, leaders_service
+from renderer.build.service import client_service, lb_service, leaders_service
 from renderer.build.servicemonitor import picker_monitor
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
@@ -26,8 +26,10 @@ from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     config_map,
     lws,
+    deployment,
     lb_service,
     leaders_service,
+    client_service,
     pdb,
     hpa,
     scaled_object,

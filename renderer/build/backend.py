@@ -14,7 +14,7 @@ def backends(plan: Plan) -> list[Manifest]:
     """
     if not plan.host:
         return []
-    host, port = plan.host, plan.port.number
+    host, port = plan.host, plan.request_port.number
     if plan.interceptor:
         host, port = plan.interceptor.host, plan.interceptor.port
     metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}

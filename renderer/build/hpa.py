@@ -1,10 +1,10 @@
-"""HorizontalPodAutoscaler: scales the LeaderWorkerSet's groups through its scale subresource."""
+"""HorizontalPodAutoscaler: scales the workload through its scale subresource."""
 
 from __future__ import annotations
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan, name_origins
+from renderer.plan import Manifest, Plan, name_origins, scale_target
 
 
 def hpa(plan: Plan) -> list[Manifest]:
@@ -15,7 +15,7 @@ def hpa(plan: Plan) -> list[Manifest]:
     labels = {**plan.labels, wellknown.COMPONENT: "autoscaler"}
     low, high, metrics, behavior = scaler.min_replicas, scaler.max_replicas, scaler.metrics, scaler.behavior
     spec: dict[str, object] = {
-        "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
+        "scaleTargetRef": scale_target(plan),
         "minReplicas": low,
         "maxReplicas": high,
         "metrics": list(metrics),

@@ -1,26 +1,38 @@
-"""LeaderWorkerSet: the workload, with its pod templates."""
+"""LeaderWorkerSet or Deployment: the workload, with its pod templates."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Container, Manifest, Plan, Pod, Rollout
+from renderer.plan import Container, Manifest, Plan, Pod, Rollout, leader_selector
 from renderer.yamlio import SharedMap
 
+_SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
+    ("rollout",): ("spec", "rolloutStrategy", "rollingUpdateConfiguration"),
+    ("volumeClaimTemplates",): ("spec", "leaderWorkerTemplate", "volumeClaimTemplates"),
+}
+_DEPLOYED: Path = ("spec", "template")
 _NETWORK = SharedMap({"subdomainPolicy": "Shared"})
 
 
 def lws(plan: Plan) -> list[Manifest]:
-    """One, always. networkConfig and rolloutStrategy are written in full: then LWS's webhook changes nothing
-    (docs/design/drift.md#leaderworkersets-webhook).
+    """One, unless a Deployment runs the pods. networkConfig and rolloutStrategy are in full: then LWS's webhook
+    changes nothing (docs/design/drift.md#leaderworkersets-webhook).
     """
-    metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
+    if plan.kind != wellknown.LEADER_WORKER_SET:
+        return []
+    labels = {**plan.labels, **plan.workload_labels} if plan.workload_labels else plan.labels
+    metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": labels}
     if plan.annotations:
         metadata["annotations"] = plan.annotations
     template: dict[str, object] = {"size": plan.size, "restartPolicy": plan.restart_policy}
     if plan.sub_groups:
         template["subGroupPolicy"] = plan.sub_groups
+    if plan.template_fields:
+        template |= plan.template_fields
     if plan.leader:
         template["leaderTemplate"] = _pod(plan.leader)
     template["workerTemplate"] = _pod(plan.worker)
@@ -30,9 +42,33 @@ def lws(plan: Plan) -> list[Manifest]:
     spec["startupPolicy"] = plan.startup_policy
     spec["rolloutStrategy"] = _rollout(plan.rollout)
     spec["networkConfig"] = _NETWORK
+    if plan.set_fields:
+        spec |= plan.set_fields
     spec["leaderWorkerTemplate"] = template
     body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
     return [Manifest(body, lambda: _origins(plan))]
+
+
+def deployment(plan: Plan) -> list[Manifest]:
+    """One instead of a LeaderWorkerSet, with the same pods and the same rollout: one pod at a time, and none more."""
+    if plan.kind != wellknown.DEPLOYMENT:
+        return []
+    metadata: dict[str, object] = {
+        "name": plan.name,
+        "namespace": plan.namespace,
+        "labels": {**plan.labels, **plan.workload_labels},
+    }
+    if plan.annotations:
+        metadata["annotations"] = plan.annotations
+    spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
+    if plan.progress_deadline is not None:
+        spec["progressDeadlineSeconds"] = plan.progress_deadline
+    spec["selector"] = {"matchLabels": leader_selector(plan)}
+    rollout = {"maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge}
+    spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": rollout}
+    spec["template"] = _pod(plan.worker)
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+    return [Manifest(body, lambda: _deployment_origins(plan))]
 
 
 @lru_cache(maxsize=256)
@@ -123,7 +159,36 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         field_origins["spec", "rolloutStrategy", "rollingUpdateConfiguration"] = plan_origins["rollout",]
     if origin := plan_origins.get(("claim_templates",)):
         field_origins[*root, "volumeClaimTemplates"] = origin
+    for path, origin in plan_origins.items():
+        if path[:1] == ("workload",) and path != ("workload", "kind"):
+            field_origins[_SETTINGS.get(path[1:], ("metadata", *path[1:]))] = origin
+        elif path[:1] == ("set_fields",):
+            field_origins["spec", *path[1:]] = origin
     pod: Path = (*root, "workerTemplate")
     return field_origins | {
         (*pod, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("template",)
     }
+
+
+def _deployment_origins(plan: Plan) -> dict[Path, Origin]:
+    """The origins by field of a Deployment."""
+    plan_origins = plan.origins()
+    field_origins: dict[Path, Origin] = {
+        (): plan_origins[()],
+        ("metadata", "name"): plan_origins["name",],
+        ("metadata", "namespace"): plan_origins["namespace",],
+        ("spec", "replicas"): plan_origins["replicas",],
+        ("kind",): plan_origins["workload", "kind"],
+    }
+    if origin := plan_origins.get(("leader",)) or plan_origins.get(("worker",)):
+        field_origins[_DEPLOYED] = origin
+    if origin := plan_origins.get(("rollout",)):
+        field_origins["spec", "strategy", "rollingUpdate"] = origin
+    for path, origin in plan_origins.items():
+        if path == ("workload", "rollout"):
+            field_origins["spec", "strategy", "rollingUpdate"] = origin
+        elif path[:1] == ("workload",) and len(path) > 2:
+            field_origins["metadata", *path[1:]] = origin
+        elif path[:1] == ("template",):
+            field_origins[*_DEPLOYED, *path[1:]] = origin
+    return field_origins

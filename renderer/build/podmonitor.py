@@ -1,4 +1,4 @@
-"""PodMonitor: one for each namespace, over the leaders of all models whose engines serve metrics."""
+"""PodMonitor: for each namespace, over the leaders of all models whose engines serve metrics."""
 
 from __future__ import annotations
 
@@ -19,24 +19,29 @@ _RELABELINGS = (
 
 
 def pod_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
-    """One where a pod of the namespace has metrics. It does not depend on the models: the path of the metrics is an
-    annotation of the pod, and pods without it are not scraped.
+    """One where LeaderWorkerSets of the namespace have metrics, and one where Deployments have some. They do not depend
+    on the models: the path of the metrics is an annotation of the pod, and pods without it are not scraped.
     """
-    monitor = shared_plan.monitor
-    if not monitor:
-        return
+    for monitor in (shared_plan.monitor, shared_plan.deployment_monitor):
+        if monitor:
+            yield _pod_monitor(shared_plan.namespace, monitor)
+
+
+def _pod_monitor(namespace: str, monitor: MonitorPlan) -> Manifest:
+    models = {"key": wellknown.MODEL_NAME, "operator": "Exists"}
+    selector: dict[str, object] = {"matchExpressions": [{"key": wellknown.WORKLOAD, "operator": "Exists"}, models]}
+    if monitor.kind == wellknown.LEADER_WORKER_SET:
+        leaders = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
+        selector = {"matchLabels": leaders, "matchExpressions": [models]}
     spec = {
-        "selector": {
-            "matchLabels": {"leaderworkerset.sigs.k8s.io/worker-index": "0"},
-            "matchExpressions": [{"key": wellknown.MODEL_NAME, "operator": "Exists"}],
-        },
+        "selector": selector,
         "podMetricsEndpoints": [{"port": "http", "interval": monitor.interval, "relabelings": list(_RELABELINGS)}],
     }
-    yield Manifest(
+    return Manifest(
         {
             "apiVersion": "monitoring.coreos.com/v1",
             "kind": "PodMonitor",
-            "metadata": {"name": monitor.name, "namespace": shared_plan.namespace, "labels": monitor.labels},
+            "metadata": {"name": monitor.name, "namespace": namespace, "labels": monitor.labels},
             "spec": spec,
         },
         lambda: _origins(monitor),

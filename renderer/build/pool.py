@@ -45,7 +45,7 @@ def inference_pool(plan: Plan) -> list[Manifest]:
     }
     spec = {
         "selector": {"matchLabels": leader_selector(plan)},
-        "targetPorts": [{"number": plan.port.number}],
+        "targetPorts": [{"number": plan.request_port.number}],
         "endpointPickerRef": picker,
     }
     metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan, Scaler, name_origins
+from renderer.plan import Manifest, Plan, Scaler, name_origins, scale_target
 
 _POLLING, _COOLDOWN = 15, 300  # seconds between two looks, and from the last request to none running
 _FAILURES = 3  # looks without an answer until the fallback acts
@@ -33,7 +33,7 @@ def _spec(plan: Plan, scaler: Scaler) -> dict[str, object]:
     if scaler.behavior:
         hpa["behavior"] = scaler.behavior
     spec: dict[str, object] = {
-        "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": plan.name},
+        "scaleTargetRef": scale_target(plan),
         "pollingInterval": _POLLING,
     }
     if not scaler.min_replicas:

@@ -1,20 +1,21 @@
-"""Services over the leaders of a workload: `<name>-lb`, and headless `<name>-leaders`."""
+"""Services over the leaders of a workload: `<name>-lb`, headless `<name>-leaders`, and one that an app asks for."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from renderer import wellknown
-from renderer.plan import Body, Manifest, Plan, Port, leader_selector, name_origins
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Body, ClientService, Manifest, Plan, Port, app_selector, leader_selector, name_origins
 from renderer.yamlio import SharedMap
 
 
 def lb_service(plan: Plan) -> list[Manifest]:
-    """One, always; LeaderWorkerSet creates a Service called `<name>` itself.
+    """One, always; a LeaderWorkerSet has a Service called `<name>` by itself.
 
     Name and number of the port are the runner's (docs/deviations.md#bugs-of-the-operator, 32).
     """
-    return [_service(plan, plan.name + wellknown.LB_SERVICE, {})]
+    return [_service(plan, plan.name + wellknown.LB_SERVICE, plan.port, {})]
 
 
 def leaders_service(plan: Plan) -> list[Manifest]:
@@ -23,16 +24,54 @@ def leaders_service(plan: Plan) -> list[Manifest]:
     """
     if not plan.host or plan.interceptor:
         return []
-    return [_service(plan, plan.name + wellknown.LEADERS_SERVICE, {"clusterIP": "None"})]
+    return [_service(plan, plan.name + wellknown.LEADERS_SERVICE, plan.request_port, {"clusterIP": "None"})]
 
 
-def _service(plan: Plan, name: str, spec: Body) -> Manifest:
+def client_service(plan: Plan) -> list[Manifest]:
+    """One where the app asks for it. In an app of several workloads it leads to all of them."""
+    service = plan.service
+    if not service:
+        return []
+    metadata: dict[str, object] = {
+        "name": service.name,
+        "namespace": plan.namespace,
+        "labels": {**plan.labels, **service.labels},
+    }
+    if service.annotations:
+        metadata["annotations"] = service.annotations
+    port = plan.request_port
+    ports = [{"name": port.name, "port": service.port or port.number, "targetPort": port.number, "protocol": "TCP"}]
+    spec: dict[str, object] = {} if service.type == "ClusterIP" else {"type": service.type}
+    spec |= {"selector": leader_selector(plan) if plan.name == plan.app else app_selector(plan), "ports": ports}
+    return [
+        Manifest(
+            {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec},
+            lambda: _client_service_origins(plan, service),
+        )
+    ]
+
+
+def _client_service_origins(plan: Plan, service: ClientService) -> dict[Path, Origin]:
+    origins = plan.origins()
+    origin = origins["service",]
+    return {
+        **name_origins(plan),
+        **{("metadata", "labels", key): origin.at("labels", key) for key in service.labels},
+        ("metadata", "name"): origin.at("name"),
+        ("metadata", "annotations"): origin.at("annotations"),
+        ("spec", "type"): origin.at("type"),
+        ("spec", "ports", 0, "port"): origin.at("port"),
+        ("spec", "ports", 0, "targetPort"): origins["answering_port",],
+    }
+
+
+def _service(plan: Plan, name: str, port: Port, spec: Body) -> Manifest:
     """A Service over the leaders of a workload."""
     body = {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": name, "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {**spec, "selector": leader_selector(plan), "ports": _ports(plan.port)},
+        "spec": {**spec, "selector": leader_selector(plan), "ports": _ports(port)},
     }
     return Manifest(body, lambda: name_origins(plan))
 

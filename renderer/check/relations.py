@@ -85,7 +85,8 @@ def _leader_ports(body: Body) -> set[object]:
     template = as_map(groups.get("leaderTemplate") or groups["workerTemplate"])
     return {
         port[field]
-        for container in as_maps(as_map(template["spec"])["containers"])
+        for group in ("containers", "initContainers")  # a sidecar may be an init container
+        for container in as_maps(as_map(template["spec"]).get(group))
         for port in as_maps(container.get("ports"))
         for field in ("containerPort", "name")
         if field in port

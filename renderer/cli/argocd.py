@@ -82,7 +82,7 @@ def _sync_flags(command: Callable[..., object]) -> Callable[..., object]:
             "handed",
             multiple=True,
             metavar="NAMESPACE/NAME",
-            help="Leave this LeaderWorkerSet's replicas alone while an autoscaler takes over. May be given again.",
+            help="Leave this workload's replicas alone while an autoscaler takes over. May be given again.",
         ),
     )
     for option in reversed(options):
@@ -183,7 +183,13 @@ def _validate_destination(flags: dict[str, object]) -> None:
 
 
 def _sync_arguments(flags: dict[str, Any]) -> tuple[list[EnvironmentSource], SyncOptions]:
-    from renderer.integrations.gitops import default_revision, environment_sources, rendered_tree, validate_name
+    from renderer.integrations.gitops import (
+        default_revision,
+        deployments,
+        environment_sources,
+        rendered_tree,
+        validate_name,
+    )
     from renderer.integrations.gitops.applications import SyncOptions
     from renderer.integrations.gitops.source_flags import check_workloads, parse_workload
 
@@ -199,4 +205,6 @@ def _sync_arguments(flags: dict[str, Any]) -> tuple[list[EnvironmentSource], Syn
         rendered_tree(), flags["name"], flags["repo_url"], flags["folder"], flags["wanted"], options
     )
     check_workloads(workloads, [source.environment for source in sources])
-    return sources, SyncOptions(flags["project"], flags["namespace"], flags.get("create_namespaces", False), workloads)
+    kinds = deployments([source.environment for source in sources]) if workloads else frozenset()
+    create = flags.get("create_namespaces", False)
+    return sources, SyncOptions(flags["project"], flags["namespace"], create, workloads, kinds)

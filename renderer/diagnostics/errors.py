@@ -305,6 +305,25 @@ ERRORS: dict[str, Wording] = {
     "E305": Wording("'{value}' is no quantity", "write it as 500m, 2, 16Gi"),
     "E306": Wording("'{value}' does not fit", "write {means}"),
     "E307": Wording("{what}"),
+    # 33x: workloads
+    "E330": Wording(
+        "LeaderWorkerSet makes a headless Service called '{name}' itself",
+        "write workload.kind: Deployment where replicas are one pod each, or take another name",
+    ),
+    "E332": Wording(
+        "no container of the pod listens on {port}, only {ports}",
+        "write the port into ports of the container that answers",
+    ),
+    "E333": Wording(
+        "priorityClass is Kueue's, and without a queue Kueue leaves the workload alone",
+        "write queue too, or priorityClassName into podTemplate.spec for the scheduler's own priority",
+    ),
+    "E334": Wording("a replica of {size} pods, and those of a Deployment are one pod each", "leave kind out"),
+    "E335": Wording("a Deployment has no {field}", "leave it out, or leave kind out"),
+    "E336": Wording(
+        "Kueue knows replicas by their numbers, and with groupIdentity Hash they have none",
+        "leave groupIdentity out, or the queue",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

@@ -310,6 +310,23 @@ WARNINGS: dict[str, Wording] = {
         "{owner} has the public name '{model}' on the Gateway {gateway} too, so one of the two routes gets no request",
         "{hint}",
     ),
+    "W330": Wording(
+        "a Service of type {type} leads past the gateway, so spec.gateway.allow does not count for its clients",
+        "leave type out, and let clients outside the cluster come through the Gateway",
+    ),
+    "W331": Wording(
+        "the container '{name}' ends at once when its pod ends, and loses the requests that the engine still answers",
+        "write it into initContainers of the podTemplate with restartPolicy: Always, then it ends after the engine; or "
+        "give it a preStop hook",
+    ),
+    "W334": Wording(
+        "maxSurge {surge} in a queue: a rollout waits until the quota has room for more replicas than there are",
+        "write rollout.maxSurge: 0",
+    ),
+    "W332": Wording(
+        "the picker of the pool reads the engine's metrics at this port too",
+        "see to it that the container passes {path} on to the engine",
+    ),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),

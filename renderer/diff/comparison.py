@@ -22,6 +22,7 @@ from renderer.diff.objects import (
     ObjectItem,
     ObjectKey,
     changed_files,
+    is_workload,
     items,
     unchanged_objects,
 )
@@ -30,6 +31,7 @@ from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, traffic_changes
 from renderer.output.manifest_files import OutputFile
 from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
+from renderer.wellknown import DEPLOYMENT
 
 Scalers: TypeAlias = Mapping[tuple[str, str], Body]
 
@@ -89,14 +91,19 @@ def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFi
     one of the unchanged files `unchanged`.
     """
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
-    workloads = {(key.namespace, key.name) for side in (old, new) for key in side if key.kind == WORKLOAD}
+    workloads = {(key.namespace, key.name) for side in (old, new) for key, item in side.items() if _runs(item)}
     scaled = {*autoscalers(old), *autoscalers(new)}
-    for kind, names in (*((kind, workloads - scaled) for kind in SCALERS), (WORKLOAD, scaled - workloads)):
+    unscaled = [(kind, workloads - scaled) for kind in SCALERS]
+    for kind, names in (*unscaled, (WORKLOAD, scaled - workloads), (DEPLOYMENT, scaled - workloads)):
         for key, item in (
             unchanged_objects(unchanged, folders, kind, {name for _, name in names}).items() if names else ()
         ):
-            if key not in old and key not in new:
+            if key not in old and key not in new and (kind in SCALERS or _runs(item)):
                 old[key] = new[key] = item
+
+
+def _runs(item: ObjectItem) -> bool:
+    return is_workload(item.key, item.body)
 
 
 def _object_changes(old: Items, new: Items, show: bool) -> Iterator[ObjectChange]:
@@ -141,7 +148,7 @@ def _unhidden_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
     """Both bodies of an object, with their secrets."""
     was = change.before.key if change.before and change.before.key != change.key else None
     bodies = [old[change.before.key].body if change.before else {}, new[change.key].body if change.after else {}]
-    changes = tuple(diff_values(bodies[0], bodies[1])) if change.key.kind == WORKLOAD and all(bodies) else ()
+    changes = tuple(diff_values(bodies[0], bodies[1])) if all(bodies) and is_workload(change.key, bodies[1]) else ()
     return ObjectPair(change.key, was, bodies[0], bodies[1], changes)
 
 
@@ -149,7 +156,7 @@ def _model_changes(
     pairs: Sequence[ObjectChange], before: Scalers, after: Scalers, count: Callable[[str], bool]
 ) -> Iterator[ModelChange]:
     for pair in pairs:
-        if pair.key.kind != WORKLOAD:
+        if not any(_runs(item) for item in (pair.before, pair.after) if item):
             continue
         old: ModelSummary | None = summarize_model(pair.before, before, count) if pair.before else None
         new: ModelSummary | None = summarize_model(pair.after, after, count) if pair.after else None

@@ -1,4 +1,4 @@
-"""The model that a LeaderWorkerSet runs, read from the object, and the differences between two of them."""
+"""The model that a workload runs, read from the object, and the differences between two of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 from renderer import wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import HPA, SCALERS, WORKLOAD, Body, Items, ObjectItem, ObjectKey
+from renderer.diff.objects import HPA, SCALERS, WORKLOAD, Body, Items, ObjectItem, ObjectKey, pod_template
 from renderer.diff.options import OptionChange, compare_options
 from renderer.json_values import map_at, maps_at, value_at
 
@@ -22,6 +22,7 @@ _ANNOTATIONS = {
 }
 _MODEL = wellknown.MODEL_NAME
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
+_KINDS = (WORKLOAD, wellknown.DEPLOYMENT)
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
@@ -103,10 +104,10 @@ class ModelChange(Struct, frozen=True):
 def summarize_model(
     item: ObjectItem, autoscalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]
 ) -> ModelSummary:
-    """The model of a LeaderWorkerSet. `autoscalers`: by namespace and name of their target."""
+    """The model of a workload. `autoscalers`: by namespace and name of their target."""
     body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
     annotations = map_at(body, "metadata", "annotations")
-    worker = map_at(template, "workerTemplate")
+    worker = pod_template(body)
     leader = map_at(template, "leaderTemplate") or worker
     size = _number(template.get("size"), 1)
     spec_replicas = value_at(body, "spec", "replicas")
@@ -313,5 +314,5 @@ def autoscalers(objects: Items) -> Mapping[tuple[str, str], Body]:
     return {
         (key.namespace, str(value_at(item.body, "spec", "scaleTargetRef", "name"))): item.body
         for key, item in objects.items()
-        if key.kind in SCALERS and value_at(item.body, "spec", "scaleTargetRef", "kind") == WORKLOAD
+        if key.kind in SCALERS and value_at(item.body, "spec", "scaleTargetRef", "kind") in _KINDS
     }

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import yamlio
+from renderer import wellknown, yamlio
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
@@ -34,6 +34,20 @@ class ObjectKey(Struct, frozen=True, order=True):
     def place(self) -> str:
         """namespace/name, or the name alone."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+def is_workload(key: ObjectKey, body: Body) -> bool:
+    """Whether the object runs the pods of an app: a LeaderWorkerSet, or a Deployment that we rendered for one."""
+    if key.kind == WORKLOAD:
+        return True
+    labels = map_at(body, "metadata", "labels") if key.kind == wellknown.DEPLOYMENT else {}
+    own = wellknown.own_labels("", "inference-server")
+    return bool(labels) and all(labels.get(name) == value for name, value in own.items())
+
+
+def pod_template(body: Body) -> Body:
+    """The template of a workload's pods; that of the workers of a LeaderWorkerSet."""
+    return map_at(body, "spec", "leaderWorkerTemplate", "workerTemplate") or map_at(body, "spec", "template")
 
 
 class ObjectItem(Struct, frozen=True):

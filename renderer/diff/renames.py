@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from renderer import wellknown
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, is_workload, pod_template
 from renderer.json_values import value_at
 
-_LABELS = ("spec", "leaderWorkerTemplate", "workerTemplate", "metadata", "labels")
+_LABELS = ("metadata", "labels")
 _APP = wellknown.NAME
 _ALIKE = 0.85  # least share of common fields, names not counted
 _ALIKE_OF_ANOTHER_MODEL = 0.95
@@ -22,21 +22,24 @@ _FIELDS = 1_000_000  # of all objects in these pairs
 
 def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
     """By new key, the old key of renamed objects: similar workloads, their objects, then objects without a workload."""
-    old_keys = _pairs(
-        {key: item.body for key, item in removed.items() if key.kind == WORKLOAD},
-        {key: item.body for key, item in added.items() if key.kind == WORKLOAD},
+    old_workloads, new_workloads = (
+        {key: item.body for key, item in side.items() if is_workload(key, item.body)} for side in (removed, added)
     )
+    old_keys = _of_another_kind(old_workloads, new_workloads)
+    for key, was in old_keys.items():
+        del new_workloads[key], old_workloads[was]
+    old_keys |= _pairs(old_workloads, new_workloads)
     owners = {(was.namespace, was.name): key for key, was in old_keys.items()}
-    taken = {(key.namespace, key.name) for key in added if key.kind == WORKLOAD} | set(owners)
+    taken = {(key.namespace, key.name) for key in new_workloads} | set(owners)
     for key, item in removed.items():
         label = value_at(item.body, "metadata", "labels", _APP)
         owner = owners.get((key.namespace, str(label)))
-        if owner and key.kind != WORKLOAD:
+        if owner and key not in old_keys.values() and not is_workload(key, item.body):
             name = _replace_name(str(label), owner.name, key.name)
             new_key = replace(key, namespace=owner.namespace, name=name)
             if new_key in added:
                 old_keys[new_key] = key
-    taken |= {(key.namespace, key.name) for key in removed if key.kind == WORKLOAD}
+    taken |= {(key.namespace, key.name) for key in old_workloads}
     for kind in sorted({key.kind for key in removed} - {WORKLOAD, "File"}):
         sides = [
             {
@@ -51,6 +54,12 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
         ]
         old_keys |= _pairs(sides[0], sides[1])
     return old_keys
+
+
+def _of_another_kind(removed: Mapping[ObjectKey, Body], added: Mapping[ObjectKey, Body]) -> dict[ObjectKey, ObjectKey]:
+    """By new key, the old key of workloads whose kind changed and whose name stays."""
+    by_place = {(key.namespace, key.name): key for key in removed}
+    return {key: by_place[key.namespace, key.name] for key in added if (key.namespace, key.name) in by_place}
 
 
 def _replace_name(old: str, new: str, text: str) -> str:
@@ -95,7 +104,7 @@ def _pairs_sharing(
 def _similarity(was: ObjectKey, old: Body, key: ObjectKey, body: Body) -> tuple[float, float]:
     """The share of fields that two objects have in common (0 to 1), and the least share that a rename needs."""
     swaps = [(was.name, key.name), (was.namespace, key.namespace)]
-    models = value_at(old, *_LABELS, wellknown.MODEL_NAME), value_at(body, *_LABELS, wellknown.MODEL_NAME)
+    models = (*(value_at(pod_template(side), *_LABELS, wellknown.MODEL_NAME) for side in (old, body)),)
     if models[0] != models[1] and all(isinstance(model, str) for model in models):
         swaps.append((str(models[0]), str(models[1])))
     new_leaves = set(_leaves(body, []))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from renderer import quantity, wellknown
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
-from renderer.diff.objects import HPA, SCALED_OBJECT, WORKLOAD, Body, Items, ObjectKey
+from renderer.diff.objects import HPA, SCALED_OBJECT, Body, Items, ObjectKey, is_workload
 from renderer.diff.traffic import RIGHTS, ROUTE, PublicName, public_names
 from renderer.json_values import list_at, map_at, maps_at, value_at
 from renderer.secret_detection import find_secrets, find_url_secrets, hide_in_text, hide_secrets, is_literal_secret
@@ -21,12 +21,14 @@ KINDS = {
     "model-deleted": "model deleted",
     "no-backend": "a route loses its last backend",
     "immutable": "immutable field",
+    "queue": "Kueue refuses it",
     "rights": "opens access",
     "plaintext-secret": "plaintext secret",
     "hand-over": "scales to 1 (hand-over to an autoscaler)",
     "autoscaler": "another autoscaler takes over",
     "scale-to-zero": "scales to zero",
     "scale-to-one": "scales to 1",
+    "replaced": "replaced",
     "renamed": "renamed",
     "listener": "Gateway listener",
     "host-path": "hostPath",
@@ -43,7 +45,8 @@ STANDING = (
 )  # risks of the new state itself, not of the transition to it
 NAME = "\0"  # no YAML holds it
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
-_RESTARTS = (_TEMPLATE, ("spec", "networkConfig"))
+_DEPLOYED: Path = ("spec", "template")
+_RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 _SIZES = {"limits", "requests", "sizeLimit"}
@@ -52,6 +55,16 @@ _TAKEOVERS = {
     HPA: "ScaledObject → HorizontalPodAutoscaler: two scale until the ScaledObject and its HPA are deleted",
 }
 _CLAIM, _CACHE, _CACHE_VOLUME = "PersistentVolumeClaim", "model-cache", "model-claim"
+_IMMUTABLE: Mapping[tuple[str, ...], str] = {  # of a LeaderWorkerSet
+    ("groupIdentity",): "the API server refuses it",
+    (
+        "leaderWorkerTemplate",
+        "volumeClaimTemplates",
+    ): "the StatefulSets of its pods refuse it, so the rollout stands still",
+}
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_ADMITTED = {"resources", "ports", "nodeSelector", "affinity", "tolerations"}
+_OPEN_SERVICES = ("LoadBalancer", "NodePort")
 _AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
 
 
@@ -94,7 +107,7 @@ def find_risks(pairs: Iterable[ObjectPair], models: Iterable[ModelChange], befor
 
 def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     key = pair.key
-    if key.kind == WORKLOAD and pair.before and pair.after and not pair.was:
+    if is_workload(key, pair.after) and pair.before and pair.after and not pair.was:
         if fields := restarting_fields(pair.changes):
             text = ", ".join(map(_name, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
             if value_at(pair.before, "spec", "replicas") != 0:
@@ -107,10 +120,12 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
                 key,
                 f"subGroupSize {_name(_format_value(old))} → {_name(_format_value(new))}: the API server refuses it",
             )
-        path = (*_TEMPLATE, "volumeClaimTemplates")
-        if value_at(pair.before, *path) != value_at(pair.after, *path):
-            text = "volumeClaimTemplates: Kubernetes changes none; delete the workload and its claims, to have new ones"
-            yield Risk("immutable", key, text)
+        for what in _queue_refusals(pair):
+            yield Risk("queue", key, what)
+        for field, why in _IMMUTABLE.items():
+            was, now = (value_at(body, "spec", *field) for body in (pair.before, pair.after))
+            if not same(was, now):
+                yield Risk("immutable", key, f"{field[-1]}: {why}")
     for kind, what in _new_pod_findings(pair):
         yield Risk(kind, key, what)
     if key.kind == _CLAIM and pair.after:
@@ -126,6 +141,10 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
         allowed_headers = [header for header in list_at(pair.before, *path) if header not in list_at(pair.after, *path)]
         if allowed_headers and key not in removed:
             yield Risk("rights", key, f"clients may send {', '.join(map(_name, allowed_headers))} themselves")
+    elif key.kind == "Service":
+        old, new = (value_at(body, "spec", "type") for body in (pair.before, pair.after))
+        if new in _OPEN_SERVICES and old != new:
+            yield Risk("rights", key, f"of type {_name(new)}: clients outside the cluster get past the gateway")
     elif key.kind == "Gateway":
         for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)
@@ -204,6 +223,19 @@ def _loader_variable(body: Body, name: str) -> str:
     return ""
 
 
+def _queue_refusals(pair: ObjectPair) -> Iterator[str]:
+    """Messages about changes of a running workload that Kueue's webhook refuses."""
+    old, new = (value_at(body, "metadata", "labels", _QUEUE) for body in (pair.before, pair.after))
+    if new is None or value_at(pair.before, "spec", "replicas") == 0:
+        return
+    if old != new:
+        yield f"queue {_name(_format_value(old))} → {_name(new)} while replicas run: delete the workload first"
+        return
+    fields = [change for change in pair.changes if _ADMITTED & set(change.path) and not _is_same_quantity(change)]
+    if names := list(dict.fromkeys(_name(_shorten_path(change.path)) for change in fields)):
+        yield f"{', '.join(names[:4])} of replicas that it has admitted: delete the workload first"
+
+
 def _name(text: object) -> str:
     """A name from the input between NAME marks, its secrets hidden."""
     return f"{NAME}{hide_in_text(str(text)).replace(NAME, '')}{NAME}"
@@ -248,7 +280,7 @@ def _shorten_path(path: Path) -> str:
     """A path of the pod template in short: `args of model-runner`, `size`."""
     rest = (
         [str(part) for part in path[2:] if part not in ("spec", "metadata")]
-        if path[:2] == _TEMPLATE
+        if path[:2] in (_TEMPLATE, _DEPLOYED)
         else list(path[1:])
     )
     role = "leader: " if rest[:1] == ["leaderTemplate"] else ""
@@ -404,7 +436,10 @@ def _model_risks(change: ModelChange) -> Iterator[Risk]:
         return
     if not before or not after:
         return
-    if change.state == "renamed" and change.was:
+    if change.was and change.was.kind != change.key.kind:
+        what = f"the {change.was.kind} is deleted at once with its pods, and the {change.key.kind} has to load first"
+        yield Risk("replaced", change.key, what)
+    elif change.state == "renamed" and change.was:
         what = f"{_name(change.was.place)} is deleted at once, and this one has to load first"
         yield Risk("renamed", change.key, what)
         return

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import quantity
+from renderer import quantity, wellknown
 from renderer.diagnostics import Origin, Path, Source, dotted
 from renderer.explain import rules
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
@@ -24,8 +24,12 @@ from renderer.yamlio import ChangedDocument, Document
 
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"
 _KEDA_HPA: Path = ("spec", "advanced", "horizontalPodAutoscalerConfig")
-_WORKER: Path = ("spec", "leaderWorkerTemplate", "workerTemplate")
-_PODS: tuple[Path, ...] = (_WORKER, (*_WORKER[:-1], "leaderTemplate"))
+_GROUP: Path = ("spec", "leaderWorkerTemplate")
+_PODS: Mapping[str, tuple[Path, ...]] = {  # by kind of workload, its pod templates, that of the workers first
+    wellknown.LEADER_WORKER_SET: ((*_GROUP, "workerTemplate"), (*_GROUP, "leaderTemplate")),
+    wellknown.DEPLOYMENT: (("spec", "template"),),
+}
+_OWN_TEMPLATES = ("leaderTemplate", "workerTemplate")
 _COPIES = ("ConfigMap", "Deployment", "LeaderWorkerSet", "OpenModel", "PodMonitor")  # what they hold was said as it is
 _EXACT = ("modelNameOverride", "weight")  # another name is not made of one
 
@@ -120,7 +124,7 @@ class ReasonFinder:
                 match = _Match(MADE, *located) if located else None
             if match and (match.how != MADE or (path[-2] == "args" and not rest)):
                 return match
-            if rendered.key[0] != "LeaderWorkerSet" or path[-2] not in ("labels", "annotations") or not rest:
+            if not rendered.is_workload or path[-2] not in ("labels", "annotations") or not rest:
                 first = first or match
         if path == ("metadata", "namespace"):
             match = self._follow(self._run.inputs.config.origin("namespace"), (), value)
@@ -142,20 +146,22 @@ class ReasonFinder:
                     yield table[path[:length]], path[length:], path[:length]
 
     def _pod_field_origins(self, rendered: RenderedObject) -> Mapping[Path, Origin]:
-        """What the plan knows of the fields of a LeaderWorkerSet."""
-        if rendered.key[0] != "LeaderWorkerSet":
+        """What the plan knows of the fields of a workload."""
+        if not rendered.is_workload:
             return {}
+        roots = _PODS[rendered.key[0]]
         key = id(rendered.manifest)
         if key not in self._pods:
             field_origins: dict[Path, Origin] = {}
             for key_path, origin in rendered.plan_origins.items():
                 if key_path[:2] == ("explain", "template"):
-                    field_origins |= {(*root, *key_path[2:]): origin for root in _PODS}
-                elif key_path[:2] in (("explain", "leaderTemplate"), ("explain", "workerTemplate")):
-                    field_origins[*_WORKER[:-1], *key_path[1:]] = origin
+                    field_origins |= {(*root, *key_path[2:]): origin for root in roots}
+                elif key_path[:1] == ("explain",) and key_path[1] in _OWN_TEMPLATES:
+                    root = roots[0] if len(roots) == 1 else (*_GROUP, key_path[1])
+                    field_origins.setdefault((*root, *key_path[2:]), origin)  # the leader's comes first
                 elif key_path[:2] == ("explain", "annotations"):
                     field_origins["metadata", *key_path[1:]] = origin
-            for root in _PODS:
+            for root in roots:
                 field_origins |= _loaders(rendered, root)
             self._pods[key] = field_origins
         return self._pods[key]
@@ -182,8 +188,9 @@ class ReasonFinder:
     def _speakers(self, rendered: RenderedObject, path: Path) -> tuple[list[Origin], Path]:
         """All who speak of the field or of one that it is in, the one that wins last; and the steps from there."""
         keys: list[tuple[Path, Path]] = []
-        if rendered.key[0] == "LeaderWorkerSet" and path[: len(_WORKER)] == _WORKER:
-            inside = path[len(_WORKER) :]
+        worker = _PODS[rendered.key[0]][0] if rendered.is_workload else ()
+        if worker and path[: len(worker)] == worker:
+            inside = path[len(worker) :]
             keys = [(inside[:length], inside[length:]) for length in range(len(inside), 0, -1)]
         elif rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
             keys = [(("scale",), path[1:])]

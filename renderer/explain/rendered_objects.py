@@ -37,6 +37,11 @@ class RenderedObject(Struct, frozen=True):
         metadata = self.body["metadata"]
         return self.body["kind"], metadata.get("namespace", ""), metadata["name"]
 
+    @property
+    def is_workload(self) -> bool:
+        """Whether it runs the pods of its app."""
+        return isinstance(self.plan, Plan) and (self.key[0], self.key[2]) == (self.plan.kind, self.plan.name)
+
     def __str__(self) -> str:
         return "/".join(filter(None, self.key))
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.diagnostics import Path
+from renderer.json_values import text_at
 
 
 class FieldRule(Struct, frozen=True):
@@ -106,7 +108,9 @@ _POD: tuple[Row, ...] = (
     ("spec containers * securityContext", _HARD),
 )
 
+_APP_DEPLOYMENT = "Deployment of an app"  # a table; a picker's Deployment has another
 _SELECTS: tuple[Row, ...] = (
+    ("renderer.llmaz.io/workload", "the pods of the app's Deployment", (_NAME, ("name",))),
     ("leaderworkerset.sigs.k8s.io/name", "the pods of the app's LeaderWorkerSet", (_NAME, ("name",))),
     ("leaderworkerset.sigs.k8s.io/worker-index", _LEADERS),
 )
@@ -132,10 +136,12 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec clusterIP", "headless: the gateway sees every leader"),
         *((f"spec selector {steps}", *rest) for steps, *rest in _SELECTS),
         ("spec ports", "the port that the runner listens on"),
+        ("spec ports * targetPort", "the port that the runner listens on", (("answering_port",),)),
+        ("spec ports * port", "the port that the runner listens on", (("answering_port",),)),
     ),
     "HorizontalPodAutoscaler": (
-        ("spec scaleTargetRef", "it scales the app's LeaderWorkerSet"),
-        ("spec scaleTargetRef name", "it scales the app's LeaderWorkerSet", (_NAME,)),
+        ("spec scaleTargetRef", "it scales the app's workload"),
+        ("spec scaleTargetRef name", "it scales the app's workload", (_NAME,)),
         ("spec minReplicas", "1 where elasticConfig says no other"),
         ("spec metrics", "CPU, where nobody says what to scale on"),
         ("spec behavior", "fits the time that a start takes"),
@@ -251,6 +257,18 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec", "fills the model's cache once"),
     ),
     "Deployment": (("spec", _PICKER), ("spec selector", _PICKER)),
+    _APP_DEPLOYMENT: (
+        ("metadata name", "named like its app; a variant's flavor behind it", (("name",),)),
+        ("metadata annotations renderer.llmaz.io/backend", "the CRD's default backend"),
+        ("metadata annotations renderer.llmaz.io/engine-version", "what the image's tag says of the engine"),
+        ("metadata annotations renderer.llmaz.io/model-revision", "the hub's default branch"),
+        ("metadata annotations renderer.llmaz.io/served-model-name", "what clients call the model"),
+        ("spec replicas", "1 where nobody says another"),
+        ("spec progressDeadlineSeconds", "what a start may take, and five minutes"),
+        ("spec selector", "the pods of this Deployment alone"),
+        ("spec strategy", "one pod after the other, no pod more"),
+        ("spec template metadata labels renderer.llmaz.io/workload", "the pods of this Deployment alone", (("name",),)),
+    ),
     "ServiceAccount": (("metadata", _PICKER),),
     "Role": (("rules", "reads pods, its pool, what steers it"),),
     "RoleBinding": (("roleRef", _PICKER), ("subjects", _PICKER)),
@@ -315,16 +333,19 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     ),
 }
 _PODS: Mapping[str, tuple[Path, ...]] = {
+    _APP_DEPLOYMENT: (("spec", "template"),),
     "LeaderWorkerSet": (
         ("spec", "leaderWorkerTemplate", "leaderTemplate"),
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
-    )
+    ),
 }
 
 
 def rule(kind: str, path: Path, body: Mapping[str, object]) -> FieldRule | None:
     """The most specific rule of a field; None without one."""
     best: tuple[int, FieldRule] | None = None
+    if kind == "Deployment" and text_at(body, "metadata", "labels", wellknown.COMPONENT) == "inference-server":
+        kind = _APP_DEPLOYMENT
     for table, root in (("*", ()), (kind, ()), *(("Pod", root) for root in _PODS.get(kind, ()))):
         if path[: len(root)] != root:
             continue

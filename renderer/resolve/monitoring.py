@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -18,8 +18,9 @@ from renderer.wellknown import METRICS_PATH
 KIND = "PodMonitor"
 PICKER_KIND = "ServiceMonitor"
 _PICKERS = "llmaz-pickers"
-_NAME = "llmaz-engines"
-_LABELS = wellknown.own_labels(_NAME, "monitoring")
+NAME = "llmaz-engines"
+DEPLOYMENTS = "llmaz-engines-deployments"
+_LABELS = wellknown.own_labels(NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
@@ -40,7 +41,7 @@ def with_metrics_path(pod: Pod, engine: Engine) -> Pod:
 
 def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
     """The PodMonitor of the namespace, where this pod has metrics."""
-    return (SharedNeed(KIND, namespace, _NAME),) if METRICS_PATH in pod.annotations else ()
+    return (SharedNeed(KIND, namespace, NAME),) if METRICS_PATH in pod.annotations else ()
 
 
 def validate_metrics(
@@ -83,15 +84,25 @@ def picker_monitor_needs(namespace: str) -> tuple[SharedNeed, ...]:
 
 def picker_monitor_plan(inputs: Inputs) -> MonitorPlan:
     """The ServiceMonitor of pickers, the same in every namespace."""
-    return monitor_plan(inputs, _PICKERS, wellknown.own_labels(_PICKERS, "monitoring"))
+    return _monitor_plan(inputs, _PICKERS, wellknown.own_labels(_PICKERS, "monitoring"))
 
 
-def monitor_plan(inputs: Inputs, name: str = _NAME, labels: Body = _LABELS) -> MonitorPlan:
-    """The PodMonitor, the same in every namespace."""
+def for_deployment(needs: tuple[SharedNeed, ...]) -> tuple[SharedNeed, ...]:
+    """The needs of a workload whose pods a Deployment runs: its PodMonitor selects them by another label."""
+    return tuple(SharedNeed(KIND, need.namespace, DEPLOYMENTS) if need.kind == KIND else need for need in needs)
+
+
+def monitor_plan(inputs: Inputs, needs: Iterable[SharedNeed], name: str = NAME) -> MonitorPlan | None:
+    """The PodMonitor of this name, the same in every namespace; None where none of the needs of a namespace is it."""
+    return _monitor_plan(inputs, name, _LABELS) if any(need.name == name for need in needs) else None
+
+
+def _monitor_plan(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
     config = inputs.config
     origin = config.origin(*_SOURCE)
     return MonitorPlan(
         name=name,
+        kind=wellknown.DEPLOYMENT if name == DEPLOYMENTS else wellknown.LEADER_WORKER_SET,
         labels={**labels, **config.get(*_SETTINGS, "labels", default={})},
         interval=config.get(*_SETTINGS, "interval", default="15s"),
         origins=lambda: {

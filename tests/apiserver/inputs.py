@@ -572,6 +572,38 @@ def models(draw: st.DrawFn, engine: Engine) -> list[Node]:
     return made
 
 
+service_of_clients = record(  # its name gets the number of the input
+    {"name": one_of("api", "a-b")},
+    port=st.integers(1, 65535),
+    type=one_of("ClusterIP", "NodePort", "LoadBalancer"),
+    labels=labels,
+    annotations=notes,
+)
+CLAIMS = [
+    {"metadata": {"name": "own-scratch", "labels": {"a": "b"}}, "spec": CLAIM},
+    {"metadata": {"name": "own-cache"}, "spec": {**CLAIM, "storageClassName": "fast", "volumeMode": "Filesystem"}},
+]
+queue = one_of({}, {"queue": "gpus"}, {"queue": "gpus", "priorityClass": "high"})
+topology = one_of("kubernetes.io/hostname", "rack")
+bounds = record({"maxUnavailable": one_of(1, 2, "50%"), "maxSurge": one_of(0, 1, "25%")})
+set_settings = st.builds(
+    lambda own, queued: {**own, **queued},
+    record(
+        labels=labels,
+        annotations=notes,
+        exclusiveTopology=topology,
+        volumeClaimTemplates=one_of(CLAIMS, CLAIMS[:1]),
+        rollout=st.builds(lambda most, more: {**most, **more}, bounds, record(partition=one_of(0, 1))),
+    ),
+    queue,
+)
+deployment_settings = st.builds(
+    lambda own, queued: {"kind": "Deployment", **own, **queued},
+    record(labels=labels, annotations=notes, rollout=bounds),
+    queue,
+)
+
+
 @st.composite
 def playground(draw: st.DrawFn) -> Input:
     """A Playground on a preset, or on a runtime of its own."""
@@ -596,6 +628,8 @@ def playground(draw: st.DrawFn) -> Input:
             flavorPolicy=one_of("auto", "first", "inftyai"),
             hardening=one_of("default", "restricted", "off"),
             podTemplate=pod_template,
+            service=service_of_clients,
+            workload=st.one_of(set_settings, deployment_settings),
         )
     )
     spec |= draw(
@@ -621,7 +655,13 @@ def service(draw: st.DrawFn) -> Input:
     if size > 1:
         workload |= {"leaderTemplate": draw(own_pod())} if draw(st.booleans()) else {}
         workload |= draw(record(subGroupPolicy=st.just({"subGroupSize": 2, "subGroupPolicyType": "LeaderWorker"})))
-    workload |= draw(record(restartPolicy=one_of("None", "RecreateGroupOnPodRestart")))
+    workload |= draw(
+        record(
+            restartPolicy=one_of("None", "RecreateGroupOnPodRestart"),
+            volumeClaimTemplates=one_of(CLAIMS, CLAIMS[:1]),
+            persistentVolumeClaimRetentionPolicy=record(whenDeleted=one_of("Delete"), whenScaled=one_of("Retain")),
+        )
+    )
     rollout = st.builds(
         lambda down, more: {
             "type": "RollingUpdate",
@@ -639,6 +679,10 @@ def service(draw: st.DrawFn) -> Input:
             hardening=one_of("default", "restricted", "off"),
             rolloutStrategy=rollout,
             gateway=gated("backend", "backend", "off"),
+            service=service_of_clients,
+            workload=st.builds(lambda own, queued: {**own, **queued}, record(labels=labels, annotations=notes), queue),
+            startupPolicy=one_of("LeaderCreated", "LeaderReady"),
+            networkConfig=record(subdomainPolicy=one_of("Shared", "UniquePerReplica")),
         )
     )
     document = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Service", "metadata": {}, "spec": spec}
@@ -706,6 +750,8 @@ def numbered(made: Input, number: int, *, authenticated: bool, keda: bool = Fals
         spec["elasticConfig"] = for_keda(spec["elasticConfig"])
         if number % 3 == 0 and spec.get("gateway", {}).get("mode") in ("backend", "pool"):
             spec["elasticConfig"] |= {"minReplicas": 0}
+    if "service" in spec:
+        spec["service"] = {**spec["service"], "name": f"{spec['service']['name']}-{number}"}
     if "modelClaim" in spec:
         spec["modelClaim"] = {**spec["modelClaim"], "modelName": renamed[0]}
     else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import astuple, replace
 
-from renderer.build.service import lb_service
+from renderer.build.service import client_service, lb_service
 from renderer.diagnostics import Origin
-from renderer.plan import Plan, Port
+from renderer.plan import ClientService, Plan, Port
 from tests.build.conftest import Input
 
 
@@ -47,3 +47,38 @@ def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source:
     assert made.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
     assert made.origin(("metadata", "namespace")) == Origin(source, ("metadata", "namespace"))
     assert made.origin(("spec", "ports", 0)).source is source
+
+
+def test_the_service_that_clients_know(plan: Plan) -> None:
+    assert client_service(plan) == []
+    asked = ClientService("known", 80, "LoadBalancer", {"team": "a"}, {"example.com/a": "b"})
+    (made,) = client_service(replace(plan, app="chat", service=asked, answering_port=Port("front", 9000)))
+    assert made.body == {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": "known",
+            "namespace": "llm",
+            "labels": {**plan.labels, "team": "a"},
+            "annotations": {"example.com/a": "b"},
+        },
+        "spec": {
+            "type": "LoadBalancer",
+            "selector": lb_service(plan)[0].body["spec"]["selector"],
+            "ports": [{"name": "front", "port": 80, "targetPort": 9000, "protocol": "TCP"}],
+        },
+    }
+
+
+def test_the_service_of_all_variants(plan: Plan) -> None:
+    labels = {"app.kubernetes.io/name": "chat", "app.kubernetes.io/component": "inference-server", "a": "b"}
+    asked = ClientService("chat", 0, "ClusterIP", {}, {})
+    (made,) = client_service(replace(plan, app="chat", name="chat-gpu", labels=labels, service=asked))
+    assert made.body["spec"] == {
+        "selector": {
+            "app.kubernetes.io/name": "chat",
+            "app.kubernetes.io/component": "inference-server",
+            "leaderworkerset.sigs.k8s.io/worker-index": "0",
+        },
+        "ports": [{"name": "http", "port": 8080, "targetPort": 8080, "protocol": "TCP"}],
+    }

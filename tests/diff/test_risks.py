@@ -71,7 +71,7 @@ def test_claim_templates_that_change() -> None:
     templates = [{"metadata": {"name": "model-volume"}, "spec": {"resources": {"requests": {"storage": "10Gi"}}}}]
     before, after = workload(), workload()
     after["spec"]["leaderWorkerTemplate"]["volumeClaimTemplates"] = templates
-    said = "volumeClaimTemplates: Kubernetes changes none; delete the workload and its claims, to have new ones"
+    said = "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"
     assert risks(between(before, after))[0] == ("immutable", said)
     assert [kind for kind, _ in risks(between(after, workload()))] == ["immutable", "restart"]
 
@@ -558,3 +558,74 @@ def test_listeners() -> None:
     found = between(gateway(https, {"name": "b"}), gateway({**https, "port": 8443, "hostname": "x"}, {"name": "a"}))
     assert [what for _, what in risks(found)] == ["a is new", "b is gone", "https: port, hostname"]
     assert {kind for kind, _ in risks(found)} == {"listener"}
+
+
+def test_services_that_open_to_the_world() -> None:
+    def service(**spec: Any) -> dict[str, Any]:
+        metadata = {"name": "api", "namespace": "llm"}
+        return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+    opened = ("rights", "of type LoadBalancer: clients outside the cluster get past the gateway")
+    assert risks(between(service(), service(type="LoadBalancer"))) == [opened]
+    assert risks(between({}, service(type="LoadBalancer"))) == [opened]
+    assert risks(between(service(type="NodePort"), service(type="NodePort", ports=[]))) == []
+    assert risks(between(service(type="LoadBalancer"), service())) == []
+
+
+def test_what_kueue_refuses() -> None:
+    def queued(**fields: Any) -> dict[str, Any]:
+        made = workload(**fields)
+        made["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "gpus"}
+        return made
+
+    def refused(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+        return [what for kind, what in risks(between(before, after)) if kind == "queue"]
+
+    assert refused(workload(), queued()) == ["queue none → gpus while replicas run: delete the workload first"]
+    assert refused(workload(spec={"replicas": 0}), queued()) == []
+    assert refused(queued(), workload()) == []
+    more = queued(resources={"limits": {"nvidia.com/gpu": 4}})
+    assert refused(queued(), more) == [
+        "resources of model-runner of replicas that it has admitted: delete the workload first"
+    ]
+    assert refused(queued(), queued(image="engine:v1.1")) == []
+
+
+def deployment(**more: Any) -> dict[str, Any]:
+    """The Deployment that runs the pod of `workload()`."""
+    made = workload(**more)
+    labels = {"app.kubernetes.io/name": "chat", "app.kubernetes.io/component": "inference-server"}
+    labels |= {"app.kubernetes.io/part-of": "llmaz", "app.kubernetes.io/managed-by": "llmaz-renderer"}
+    spec = {"replicas": made["spec"]["replicas"], "template": made["spec"]["leaderWorkerTemplate"]["workerTemplate"]}
+    metadata = {**made["metadata"], "labels": labels}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+
+
+def test_a_workload_of_another_kind_replaces_the_old_one() -> None:
+    text = "the LeaderWorkerSet is deleted at once with its pods, and the Deployment has to load first"
+    found = between(workload(), deployment())
+    assert risks(found) == [("replaced", text)]
+    assert [model.state for model in found.models] == ["renamed"]
+    assert [kind for kind, _ in risks(between(deployment(), workload()))] == ["replaced"]
+
+
+def test_deployments_of_ours_are_models() -> None:
+    found = between(deployment(), deployment(image="engine:v1.1"))
+    assert risks(found) == [("restart", "image of model-runner")]
+    assert [model.key.kind for model in found.models] == ["Deployment"]
+    assert [kind for kind, _ in risks(between(deployment(), {}))] == ["model-deleted"]
+    pickers: list[dict[str, Any]] = [deployment(), deployment(image="engine:v1.1")]
+    for picker in pickers:
+        picker["metadata"]["labels"]["app.kubernetes.io/component"] = "endpoint-picker"
+    assert between(*pickers).models == ()
+
+
+def test_fields_of_groups_that_stay() -> None:
+    claims = {"leaderWorkerTemplate": {**workload()["spec"]["leaderWorkerTemplate"], "volumeClaimTemplates": [{}]}}
+    texts_by_change = [
+        ({"groupIdentity": "Hash"}, "groupIdentity: the API server refuses it"),
+        (claims, "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"),
+    ]
+    for spec, text in texts_by_change:
+        found = risks(between(workload(), workload(spec=spec)))
+        assert [what for kind, what in found if kind == "immutable"] == [text]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.view import ObjectView, Place, named_place
@@ -154,7 +155,7 @@ def _resembles_service(view: ObjectView, host: str) -> bool:
 
 
 def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
-    """The LeaderWorkerSet behind a Backend, and the served name of its model; None where one of them is not known."""
+    """The workload behind a Backend, and the served name of its model; None where one of them is not known."""
     endpoints = as_maps(as_map(body.get("spec")).get("endpoints"))
     host = as_text(as_map(endpoints[0].get("fqdn")).get("hostname")) if len(endpoints) == 1 else ""
     place = _service_place(view, host) if host else None
@@ -162,13 +163,18 @@ def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
         return None
     service = view.find("Service", *place)
     # LWS makes a Service of its own name.
-    workload = place[1] if service is None else text_at(service, "spec", "selector", LEADERS)
-    return served_by(view, place[0], workload) if workload else None
+    selector = {LEADERS: place[1]} if service is None else map_at(service, "spec", "selector")
+    return served_by(view, place[0], selector)
 
 
-def served_by(view: ObjectView, namespace: str, workload: str) -> tuple[Body, str] | None:
-    """The LeaderWorkerSet of this name, and the served name of its model; None where one of them is not known."""
-    body = view.find("LeaderWorkerSet", namespace, workload)
+def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> tuple[Body, str] | None:
+    """The workload whose pods a selector of ours selects, and the served name of its model; None where one of them is
+    not known.
+    """
+    group, deployment = as_text(selector.get(LEADERS)), as_text(selector.get(wellknown.WORKLOAD))
+    if not group and not deployment:
+        return None
+    body = view.find("LeaderWorkerSet" if group else "Deployment", namespace, group or deployment)
     name = text_at(body, "metadata", "annotations", _SERVED)
     return (body, name) if body and name else None
 
@@ -189,9 +195,10 @@ def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, obje
 
 
 def command_words(workload: Body) -> set[str]:
-    """All words of the command lines in a LeaderWorkerSet's leader, whole and split."""
+    """All words of the command lines in a workload's leader, whole and split."""
     template = map_at(workload, "spec", "leaderWorkerTemplate")
     leader = as_map(template.get("leaderTemplate")) or as_map(template.get("workerTemplate"))
+    leader = leader or map_at(workload, "spec", "template")
     command = [
         word
         for container in maps_at(leader, "spec", "containers")

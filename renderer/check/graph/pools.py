@@ -148,8 +148,8 @@ def _gateways_by_pool(view: ObjectView) -> dict[Place, list[Place]]:
 def _validate_served_name(
     view: ObjectView, namespace: str, name: str, model: str, path: Path, hint: str
 ) -> Iterator[Finding]:
-    workload = text_at(view.find("InferencePool", namespace, name), "spec", "selector", "matchLabels", LEADERS)
-    served = served_by(view, namespace, workload) if workload else None
+    selector = map_at(view.find("InferencePool", namespace, name), "spec", "selector", "matchLabels")
+    served = served_by(view, namespace, selector)
     if served and (words := unknown_model_words(*served, model)):
         yield "E610", path, {**words, "hint": f"ask for '{served[1]}', {hint}"}
 

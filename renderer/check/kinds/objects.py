@@ -37,6 +37,9 @@ def validate_workload(body: Body) -> Iterator[Finding]:
         yield "E540", ("spec", "selector"), {"what": "the selector is empty: name a label of the pods"}
     elif any(labels.get(key) != value for key, value in match_labels.items()):
         yield "E542", ("spec", "selector", "matchLabels"), {}
+    bounds = map_at(spec, "strategy", "rollingUpdate") if body["kind"] == "Deployment" else {}
+    if bounds and all(bounds.get(key) in (0, "0%") for key in ("maxUnavailable", "maxSurge")):
+        yield "E513", ("spec", "strategy", "rollingUpdate"), {"replicas": spec.get("replicas", 1)}
     for code, path, words in validate_pod(map_at(spec, "template", "spec"), as_maps(spec.get("volumeClaimTemplates"))):
         yield code, ("spec", "template", "spec", *path), words
 

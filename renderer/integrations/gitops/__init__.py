@@ -5,7 +5,7 @@ They are not rendered with the models: users apply them once.
 
 from __future__ import annotations
 
-from renderer.integrations.gitops.rendered_tree import RenderedTree, only_environment, rendered_tree
+from renderer.integrations.gitops.rendered_tree import RenderedTree, deployments, only_environment, rendered_tree
 from renderer.integrations.gitops.source_flags import (
     EnvironmentSource,
     default_revision,
@@ -17,6 +17,7 @@ __all__ = [
     "EnvironmentSource",
     "RenderedTree",
     "default_revision",
+    "deployments",
     "environment_sources",
     "only_environment",
     "rendered_tree",

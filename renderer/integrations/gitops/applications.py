@@ -13,6 +13,7 @@ from typing import TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer import wellknown
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.gitops.source_flags import EnvironmentSource, check_distinct
@@ -45,12 +46,22 @@ class Application(TypedDict):
 
 
 class SyncOptions(Struct, frozen=True):
-    """Options of the Applications. `handed`: LeaderWorkerSets (namespace, name) that an autoscaler is taking over."""
+    """Options of the Applications. `handed`: workloads (namespace, name) that an autoscaler is taking over;
+    `deployments`: the apps (the same) whose workloads are Deployments.
+    """
 
     project: str
     namespace: str
     create_namespaces: bool = False
     handed: tuple[tuple[str, str], ...] = ()
+    deployments: frozenset[tuple[str, str]] = frozenset()
+
+    def workload_kind(self, namespace: str, name: str) -> tuple[str, str]:
+        """API group and kind of a workload; that of a variant begins with its app's name."""
+        for app_namespace, app in self.deployments:
+            if namespace == app_namespace and f"{name}-".startswith(f"{app}-"):
+                return "apps", wellknown.DEPLOYMENT
+        return "leaderworkerset.x-k8s.io", wellknown.LEADER_WORKER_SET
 
 
 def applications(places: Sequence[EnvironmentSource], options: SyncOptions) -> list[Application]:
@@ -171,8 +182,7 @@ def _application(
     if options.handed:  # and never in general: docs/design/delivery.md#replicas-and-autoscalers
         spec["ignoreDifferences"] = [
             {
-                "group": "leaderworkerset.x-k8s.io",
-                "kind": "LeaderWorkerSet",
+                **dict(zip(("group", "kind"), options.workload_kind(namespace, name), strict=True)),
                 "namespace": namespace,
                 "name": name,
                 "jsonPointers": ["/spec/replicas"],

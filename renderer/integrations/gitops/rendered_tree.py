@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from renderer import load
+from renderer import load, wellknown
 from renderer.api import RenderOptions
 from renderer.diagnostics import RenderError, has_errors
 from renderer.source import git
@@ -66,6 +66,19 @@ def apps(environments: Iterable[str]) -> list[tuple[str, str]]:
             return []
         names |= {(app.namespace, app.name) for app in inputs.apps}
     return sorted(names)
+
+
+def deployments(environments: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Namespace and name of every app in these environments that Deployments run. Raises RenderError."""
+    names: set[tuple[str, str]] = set()
+    for name in environments:
+        inputs, _ = load.inputs(load.scope(RenderOptions(env=name)))
+        names |= {
+            (app.namespace, app.name)
+            for app in inputs.apps
+            if (app.spec.get("workload") or {}).get("kind") == wellknown.DEPLOYMENT
+        }
+    return frozenset(names)
 
 
 def only_environment(paths: tuple[str, ...], name: str, what: str) -> str:

@@ -20,6 +20,7 @@ from renderer.integrations.helm.replicas import (
     app_header,
     app_name,
     default_values,
+    is_workload,
     mark_replicas,
     mark_shared_route,
 )
@@ -81,7 +82,7 @@ def _fixed_replicas(
     fixed: dict[str, dict[str, tuple[str, int]]] = {}
     for app, app_values in counts.items():
         for piece in apps[app] if "replicas" in app_values else ():
-            if piece.body["kind"] == "LeaderWorkerSet":
+            if is_workload(piece.body):
                 name = piece.body["metadata"]["name"]
                 fixed.setdefault(app.partition("/")[0], {})[name] = (app, app_values["replicas"])
     return fixed

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from renderer import wellknown
 from renderer.integrations.helm.actions import Actions, key_action
+from renderer.integrations.helm.replicas import is_workload
 
 _NAME = "kubernetes.io/metadata.name"  # a label of every namespace
 _FREE_FORM_KEYS = (
@@ -65,7 +67,8 @@ class ValueReferences:
     def mark(self, body: Any) -> object:
         """A copy of the object with marks for its namespaces and images."""
         kind = body.get("kind") if isinstance(body, dict) else None
-        marked = self._value(body, "", str(kind))
+        runs_engines = kind == wellknown.DEPLOYMENT and is_workload(body)
+        marked = self._value(body, "", wellknown.LEADER_WORKER_SET if runs_engines else str(kind))
         if kind == "Namespace" and isinstance(marked.get("metadata"), dict):
             name = marked["metadata"].get("name")
             marked["metadata"] = {**marked["metadata"], "name": self._mark_name(name)}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.integrations.helm.actions import Actions
-from renderer.json_values import as_map, as_maps, as_text
+from renderer.json_values import as_map, as_maps, as_text, map_at, text_at
 
 _LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
 _BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first
@@ -52,9 +52,16 @@ def default_values(bodies: Sequence[Body]) -> dict[str, int]:
             counts = _counts(body, _BOUNDS[body["kind"]])
             return dict(zip(("minReplicas", "maxReplicas"), counts.values(), strict=True))
     for body in bodies:
-        if body["kind"] == "LeaderWorkerSet" and (counts := _counts(body, ("replicas",))):
+        if is_workload(body) and (counts := _counts(body, ("replicas",))):
             return counts
     return {}
+
+
+def is_workload(body: Body) -> bool:
+    """Whether the object runs the pods of an app: a LeaderWorkerSet, or a Deployment that is no picker's."""
+    if body["kind"] != wellknown.DEPLOYMENT:
+        return text_at(body, "kind") == wellknown.LEADER_WORKER_SET
+    return text_at(body, "metadata", "labels", wellknown.COMPONENT) == "inference-server"
 
 
 def _counts(body: Body, fields: Iterable[str]) -> dict[str, int]:
@@ -69,14 +76,14 @@ def mark_replicas(
     """The objects of an app with marks for its values. Every workload gets a disruption budget, which the template
     includes from two replicas on.
     """
-    workloads = {piece.body["metadata"]["name"]: piece for piece in pieces if piece.body["kind"] == "LeaderWorkerSet"}
+    workloads = {piece.body["metadata"]["name"]: piece for piece in pieces if is_workload(piece.body)}
     budgets = {piece.body["metadata"]["name"] for piece in pieces if piece.body["kind"] == "PodDisruptionBudget"}
     key = "minReplicas" if "minReplicas" in app_values else "replicas"
     condition = f"ge (int $app.{key}) 2"
     budget_positions: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
     for name in workloads.keys() - budgets:
         objects = [
-            ("LeaderWorkerSet", name),
+            (workloads[name].body["kind"], name),
             ("Service", name + wellknown.LB_SERVICE),
             ("Service", name + wellknown.LEADERS_SERVICE),
         ]
@@ -86,7 +93,7 @@ def mark_replicas(
         budget_positions[position] = name
     for i, piece in enumerate(pieces):
         body, kind = piece.body, piece.body["kind"]
-        if kind == "LeaderWorkerSet" and "replicas" in app_values:
+        if is_workload(body) and "replicas" in app_values:
             yield replace(piece, body=_with_spec(body, {"replicas": actions.number("{{ int $app.replicas }}")}))
         elif kind in _BOUNDS:
             marks = (actions.number("{{ int $app." + key + " }}") for key in app_values)
@@ -140,12 +147,10 @@ def _budget(workload: ChartObject, condition: str) -> ChartObject:
     """The disruption budget that `llmaz render` makes for a workload of two or more replicas."""
     metadata = workload.body["metadata"]
     name = metadata["name"]
-    selector = {"leaderworkerset.sigs.k8s.io/name": name, **_LEADERS}
-    path = re.sub(
-        r"[^/]*/leaderworkerset-(?=[^/]*$)",
-        lambda match: match[0].replace("leaderworkerset", "poddisruptionbudget"),
-        workload.path,
-    )
+    selector: Mapping[str, object] = {"leaderworkerset.sigs.k8s.io/name": name, **_LEADERS}
+    if workload.body["kind"] == wellknown.DEPLOYMENT:
+        selector = map_at(workload.body, "spec", "selector", "matchLabels")
+    path = re.sub(r"([^/]*/)(?:leaderworkerset|deployment)-(?=[^/]*$)", r"\1poddisruptionbudget-", workload.path)
     return ChartObject(
         path,
         {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
 from renderer import wellknown
 from renderer.api import App, Inputs
-from renderer.diagnostics import Collector, Diagnostic
+from renderer.diagnostics import Collector, Diagnostic, Path
 from renderer.resolve.apps import model_routes
 from renderer.resolve.apps.variants import app_variants
 from renderer.resolve.gateway import routing, settings, streaming
@@ -38,15 +38,51 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
         )
         if pool_app and routing.mode(pool_app, settings.read_gateway_settings(inputs.config, namespace)) == "pool":
             _report_clash("E288", owners[namespace, name], pool_app, name, diagnostics)
+    _report_service_clashes(inputs, owners, diagnostics)
     _report_provider_clashes(inputs, {(app.namespace, app.name) for app in split}, diagnostics)
     streaming.warn_streamed_token_counts(inputs, diagnostics)
     return diagnostics.problems
 
 
-def _report_clash(code: str, app: App, other: App, name: str, diagnostics: Collector) -> None:
+def _report_clash(
+    code: str, app: App, other: App, name: str, diagnostics: Collector, path: Path = ("metadata", "name")
+) -> None:
+    """An error at `path` of an app about a name that another one has, or needs."""
     file, line, _ = other.origin("metadata", "name").place
     words = {"name": name, "other": other.variant_of or other.name, "file": file, "line": line}
-    diagnostics.add(code, app.origin("metadata", "name"), **words)
+    diagnostics.add(code, app.origin(*path), **words)
+
+
+def _is_deployment(app: App) -> bool:
+    """Whether Deployments run the app, which make no Service of their own."""
+    return (app.spec.get("workload") or {}).get("kind") == wellknown.DEPLOYMENT
+
+
+def _report_service_clashes(inputs: Inputs, owners: Mapping[tuple[str, str], App], diagnostics: Collector) -> None:
+    """An error for each `spec.service` with the name of another Service. `owners`: apps and variants by namespace and
+    name.
+    """
+    asking = [app for app in inputs.apps if "service" in app.spec]
+    by_service: dict[tuple[str, str], App] = {}
+    for app in asking:
+        path: Path = ("spec", "service", "name")
+        name = app.spec["service"]["name"]
+        place = app.namespace, name
+        workload = owners.get(place)
+        if workload:
+            if workload.label != app.label and not _is_deployment(workload):
+                _report_clash("E288", app, workload, name, diagnostics, path)
+            continue
+        owner = by_service.setdefault(place, app)
+        for suffix in (*_SUFFIXES, wellknown.PICKER):
+            if name.endswith(suffix) and (needing_app := owners.get((app.namespace, name.removesuffix(suffix)))):
+                gateway_settings = settings.read_gateway_settings(inputs.config, app.namespace)
+                if suffix != wellknown.PICKER or routing.mode(needing_app, gateway_settings) == "pool":
+                    _report_clash("E288", app, needing_app, name, diagnostics, path)
+                    break
+        else:
+            if owner is not app:
+                _report_clash("E288", app, owner, name, diagnostics, path)
 
 
 def _report_provider_clashes(inputs: Inputs, variants: Set[tuple[str, str]], diagnostics: Collector) -> None:

@@ -89,6 +89,7 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
     yield ("namespace",), app.origin("metadata", "namespace")
     yield ("replicas",), app.origin("spec", "replicas")
     yield ("elastic",), app.origin("spec", "elasticConfig")
+    yield from client_origins(app)
     runner: Path = ("template", *_RUNNER)
     runtime, own = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
     images = run.version_layers if "version" in run.backend_config else run.image_layers
@@ -187,6 +188,12 @@ def _annotation_origins(context: RunContext, app: App, base: AppBase, run: Engin
     routed = routing.mode(app, gateway_settings(context, app.namespace)) != "off"
     served = base.weights[0].origin if own_name and not routed else routing.name_origin(app, base.claim.main)
     yield (*_ANNOTATIONS, wellknown.SERVED_MODEL_NAME), served
+
+
+def client_origins(app: App) -> _Origins:
+    """Of what an app says of its clients, in a Playground and a Service alike."""
+    yield ("service",), app.origin("spec", "service")
+    yield ("answering_port",), app.origin("spec", "gateway", "port")
 
 
 def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:

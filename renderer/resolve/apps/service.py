@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.json_values import maps_at, text_at
-from renderer.plan import Plan, Pod, Port
+from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.resolve import monitoring, names, versioned_fields
-from renderer.resolve.apps import field_origins, handwritten_engine
+from renderer.resolve.apps import field_origins, handwritten_engine, workload_settings
 from renderer.resolve.apps.app_base import AppBase, resolve_base
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
@@ -22,6 +24,10 @@ from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import pods
 from renderer.wellknown import PORT
 
+# Fields of LeaderWorkerSet under its own names, which are handed on.
+_SET_FIELDS = ("networkConfig", "groupIdentity", "groupReplacementPolicy", "scheduling")
+_TEMPLATE_FIELDS = ("maxGroupRestarts", "persistentVolumeClaimRetentionPolicy")
+_CLAIMS = "volumeClaimTemplates"
 _POLICY = "RecreateGroupOnPodRestart"
 
 
@@ -44,6 +50,11 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         raise Stop
     rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
     policy, groups = template.get("restartPolicy", _POLICY), template.get("subGroupPolicy") or {}
+    claim_templates = workload_settings.claim_templates(
+        template.get("volumeClaimTemplates") or (), origin.at("volumeClaimTemplates"), diagnostics
+    )
+    values: Mapping[str, object] = spec
+    template_values: Mapping[str, object] = template
     revision, served_name = base.weights[0].revision, spec.get("servedModelName")
     settings = gateway_settings(context, app.namespace)
     public_name = served_name or base.claim.main.spec.get("servedModelName") or base.claim.main.name
@@ -64,11 +75,9 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         size=size,
         # A leader that waits for its workers would never get ready before they start
         # (docs/deviations.md#bugs-of-the-operator, 33).
-        startup_policy="LeaderReady" if size == 1 else "LeaderCreated",
+        startup_policy=spec.get("startupPolicy") or ("LeaderReady" if size == 1 else "LeaderCreated"),
         restart_policy="None" if policy == "Default" else policy,
-        rollout=versioned_fields.rollout(
-            context.inputs.config, rollout.get("maxUnavailable", 1), rollout.get("maxSurge", 0)
-        ),
+        rollout=_rollout(context, rollout),
         leader=leader,
         worker=worker,
         port=_runner_port(leader or worker),
@@ -78,10 +87,18 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         disruption_budget=(scaler.min_replicas if scaler else count) >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
-        claim_templates=base.pod_needs.claim_templates,
+        set_fields={key: values[key] for key in _SET_FIELDS if values.get(key)},
+        template_fields={key: template_values[key] for key in _TEMPLATE_FIELDS if key in template_values},
+        claim_templates=(*base.pod_needs.claim_templates, *claim_templates),
         sub_groups=versioned_fields.sub_group_policy(context.inputs.config, groups),
         origins=lambda: _origins(context, app, base),
     )
+
+
+def _rollout(context: RunContext, settings: Mapping[str, Any]) -> Rollout:
+    bounds = settings.get("maxUnavailable", 1), settings.get("maxSurge", 0)
+    rollout = versioned_fields.rollout(context.inputs.config, *bounds)
+    return replace(rollout, partition=settings["partition"]) if "partition" in settings else rollout
 
 
 def _plan_pod(
@@ -157,11 +174,14 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         ("namespace",): app.origin("metadata", "namespace"),
         ("replicas",): app.origin("spec", "replicas"),
         ("size",): at.at("size"),
+        **{("set_fields", key): app.origin("spec", key) for key in ("startupPolicy", *_SET_FIELDS)},
+        **{("set_fields", "leaderWorkerTemplate", key): at.at(key) for key in (*_TEMPLATE_FIELDS, _CLAIMS)},
         ("rollout",): app.origin("spec", "rolloutStrategy", "rollingUpdateConfiguration"),
         ("sub_groups",): at.at("subGroupPolicy"),
         ("leader",): at.at("leaderTemplate"),
         ("worker",): at.at("workerTemplate"),
         ("explain", "restartPolicy"): at.at("restartPolicy"),
         **field_origins.claim_origins(app, base),
+        **dict(field_origins.client_origins(app)),
         **in_pods,
     }

@@ -46,7 +46,8 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
                     for need in kinds.get(_MODEL, ())
                 ]
             ),
-            monitor=monitoring.monitor_plan(inputs) if _MONITOR in kinds else None,
+            monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ())),
+            deployment_monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ()), monitoring.DEPLOYMENTS),
             picker_monitor=monitoring.picker_monitor_plan(inputs) if monitoring.PICKER_KIND in kinds else None,
             gateway_classes=()
             if namespace

@@ -8,7 +8,7 @@ from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Stop
 from renderer.plan import Plan
 from renderer.resolve import claims
-from renderer.resolve.apps import playground, service, variants
+from renderer.resolve.apps import clients, playground, service, variants, workload_settings
 from renderer.resolve.context import RunContext
 
 _APPS = ("Playground", "Service")
@@ -32,10 +32,16 @@ def plan_workloads(context: RunContext, app: App, diagnostics: Collector) -> lis
 
 
 def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
-    plan = playground.plan_playground if app.kind == "Playground" else service.plan_service
+    make_plan = playground.plan_playground if app.kind == "Playground" else service.plan_service
     if "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # the usual case
-        return [plan(context, app, diagnostics)]
-    return [plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]
+        plans = [make_plan(context, app, diagnostics)]
+    else:
+        plans = [make_plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]
+    if "workload" in app.spec:
+        plans = [workload_settings.with_workload_settings(app, plan, diagnostics) for plan in plans]
+    if "service" not in app.spec and "gateway" not in app.spec:
+        return plans
+    return clients.with_clients(app, plans, diagnostics)
 
 
 def is_broken(context: RunContext, namespace: str, name: str) -> bool:

@@ -51,6 +51,8 @@ def add_pool(
         names = list_at(plan.metrics, key)
         for name in dict.fromkeys([name for name in configured_names if name in names]):
             diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=name, what=effect)
+    if plan.answering_port:
+        diagnostics.add("W332", app.origin("spec", "gateway", "port"), path=plan.metrics["path"])
     labelled_pod = replace(pod, labels={**pod.labels, picker_preset.engine_label: plan.backend})
     pool = _plan_pool(context, picker_preset, plan)
     return [replace(plan, pool=pool, **{"leader" if plan.leader else "worker": labelled_pod})]

@@ -415,6 +415,14 @@ def test_who_is_handed_over_is_there(written: Callable[[str], None], llmaz: Llma
     assert llmaz(*words, "demo/chat-l4").code == 0  # a variant
 
 
+def test_a_deployment_is_handed_over(here: Path, llmaz: Llmaz) -> None:
+    (here / "chat.yaml").write_text(CHAT + "  workload: {kind: Deployment}\n", "utf-8")
+    words = ["argocd", "application", "--repo-url", URL, "--hand-over"]
+    for name in ("demo/chat", "demo/chat-l4"):
+        (ignored,) = documents(llmaz(*words, name).out)[0]["spec"]["ignoreDifferences"]
+        assert (ignored["group"], ignored["kind"]) == ("apps", "Deployment")
+
+
 def test_a_hand_over_without_input(here: Path, llmaz: Llmaz) -> None:
     words = ["argocd", "application", "--repo-url", URL, "--hand-over", "demo/chat"]
     assert llmaz(*words).code == 0

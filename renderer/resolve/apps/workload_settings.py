@@ -1,0 +1,142 @@
+"""What `spec.workload` of a Playground or Service says of the object that runs the pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from renderer import wellknown
+from renderer.api import App
+from renderer.diagnostics import Collector, Origin, Path
+from renderer.json_values import as_number, text_at, value_at
+from renderer.plan import Body, Plan, Pod, Rollout
+from renderer.resolve import monitoring, pod_defaults
+from renderer.resolve.kube import api_defaults
+
+_PATH: Path = ("spec", "workload")
+_QUEUES = {"queue": "kueue.x-k8s.io/queue-name", "priorityClass": "kueue.x-k8s.io/priority-class"}
+_TOPOLOGY = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+_OF_SETS: tuple[Path, ...] = (  # fields that a Deployment has not, in a Playground's and a Service's spec
+    ("workload", "rollout", "partition"),
+    ("workload", "volumeClaimTemplates"),
+    ("workload", "exclusiveTopology"),
+    ("rolloutStrategy", "rollingUpdateConfiguration", "partition"),
+    *[(key,) for key in ("startupPolicy", "networkConfig", "groupIdentity", "groupReplacementPolicy", "scheduling")],
+    *[("workloadTemplate", key) for key in ("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy")],
+    *[("workloadTemplate", key) for key in ("maxGroupRestarts", "subGroupPolicy")],
+)
+_STARTUP_RESERVE = 300
+_OWN_LABELS = tuple(wellknown.own_labels("name", "component"))
+
+
+def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan:
+    """The plan of a workload with what the app says of it."""
+    spec: Mapping[str, Any] = app.spec["workload"]
+    origin = app.origin(*_PATH)
+    labels, annotations = dict(spec.get("labels") or {}), dict(spec.get("annotations") or {})
+    for key, values in (("labels", labels), ("annotations", annotations)):
+        pod_defaults.validate_reserved_keys(
+            values, origin.at(key), diagnostics, reserve_common=key == "labels", limited_to=_OWN_LABELS
+        )
+    labels |= _queue_labels(spec, origin, diagnostics)
+    if "queue" in spec and app.spec.get("groupIdentity") == "Hash":
+        diagnostics.add("E336", app.origin("spec", "groupIdentity"))
+    if "exclusiveTopology" in spec:
+        annotations[_TOPOLOGY] = spec["exclusiveTopology"]
+    if spec.get("kind") == wellknown.DEPLOYMENT:
+        plan = _as_deployment(app, plan, origin, diagnostics)
+    rollout = _rollout(spec, plan, origin, diagnostics)
+    return replace(
+        plan,
+        workload_labels=labels,
+        annotations={**plan.annotations, **annotations},
+        rollout=rollout,
+        claim_templates=(
+            *plan.claim_templates,
+            *claim_templates(spec.get("volumeClaimTemplates") or (), origin.at("volumeClaimTemplates"), diagnostics),
+        ),
+        origins=lambda: {**plan.origins(), **dict(_origins(spec, origin))},
+    )
+
+
+def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector) -> Plan:
+    """The plan of a Deployment. Its pods have a label of their own, since variants share all others."""
+    if plan.size > 1:
+        diagnostics.add("E334", origin.at("kind"), size=plan.size)
+    for path in _OF_SETS:
+        if value_at(app.spec, *path) not in (None, 0):
+            diagnostics.add("E335", app.origin("spec", *path, key=True), field=path[-1])
+    pod = plan.leader or plan.worker
+    pod = replace(pod, labels={**pod.labels, wellknown.WORKLOAD: plan.name})
+    return replace(
+        plan,
+        kind=wellknown.DEPLOYMENT,
+        leader=None,
+        worker=pod,
+        shared=monitoring.for_deployment(plan.shared),
+        progress_deadline=_progress_deadline(pod),
+    )
+
+
+def _progress_deadline(pod: Pod) -> int | None:
+    """The seconds after which a rollout counts as stuck: what the slowest startup probe allows, and five minutes for
+    images and weights; None without such a probe.
+    """
+    budgets = []
+    for container in pod.containers:
+        if probe := container.startup_probe:
+            tries = as_number(probe.get("failureThreshold", 3)) * as_number(probe.get("periodSeconds", 10))
+            budgets.append(as_number(probe.get("initialDelaySeconds", 0)) + tries)
+    return int(max(budgets)) + _STARTUP_RESERVE if budgets else None
+
+
+def _queue_labels(spec: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Body:
+    """The labels by which Kueue knows the workload."""
+    if "priorityClass" in spec and "queue" not in spec:
+        diagnostics.add("E333", origin.at("priorityClass", key=True))
+    for field, key in _QUEUES.items():
+        if field in spec and key in (spec.get("labels") or {}):
+            diagnostics.add("E294", origin.at("labels", key, key=True), name=key)
+    return {key: spec[field] for field, key in _QUEUES.items() if field in spec}
+
+
+def _rollout(spec: Mapping[str, Any], plan: Plan, origin: Origin, diagnostics: Collector) -> Rollout:
+    settings = spec.get("rollout") or {}
+    rollout = Rollout(
+        settings.get("maxUnavailable", plan.rollout.max_unavailable),
+        settings.get("maxSurge", plan.rollout.max_surge),
+        settings.get("partition", plan.rollout.partition),
+    )
+    if "queue" in spec and rollout.max_surge not in (0, "0%"):
+        surge = origin.at("rollout", "maxSurge") if "maxSurge" in settings else origin.at("queue")
+        diagnostics.add("W334", surge, surge=rollout.max_surge)
+    return rollout
+
+
+def claim_templates(templates: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: Collector) -> tuple[Body, ...]:
+    """The claim templates of a workload, each with a name that no other has."""
+    by_name: dict[str, Body] = {}
+    for i, template in enumerate(templates):
+        name = text_at(template, "metadata", "name")
+        if not name:
+            diagnostics.add("E302", origin.at(i, "metadata"), word="name", hint="")
+        elif name in by_name:
+            diagnostics.add("E294", origin.at(i, "metadata", "name"), name=name)
+        normalized = api_defaults.normalize_part(template, origin.at(i), diagnostics)
+        by_name[name] = {key: normalized[key] for key in ("metadata", "spec") if key in normalized}
+    return tuple(by_name.values())
+
+
+def _origins(spec: Mapping[str, Any], origin: Origin) -> Iterator[tuple[Path, Origin]]:
+    """The origins of the settings, by path in the workload's metadata, or by their own name."""
+    for key in spec.get("labels") or {}:
+        yield ("workload", "labels", key), origin.at("labels", key)
+    for key in spec.get("annotations") or {}:
+        yield ("workload", "annotations", key), origin.at("annotations", key)
+    yield from ((("workload", "labels", key), origin.at(field)) for field, key in _QUEUES.items())
+    yield ("workload", "annotations", _TOPOLOGY), origin.at("exclusiveTopology")
+    for field in ("kind", "rollout", "volumeClaimTemplates"):
+        if field in spec:
+            yield ("workload", field), origin.at(field)
