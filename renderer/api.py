@@ -231,7 +231,8 @@ class Inputs(Struct, frozen=True, eq=False):
     `unreadable`: whether documents may be missing. `foreign`: the number of documents of other kinds;
     `foreign_objects`: those that routes may refer to, unchecked. `traffic`: ModelRoutes and InferenceModels;
     `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that
-    the environment deletes. `parsed_files`: by file name and whether it lies outside PATHS, for RenderOptions.
+    the environment deletes. `device_classes`: by DeviceClass, the vendor of its devices. `parsed_files`: by file name
+    and whether it lies outside PATHS, for RenderOptions.
     """
 
     config: RenderConfig
@@ -250,6 +251,7 @@ class Inputs(Struct, frozen=True, eq=False):
     outside_apps: tuple[App, ...] = ()
     pickers: Mapping[str, Document] = {}
     disabled: int = 0
+    device_classes: Mapping[str, str] = {}
     parsed_files: Mapping[tuple[str, bool], Any] = {}
 
     @property

@@ -89,6 +89,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
             field_origins.PlannedPlayground(context, app, base, run, command, pod, planned_pod.patch_origins)
         ),
         scaler=scaler,
+        devices=pods.device_template(base.pod_needs),
         config=planned_pod.config,
         shared=(*base.shared, *monitoring.monitor_needs(app.namespace, pod))
         if context.metrics_collected
