@@ -255,8 +255,8 @@ class Inputs(Struct, frozen=True, eq=False):
     `foreign_objects`: those that routes may refer to, and autoscalers, unchecked; `foreign_documents`, `foreign_files`:
     those below PATHS that rendered objects are compared with. `traffic`: ModelRoutes and InferenceModels;
     `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that
-    the environment deletes; `disabled_names`: those of them, where they have one. `parsed_files`: by file name and
-    whether it lies outside PATHS, for RenderOptions.
+    the environment deletes; `disabled_names`: those of them, where they have one. `device_classes`: by DeviceClass, the
+    vendor of its devices. `parsed_files`: by file name and whether it lies outside PATHS, for RenderOptions.
     """
 
     config: RenderConfig
@@ -278,6 +278,7 @@ class Inputs(Struct, frozen=True, eq=False):
     pickers: Mapping[str, Document] = {}
     disabled: int = 0
     disabled_names: Set[str] = frozenset()
+    device_classes: Mapping[str, str] = {}
     parsed_files: Mapping[tuple[str, bool], Any] = {}
 
     @property

@@ -519,6 +519,11 @@ EnvironmentSpec = TypedDict(
     total=False,
 )
 
+class ClaimsSpec(TypedDict, total=False):
+    count: int
+    deviceClassName: str
+    selectors: Sequence[str]
+
 ParamsSpec = TypedDict(
     "ParamsSpec",
     {
@@ -528,6 +533,7 @@ ParamsSpec = TypedDict(
 )
 
 class RenderConfigFlavorSpec(TypedDict, total=False):
+    claims: ClaimsSpec
     limits: Mapping[str, str | float]
     nodeSelector: Mapping[str, str]
     params: ParamsSpec

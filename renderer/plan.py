@@ -77,6 +77,13 @@ class ClientService(Struct, frozen=True):
     annotations: Body
 
 
+class DeviceTemplate(Struct, frozen=True):
+    """A ResourceClaimTemplate with one request for devices, in the API's words."""
+
+    name: str
+    request: Body
+
+
 class Rollout(Struct, frozen=True):
     """The rolling update of a LeaderWorkerSet: how many groups may be unavailable, and how many more may run, each a
     number or a percentage. `partition`: groups with a lower index are not updated; None for versions of
@@ -279,7 +286,8 @@ class Plan(Struct, frozen=True):
     mode; `interceptor`: where one holds requests; `route`, `service`: only in the last workload of an app;
     `answering_port`: of the container that answers for the engine, None where the engine itself does; `kind`: of the
     workload; `progress_deadline`: of a Deployment, in seconds, None for Kubernetes' own; `workload_labels`: of the
-    workload alone, beside `labels`; `claim_templates`: PersistentVolumeClaims of each pod; `set_fields`,
+    workload alone, beside `labels`; `claim_templates`: PersistentVolumeClaims of each pod; `devices`: what each pod
+    claims; `set_fields`,
     `template_fields`: further fields of a LeaderWorkerSet's spec and of its template.
     """
 
@@ -318,6 +326,7 @@ class Plan(Struct, frozen=True):
     progress_deadline: int | None = None
     workload_labels: Body = {}
     claim_templates: tuple[Body, ...] = ()
+    devices: DeviceTemplate | None = None
     set_fields: Body = {}
     template_fields: Body = {}
     answering_port: Port | None = None

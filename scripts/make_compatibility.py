@@ -34,15 +34,19 @@ PINS = {
     "karpenter": ("karpenter", "version"),
 }
 """Where the chart says which version of a component it installs."""
+_SERVICE = "a llmaz Service"
 ASKED = {
     "AIGatewayRoute spec.hostnames": "`gateway.hostnames`, or a ModelRoute's",
     "Backend spec.tls.sni": "a provider behind a ModelRoute",
     "BackendTrafficPolicy spec.retry.numAttemptsPerPriority": "retries, or priorities, of a ModelRoute",
     "BackendTrafficPolicy spec.timeout.http.streamIdleTimeout": "`timeouts.streamIdle`",
-    "Job spec.template.spec.initContainers[].restartPolicy": "`modelCache.pvc`",
+    "LeaderWorkerSet spec.leaderWorkerTemplate.persistentVolumeClaimRetentionPolicy": _SERVICE,
+    "LeaderWorkerSet spec.leaderWorkerTemplate.restartPolicy": f"`RecreateGroupAfterStart` of {_SERVICE}",
     "LeaderWorkerSet spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType": "`subGroupPolicy` of a Service",
-    "LeaderWorkerSet spec.leaderWorkerTemplate.volumeClaimTemplates": "`modelCache.perPod`",
+    "LeaderWorkerSet spec.leaderWorkerTemplate.volumeClaimTemplates": "`modelCache.perPod`, `spec.workload`, or "
+    f"{_SERVICE}",
     "LeaderWorkerSet spec.rolloutStrategy.rollingUpdateConfiguration.partition": "nothing: the default is written out",
+    "ResourceClaimTemplate": "`claims` of a flavor in RenderConfig",
     "ReferenceGrant": "`gateway.create` with API keys, and tenants that only some models let in",
     "SecurityPolicy spec.apiKeyAuth.forwardClientIDHeader": "`gateway.auth.apiKeys`",
     "SecurityPolicy spec.apiKeyAuth.sanitize": "`gateway.auth.apiKeys`",
@@ -56,7 +60,7 @@ FORMS = {
     "SecurityPolicy spec.jwt.providers[].remoteJWKS.cacheDuration": "left out",
 }
 """What is rendered for older versions instead; for the others there is nothing, so asking for them is an error."""
-_TEMPLATES = ("spec.leaderWorkerTemplate.workerTemplate", "spec.leaderWorkerTemplate.leaderTemplate")
+_TEMPLATES = ("spec.leaderWorkerTemplate.workerTemplate", "spec.leaderWorkerTemplate.leaderTemplate", "spec.template")
 
 
 def minor(version: str) -> str:

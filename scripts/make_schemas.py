@@ -107,12 +107,14 @@ BUILT_IN = {
     "networking.v1": ("Ingress", "NetworkPolicy"),
     "policy.v1": ("PodDisruptionBudget",),
     "rbac.v1": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    "resource.v1": ("ResourceClaimTemplate",),
     "scheduling.v1": ("PriorityClass",),
 }
 GROUPS = {
     "core": "",
     "networking": "networking.k8s.io",
     "rbac": "rbac.authorization.k8s.io",
+    "resource": "resource.k8s.io",
     "scheduling": "scheduling.k8s.io",
 }
 

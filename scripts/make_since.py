@@ -233,8 +233,11 @@ def on(gate: str) -> list[bool]:
 
 
 def kubernetes(definition: str) -> Node:
-    """What is newer in a type of Kubernetes, and in all that it refers to."""
-    return typed([definition for _ in modules(COMPONENTS["kubernetes"])], ())
+    """What is newer in a type of Kubernetes, and in all that it refers to; of a kind that is new itself, only that."""
+    versions = modules(COMPONENTS["kubernetes"])
+    if said := let([definition in definitions(each) for each in versions], ()):
+        return {"!": said}
+    return typed([definition for _ in versions], ())
 
 
 def typed(names: Sequence[str], path: tuple[str, ...]) -> Node:

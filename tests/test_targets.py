@@ -84,7 +84,8 @@ def bodies(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 def said(case: str) -> dict[str, str]:
     """The targets that a case names, in its llmaz.yaml, its environments or its command line."""
     made: dict[str, str] = {}
-    for path in HERE.glob(f"cases/{case}/input/**/llmaz.yaml"):
+    examples = (ROOT / "examples").glob(f"{case.removeprefix('example-')}/llmaz.yaml")
+    for path in (*HERE.glob(f"cases/{case}/input/**/llmaz.yaml"), *examples):
         for document in yaml.safe_load_all(path.read_text("utf-8")):
             spec = (document or {}).get("spec") or {}
             made |= spec.get("targets") or {}

@@ -16,6 +16,7 @@ from renderer.build.pdb import pdb
 from renderer.build.podmonitor import pod_monitor
 from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
+from renderer.build.resourceclaim import resource_claim_template
 from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
 from renderer.build.scaledobject import scaled_object
 from renderer.build.service import client_service, lb_service, leaders_service
@@ -25,6 +26,7 @@ from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 # Each in the order in which a file holds the objects (apply order).
 WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     config_map,
+    resource_claim_template,
     lws,
     deployment,
     lb_service,

@@ -324,6 +324,17 @@ ERRORS: dict[str, Wording] = {
         "Kueue knows replicas by their numbers, and with groupIdentity Hash they have none",
         "leave groupIdentity out, or the queue",
     ),
+    "E337": Wording(
+        "the flavor claims devices in RenderConfig's catalog, and {name} would ask for more of them",
+        "leave {name} out of the limits, or claims out of the catalog",
+    ),
+    "E338": Wording(
+        "presets/accelerators.yaml has no DeviceClass '{name}', so nobody knows whose devices it gives", "{hint}"
+    ),
+    "E339": Wording(
+        "devices are claimed by resource.k8s.io/v1, which Kubernetes has from 1.34 on, and the target is {target}",
+        "write targets.kubernetes: '1.34' where every cluster has it, or limits instead of claims",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

@@ -176,6 +176,10 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         *((f"spec selector matchLabels {steps}", *rest) for steps, *rest in _SELECTS),
         ("spec selector", _PICKER),
     ),
+    "ResourceClaimTemplate": (
+        ("metadata name", "named like the workload whose pods claim by it", (_NAME,)),
+        ("spec", "the devices of each pod"),
+    ),
     "ConfigMap": (
         ("metadata name", "<app>-config, or the picker's", (_NAME,)),
         ("data", "files beside the command line"),

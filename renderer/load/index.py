@@ -202,6 +202,7 @@ class InputIndex:
             loaders=PresetMapping({}, "loaders", lambda d: d),
             pickers=PresetMapping({}, "pickers", lambda d: d),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
+            device_classes=preset("accelerators").value["spec"]["deviceClasses"],
             option_files=OptionListReader(self.file_system),
             definitions=tuple(sorted(self.definitions, key=lambda item: isinstance(item, BackendRuntime))),
             broken=self.broken,

@@ -59,6 +59,7 @@ COMPARED_KINDS = (
     "VerticalPodAutoscaler",
     "InterceptorRoute",
     "PersistentVolumeClaim",
+    "ResourceClaimTemplate",
     "Job",
     "InferenceObjective",
     "InferenceModelRewrite",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, template
-from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig
+from renderer import component_versions, quantity, template
+from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
 from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggestion
 from renderer.plan import Body
 from renderer.resolve.claims import Claim
@@ -23,11 +23,21 @@ if TYPE_CHECKING:
     from renderer.input_types import FlavorSpec, RenderConfigFlavorSpec
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_ALLOCATES = 34  # the first minor version of Kubernetes with resource.k8s.io/v1
 INFTYAI = "inftyai"  # the flavor policy for the scheduler of that name
 
 
+class DeviceClaim(Struct, frozen=True):
+    """Devices that a pod claims by dynamic resource allocation; `selectors`: CEL expressions."""
+
+    device_class: str
+    count: int
+    selectors: tuple[str, ...] = ()
+
+
 class Flavor(Struct, frozen=True):
-    """A flavor: its canonical limits, node labels and params; tolerations and runtime class come from the catalog.
+    """A flavor: its canonical limits, node labels and params; tolerations, runtime class and device claim come from the
+    catalog.
     `history`: by `limits`, `node` or `params` and the key there; layer 0 is the `catalog`, 1 the model.
     """
 
@@ -39,6 +49,7 @@ class Flavor(Struct, frozen=True):
     runtime_class: str = ""
     history: History = {}
     catalog: ConfigPart | None = None
+    claim: DeviceClaim | None = None
 
 
 class FlavorOrigins(Struct, frozen=True):
@@ -77,6 +88,7 @@ class Placement(Struct, frozen=True, eq=False):
     runtime_class: str = ""
     flavors: tuple[Flavor, ...] = ()
     first_index: int | None = None
+    claim: DeviceClaim | None = None
 
     def origins(self, model: OpenModel) -> FlavorOrigins | None:
         """The origins of the first flavor; None without flavors."""
@@ -84,12 +96,15 @@ class Placement(Struct, frozen=True, eq=False):
 
 
 class Accelerator(Struct, frozen=True):
-    """The accelerators in a pod's limits. `vendor`: 'none' without one; `group`: they can serve one model together."""
+    """The accelerators in a pod's limits. `vendor`: 'none' without one; `group`: they can serve one model together;
+    `resource`: the resource in the limits, or the DeviceClass of claimed devices.
+    """
 
     vendor: str = "none"
     number: int = 0
     group: bool = False
     resource: str = ""
+    claimed: bool = False
 
 
 NONE = Accelerator()
@@ -111,8 +126,32 @@ def flavor_names(model: OpenModel) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flavor["name"] for flavor in flavors))
 
 
-def flavor_catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Flavor | None]:
+def _device_claim(
+    inputs: Inputs, spec: RenderConfigFlavorSpec, limits: Mapping[str, str], origin: Origin, diagnostics: Collector
+) -> DeviceClaim:
+    """The claim of a flavor in the catalog: of a known DeviceClass, and not beside accelerators in the limits."""
+    claim = spec["claims"]
+    name = claim["deviceClassName"]
+    if name not in inputs.device_classes:
+        hint = suggestion(name, list(inputs.device_classes))
+        diagnostics.add("E338", origin.at("claims", "deviceClassName"), name=name, hint=hint)
+    target = str(inputs.config.get("targets", "kubernetes") or component_versions.components()["kubernetes"].default)
+    if minor(target) < _ALLOCATES:
+        diagnostics.add("E339", origin.at("claims", key=True), target=target)
+    _validate_no_limits(inputs, limits, origin, diagnostics)
+    return DeviceClaim(name, claim.get("count", 1), tuple(claim.get("selectors") or ()))
+
+
+def _validate_no_limits(inputs: Inputs, limits: Iterable[str], origin: Located, diagnostics: Collector) -> None:
+    """An error for each accelerator in the limits of a flavor whose catalog entry claims devices."""
+    for resource in limits:
+        if accelerates(inputs, resource):
+            diagnostics.add("E337", origin.at("limits", resource), name=resource)
+
+
+def flavor_catalog(inputs: Inputs, diagnostics: Collector) -> dict[str, Flavor | None]:
     """RenderConfig's `flavors` by name; None for one with an invalid quantity."""
+    config = inputs.config
     flavors: dict[str, Flavor | None] = {}
     for name, spec in (config.get("flavors") or {}).items():
         origin, before = config.origin("flavors", name), len(diagnostics.problems)
@@ -121,6 +160,8 @@ def flavor_catalog(config: RenderConfig, diagnostics: Collector) -> dict[str, Fl
         tolerations = api_defaults.normalize_part(tolerations, origin.at("tolerations"), diagnostics)
         tolerations = tuple(template.share_maps(tolerations))
         flavor = Flavor(name, limits, node_labels(spec), params, tolerations, spec.get("runtimeClassName") or "")
+        if "claims" in spec:
+            flavor = replace(flavor, claim=_device_claim(inputs, spec, limits, origin, diagnostics))
         flavors[name] = flavor if len(diagnostics.problems) == before else None
         validate_param_names(params, origin.at("params"), diagnostics)
     return flavors
@@ -189,7 +230,10 @@ def choose_placement(
         name, flavor_origin = defined[i]["name"], Origin(model.document, ("spec", "inferenceConfig", "flavors", i))
         if name in catalog and catalog[name] is None:
             raise Stop  # reported once, in RenderConfig
-        flavors.append(merge_flavor(defined[i], flavor_origin, catalog.get(name), inputs.config, diagnostics))
+        merged = merge_flavor(defined[i], flavor_origin, catalog.get(name), inputs.config, diagnostics)
+        if merged.claim:
+            _validate_no_limits(inputs, defined[i].get("limits") or {}, flavor_origin, diagnostics)
+        flavors.append(merged)
     first, policy = flavors[0], flavor_policy(inputs, app)
     chosen_placement = Placement(
         has_flavors=True,
@@ -199,6 +243,7 @@ def choose_placement(
         runtime_class=first.runtime_class,
         flavors=(first,),
         first_index=chosen[0],
+        claim=first.claim,
     )
     if policy == INFTYAI:  # its scheduler chooses among the nodes of all flavors
         chosen_placement = replace(chosen_placement, node_selector={}, flavors=tuple(flavors))
@@ -226,9 +271,13 @@ def choose_placement(
     )
 
 
-def _sizing(flavor: Flavor) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _sizing(flavor: Flavor) -> tuple[Mapping[str, str], DeviceClaim | None, Mapping[str, str]]:
     """The fields on which the size of a pod depends."""
-    return flavor.limits, {key: flavor.params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in flavor.params}
+    return (
+        flavor.limits,
+        flavor.claim,
+        {key: flavor.params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in flavor.params},
+    )
 
 
 def flavor_limits(flavor: FlavorSpec, origin: Origin, diagnostics: Collector) -> Mapping[str, str]:
@@ -293,6 +342,12 @@ def find_accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Located,
             diagnostics.stop("E252", origin.at("limits", name), name=name, value=value)
         found_accelerator = Accelerator(entry["vendor"], amount, entry["count"] == "tp", name)
     return found_accelerator
+
+
+def claimed_accelerator(inputs: Inputs, claim: DeviceClaim) -> Accelerator:
+    """The devices of a claim, as accelerators that serve one model together."""
+    vendor = inputs.device_classes.get(claim.device_class, NONE.vendor)
+    return Accelerator(vendor, claim.count, group=True, resource=claim.device_class, claimed=True)
 
 
 def _resource_hint(inputs: Inputs, resource: str) -> str:
@@ -389,7 +444,9 @@ _TOLERATIONS: dict[str, tuple[Body, ...]] = {"": ()}
 
 
 def accelerator_tolerations(accelerator: Accelerator) -> tuple[Body, ...]:
-    """The tolerations that Kubernetes' admission plugin ExtendedResourceToleration would add."""
+    """The tolerations that Kubernetes' admission plugin ExtendedResourceToleration would add; none for claims."""
+    if accelerator.claimed:
+        return ()
     if accelerator.resource not in _TOLERATIONS:
         toleration = SharedMap({"key": accelerator.resource, "operator": "Exists", "effect": "NoSchedule"})
         _TOLERATIONS[accelerator.resource] = (toleration,)

@@ -585,7 +585,7 @@ CLAIMS = [
 ]
 queue = one_of({}, {"queue": "gpus"}, {"queue": "gpus", "priorityClass": "high"})
 topology = one_of("kubernetes.io/hostname", "rack")
-bounds = record({"maxUnavailable": one_of(1, 2, "50%"), "maxSurge": one_of(0, 1, "25%")})
+bounds = one_of({"maxUnavailable": 2, "maxSurge": 0}, {"maxUnavailable": "50%", "maxSurge": 1}, {"maxSurge": "25%"})
 set_settings = st.builds(
     lambda own, queued: {**own, **queued},
     record(

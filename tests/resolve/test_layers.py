@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from renderer.api import ConfigPart, RenderConfig
+from renderer.api import ConfigPart, Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.load.option_lists import OptionListReader
 from renderer.resolve import flavors
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.arg_merge import merge_args
@@ -107,7 +108,20 @@ def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOri
     """The flavor `a` of a model over the one of the catalog."""
     config = RenderConfig({"flavors": {"a": catalog}} if catalog else {}, Named("config"), {})
     found = Collector()
-    known = flavors.flavor_catalog(config, found).get("a")
+    inputs = Inputs(
+        config=config,
+        apps=(),
+        models={},
+        runtimes={},
+        loaders={},
+        accelerators=(),
+        definitions=(),
+        option_files=OptionListReader(),
+        broken={},
+        unreadable=False,
+        foreign=0,
+    )
+    known = flavors.flavor_catalog(inputs, found).get("a")
     merged = flavors.merge_flavor({"name": "a", **own}, MODEL, known, config, found)
     assert found.problems == []
     return FlavorOrigins(merged, MODEL)

@@ -38,7 +38,7 @@ def run_context(inputs: Inputs) -> RunContext:
     """The context of a run over these inputs, with empty caches."""
     diagnostics = Collector()
     pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
-    catalog = flavors.flavor_catalog(inputs.config, diagnostics)
+    catalog = flavors.flavor_catalog(inputs, diagnostics)
     loaders.validate_settings(inputs.config, diagnostics)
     settings.collect_gateways(inputs.config, diagnostics)
     apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}

@@ -69,6 +69,8 @@ def resolve_engine_run(
     model_settings = backend_runtime.model_settings(main, engine)
     sizing = backend_config.get("resources"), model_settings.get("resources"), model_settings.get("maxModelLen")
     size_key = cache_key(sizing, placement.limits, placement.params, placement.has_flavors)
+    if placement.claim:
+        size_key += cache_key(placement.claim.device_class, placement.claim.count)
     problem_count = len(diagnostics.problems)
     runner_size = config.sizes.get(size_key)
     merged = (
@@ -196,6 +198,8 @@ def _size_runner(
         )
     origin = (placement.limits and placement.origins(claim.main)) or app.origin(*_BACKEND, "resources")
     accelerator = flavors.find_accelerator(inputs, merged.sides.get("limits", {}), origin, diagnostics)
+    if placement.claim:
+        accelerator = flavors.claimed_accelerator(inputs, placement.claim)
     variant = engine_variants.find_variant(engine, accelerator, placement.has_flavors)
     if variant is None:
         engine_variants.refuse_accelerator(

@@ -66,6 +66,7 @@ def playground_origins(planned: PlannedPlayground) -> Mapping[Path, Origin]:
     env = dict(_env_layers(planned))
     runner_env = {name: origins[-1] for name, origins in env.items()}
     field_origins |= claim_origins(app, base)
+    field_origins.update(device_origins(base))
     field_origins |= {("explain", *path): origin for path, origin in loader_origins(base, runner_env)}
     field_origins |= {("template", *path): origin for path, origin in _container_origins(planned, env)}
     for path, origins in _runner_layers(planned, env):
@@ -194,6 +195,14 @@ def client_origins(app: App) -> _Origins:
     """Of what an app says of its clients, in a Playground and a Service alike."""
     yield ("service",), app.origin("spec", "service")
     yield ("answering_port",), app.origin("spec", "gateway", "port")
+
+
+def device_origins(base: AppBase) -> _Origins:
+    """Of the devices that the flavor claims, in the pods of a Playground and of a Service."""
+    if flavors := base.pod_needs.placement.flavors if base.pod_needs.placement.claim else ():
+        claim = flavors[0].catalog.at("claims") if flavors[0].catalog else Origin(base.claim.main.document)
+        yield ("device_claim",), claim
+        yield (*_POD, "resourceClaims"), claim
 
 
 def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:

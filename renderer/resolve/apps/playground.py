@@ -113,6 +113,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         claim_templates=base.pod_needs.claim_templates,
         scaler=foreign or scaler,
         interceptor=interceptor,
+        devices=pods.device_template(base.pod_needs),
         config=planned_pod.config,
         shared=(*base.shared, *_needs(context, app, pod, scaler, interceptor)),
         app=app.label,

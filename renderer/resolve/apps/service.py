@@ -87,6 +87,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         disruption_budget=(scaler.min_replicas if scaler else count) >= 2,
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
+        devices=pods.device_template(base.pod_needs),
         set_fields={key: values[key] for key in _SET_FIELDS if values.get(key)},
         template_fields={key: template_values[key] for key in _TEMPLATE_FIELDS if key in template_values},
         claim_templates=(*base.pod_needs.claim_templates, *claim_templates),
@@ -183,5 +184,6 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         ("explain", "restartPolicy"): at.at("restartPolicy"),
         **field_origins.claim_origins(app, base),
         **dict(field_origins.client_origins(app)),
+        **dict(field_origins.device_origins(base)),
         **in_pods,
     }

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer import yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at
-from renderer.plan import Body, Container, Pod
+from renderer.plan import Body, Container, DeviceTemplate, Pod
 from renderer.resolve import model_cache, pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.flavors import FlavorOrigins, Placement
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 RUNNER = "model-runner"
 _NODE_CACHE = "model-cache"  # the volume
+_DEVICES = "accelerators"  # the claim for devices, in a pod
 _MODEL_VOLUME = SharedMap({"name": VOLUME, "emptyDir": SharedMap({})})
 _SHM_MOUNT = SharedMap({"name": "dshm", "mountPath": "/dev/shm"})  # noqa: S108 - where engines look for it
 _KEPT_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
@@ -243,7 +245,7 @@ def playground_pod(
     if preparation.annotations:
         annotations = {**annotations, **preparation.annotations}
     disabled = None if hardening == "off" else False  # the token of the service account, links to Services
-    return Pod(
+    pod = Pod(
         labels={**labels, **defaults.labels} if defaults.labels else labels,
         annotations={**annotations, **defaults.annotations} if defaults.annotations else annotations,
         scheduler_name=needs.scheduler,
@@ -259,6 +261,40 @@ def playground_pod(
         service_links=disabled,
         rest=pod_defaults.generated_fields(defaults, needs.app, placement.runtime_class),
     )
+    devices = device_template(needs)
+    return _with_devices(pod, devices) if devices else pod
+
+
+def device_template(needs: PodNeeds) -> DeviceTemplate | None:
+    """The ResourceClaimTemplate for the devices of each pod; None where the flavor claims none. Its name holds the hash
+    of the request, since the API server refuses to change one.
+    """
+    claim = needs.placement.claim
+    if not claim:
+        return None
+    import hashlib  # few runs need it
+
+    exactly: dict[str, object] = {
+        "deviceClassName": claim.device_class,
+        "allocationMode": "ExactCount",
+        "count": claim.count,
+    }
+    if claim.selectors:
+        exactly["selectors"] = [{"cel": {"expression": expression}} for expression in claim.selectors]
+    request = {"name": _DEVICES, "exactly": exactly}
+    return DeviceTemplate(f"{needs.app}-{hashlib.sha256(yamlio.dump(request).encode()).hexdigest()[:8]}", request)
+
+
+def _with_devices(pod: Pod, devices: DeviceTemplate) -> Pod:
+    """The pod with a claim of its own, by this template, for its runner."""
+    claim = {"name": _DEVICES, "resourceClaimTemplateName": devices.name}
+    containers = [
+        replace(container, resources={**container.resources, "claims": [{"name": _DEVICES}]})
+        if container.name == RUNNER
+        else container
+        for container in pod.containers
+    ]
+    return replace(pod, containers=tuple(containers), rest={**pod.rest, "resourceClaims": [claim]})
 
 
 def _preparation_container(step: Container, runner: Container) -> Container:
@@ -395,7 +431,7 @@ def handwritten_pod(
         diagnostics.add("W205", origin.at("spec", "affinity"))
     elif placement.node_affinity:
         affinity["nodeAffinity"] = placement.node_affinity
-    return Pod(
+    pod = Pod(
         labels={**labels, **needs.labels}
         if with_model_labels
         else {**labels, **{k: v for k, v in needs.labels.items() if k.startswith("app.kubernetes.io/")}},
@@ -420,6 +456,8 @@ def handwritten_pod(
             defaults, spec, needs.app, _tolerations(needs, spec.get("tolerations") or ()), placement.runtime_class
         ),
     )
+    devices = device_template(needs)
+    return _with_devices(pod, devices) if devices else pod
 
 
 def _tolerations(needs: PodNeeds, pod_tolerations: Sequence[Body]) -> tuple[Body, ...]:

@@ -1,0 +1,33 @@
+"""ResourceClaimTemplate: the devices of each pod, by dynamic resource allocation."""
+
+from __future__ import annotations
+
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Manifest, Plan, name_origins
+
+_REQUEST: Path = ("spec", "spec", "devices", "requests", 0)
+
+
+def resource_claim_template(plan: Plan) -> list[Manifest]:
+    """One where the flavor of the workload claims devices; its pods name it."""
+    devices = plan.devices
+    if not devices:
+        return []
+    body = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": devices.name, "namespace": plan.namespace, "labels": plan.labels},
+        "spec": {"spec": {"devices": {"requests": [devices.request]}}},
+    }
+    return [Manifest(body, lambda: _origins(plan))]
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    claim = plan.origins()["device_claim",]
+    exactly: Path = (*_REQUEST, "exactly")
+    return {
+        **name_origins(plan),
+        (*exactly, "deviceClassName"): claim.at("deviceClassName"),
+        (*exactly, "count"): claim.at("count"),
+        (*exactly, "selectors"): claim.at("selectors"),
+    }
