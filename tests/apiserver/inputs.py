@@ -520,7 +520,8 @@ pod_template = filled(
 def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
     """Options that the engine has, in the forms in which it takes them."""
     made = []
-    for name, arity in draw(st.lists(st.sampled_from(engine.options), min_size=1, max_size=4, unique=True)):
+    options = [option for option in engine.options if option[0] not in ("--help", "--version")]  # they only print
+    for name, arity in draw(st.lists(st.sampled_from(options), min_size=1, max_size=4, unique=True)):
         word = draw(one_of("1", "auto", "0.9", "true", "/a/b.json", "é", '{"a":1}'))
         if arity == "0":
             made.append(name)
@@ -665,7 +666,7 @@ def service(draw: st.DrawFn) -> Input:
     rollout = st.builds(
         lambda down, more: {
             "type": "RollingUpdate",
-            "rollingUpdateConfiguration": {"maxUnavailable": down, "maxSurge": more},
+            "rollingUpdateConfiguration": {"maxUnavailable": down, "maxSurge": more or int(down == "50%")},
         },
         one_of(1, 2, "50%", "100%"),
         one_of(0, 1, "25%"),
