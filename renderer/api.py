@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
 from renderer.source.tree import DISK, FileSystem, InputTree, ReadableFile
 from renderer.yamlio import Document
@@ -74,6 +75,11 @@ class App(Struct, frozen=True):
     def label(self) -> str:
         """The app's name, of a variant too."""
         return self.variant_of or self.name
+
+    @property
+    def workload_kind(self) -> str:
+        """The kind of the workload that runs its pods."""
+        return str((self.spec.get("workload") or {}).get("kind") or wellknown.LEADER_WORKER_SET)
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """A field of it, from the document's root."""

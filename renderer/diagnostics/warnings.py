@@ -6,7 +6,7 @@ from renderer.diagnostics.wording import Wording
 
 WARNINGS: dict[str, Wording] = {
     # Nxxx: what cannot be judged from here; never an error
-    "N350": Wording("the {owner} owns the number of replicas, so the LeaderWorkerSet '{name}' leaves it out"),
+    "N350": Wording("the {owner} owns the number of replicas, so the {kind} '{name}' leaves it out"),
     "N448": Wording("{backend} {version} {what}"),
     "N449": Wording(
         "nobody knows which version of {backend} is in '{image}', so no argument is checked against it", "{hint}"
@@ -291,11 +291,11 @@ WARNINGS: dict[str, Wording] = {
     ),
     "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
     "W263": Wording(
-        "{owner} renders an autoscaler for the LeaderWorkerSet '{name}' already, and two of them fight",
+        "{owner} renders an autoscaler for the {kind} '{name}' already, and two of them fight",
         "delete this one, and say what it scales on in spec.elasticConfig there",
     ),
     "W264": Wording(
-        "{owner} renders the LeaderWorkerSet '{name}' with a number of replicas, which each sync sets back",
+        "{owner} renders the {kind} '{name}' with a number of replicas, which each sync sets back",
         "{hint}",
     ),
     "W265": Wording(

@@ -35,15 +35,17 @@ def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterato
         yield "W262", (*path, "kind"), {"kind": target_name, "hint": _other_target(foreign, app)}
         return
     workload = rendered.objects.get((kind_of(version or "apps/v1", target_name or "Deployment"), namespace, name))
-    if workload is None or workload.key[0] != "LeaderWorkerSet" or path[1] == "targetRef":
+    if workload is None or workload.key[0] not in ("LeaderWorkerSet", "Deployment") or path[1] == "targetRef":
         return
-    if other := rendered.acting.get(("HorizontalPodAutoscaler", workload.key)):
-        yield "W263", (*path, "name"), {"owner": rendered.owner(other), "name": name}
+    others = (rendered.acting.get((scaler, workload.key)) for scaler in ("HorizontalPodAutoscaler", "ScaledObject"))
+    if other := next(filter(None, others), None):
+        yield "W263", (*path, "name"), {"owner": rendered.owner(other), "kind": workload.key[0], "name": name}
     elif workload.replicas:
         item = rendered.input_of(workload)
         elastic = "delete this one and write spec.elasticConfig there, or " if _is_playground(item) else ""
         hint = f"{elastic}let the sync ignore spec.replicas of it, and name this file under ignore of RenderConfig"
-        yield "W264", (*path, "name"), {"owner": rendered.owner(workload), "name": name, "hint": hint}
+        words = {"owner": rendered.owner(workload), "kind": workload.key[0], "name": name, "hint": hint}
+        yield "W264", (*path, "name"), words
 
 
 def _other_target(foreign: ForeignObject, app: App | None) -> str:

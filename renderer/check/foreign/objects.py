@@ -36,7 +36,7 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         metadata, spec = body["metadata"], as_map(body.get("spec"))
         kind, namespace = kind_of(body["apiVersion"], body["kind"]), metadata.get("namespace", "")
         targets = maps_at(spec, "targetRefs")
-        if kind == "HorizontalPodAutoscaler":
+        if kind in ("HorizontalPodAutoscaler", "ScaledObject"):
             targets = [dict(as_map(spec["scaleTargetRef"]))]
         keys = tuple((target_kind(target), namespace, text_at(target, "name")) for target in targets)
         yield OwnObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec)

@@ -55,7 +55,7 @@ def _report_clash(
 
 def _is_deployment(app: App) -> bool:
     """Whether Deployments run the app, which make no Service of their own."""
-    return (app.spec.get("workload") or {}).get("kind") == wellknown.DEPLOYMENT
+    return app.workload_kind == wellknown.DEPLOYMENT
 
 
 def _report_service_clashes(inputs: Inputs, owners: Mapping[tuple[str, str], App], diagnostics: Collector) -> None:

@@ -14,6 +14,7 @@ from renderer.json_values import as_number, text_at, value_at
 from renderer.plan import Body, Plan, Pod, Rollout
 from renderer.resolve import monitoring, pod_defaults
 from renderer.resolve.kube import api_defaults
+from renderer.resolve.pod.cache_containers import WAITING
 
 _PATH: Path = ("spec", "workload")
 _QUEUES = {"queue": "kueue.x-k8s.io/queue-name", "priorityClass": "kueue.x-k8s.io/priority-class"}
@@ -28,6 +29,7 @@ _OF_SETS: tuple[Path, ...] = (  # fields that a Deployment has not, in a Playgro
     *[("workloadTemplate", key) for key in ("maxGroupRestarts", "subGroupPolicy")],
 )
 _STARTUP_RESERVE = 300
+_FILL_RESERVE = 3_600  # seconds more, where pods wait for a cache that a Job fills
 _OWN_LABELS = tuple(wellknown.own_labels("name", "component"))
 
 
@@ -68,6 +70,8 @@ def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector)
     for path in _OF_SETS:
         if value_at(app.spec, *path) not in (None, 0):
             diagnostics.add("E335", app.origin("spec", *path, key=True), field=path[-1])
+    if plan.claim_templates:
+        diagnostics.add("E335", origin.at("kind"), field="claims for each pod, which modelCache.perPod asks for")
     pod = plan.leader or plan.worker
     pod = replace(pod, labels={**pod.labels, wellknown.WORKLOAD: plan.name})
     return replace(
@@ -82,14 +86,15 @@ def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector)
 
 def _progress_deadline(pod: Pod) -> int | None:
     """The seconds after which a rollout counts as stuck: what the slowest startup probe allows, and five minutes for
-    images and weights; None without such a probe.
+    images and weights, an hour where a Job loads these first; None without such a probe.
     """
+    waits = any(container.name.startswith(WAITING) for container in pod.init_containers)
     budgets = []
     for container in pod.containers:
         if probe := container.startup_probe:
             tries = as_number(probe.get("failureThreshold", 3)) * as_number(probe.get("periodSeconds", 10))
             budgets.append(as_number(probe.get("initialDelaySeconds", 0)) + tries)
-    return int(max(budgets)) + _STARTUP_RESERVE if budgets else None
+    return int(max(budgets)) + _STARTUP_RESERVE + (_FILL_RESERVE if waits else 0) if budgets else None
 
 
 def _queue_labels(spec: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Body:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from renderer import wellknown
 from renderer.diagnostics import Collector
 from renderer.json_values import map_at, text_at
 from renderer.plan import Body, Scaler
@@ -19,19 +20,20 @@ _BOUNDS = {  # by kind: the fields of the bounds, and their defaults
     "HorizontalPodAutoscaler": (("minReplicas", 1), ("maxReplicas", 1)),
     "ScaledObject": (("minReplicaCount", 0), ("maxReplicaCount", 100)),
 }
-_WORKLOAD = "leaderworkerset.x-k8s.io", "LeaderWorkerSet"
+_GROUPS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io", wellknown.DEPLOYMENT: "apps"}
 
 
-def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str], Scaler]:
-    """By namespace and name of the LeaderWorkerSet that they target, the autoscalers of others, the first of each."""
-    scalers: dict[tuple[str, str], Scaler] = {}
+def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str, str], Scaler]:
+    """By kind, namespace and name of the workload that they target, the autoscalers of others, the first of each."""
+    scalers: dict[tuple[str, str, str], Scaler] = {}
     for body in inputs.foreign_objects:
         if text_at(body, "kind") not in _BOUNDS:
             continue
         target = map_at(body, "spec", "scaleTargetRef")
-        if (text_at(target, "apiVersion").partition("/")[0], text_at(target, "kind")) == _WORKLOAD:
+        kind = text_at(target, "kind", default=wellknown.DEPLOYMENT)  # of KEDA, which may leave both out
+        if text_at(target, "apiVersion", default="apps/v1").partition("/")[0] == _GROUPS.get(kind):
             namespace = text_at(body, "metadata", "namespace") or inputs.config.get("namespace") or "default"
-            scalers.setdefault((str(namespace), text_at(target, "name")), _scaler(body))
+            scalers.setdefault((kind, str(namespace), text_at(target, "name")), _scaler(body))
     return scalers
 
 
@@ -45,9 +47,11 @@ def _scaler(body: Body) -> Scaler:
 
 def foreign_scaler(context: RunContext, app: App, diagnostics: Collector) -> Scaler | None:
     """The autoscaler of somebody else that targets the app's workload, with a note that says whose it is."""
-    scaler = context.foreign_scalers.get((app.namespace, app.name)) if context.foreign_scalers else None
+    scaler = (
+        context.foreign_scalers.get((app.workload_kind, app.namespace, app.name)) if context.foreign_scalers else None
+    )
     if scaler is None or "elasticConfig" in app.spec:
         return None
     origin = app.origin("spec", "replicas", key=True) if "replicas" in app.spec else app.origin("metadata", "name")
-    diagnostics.add("N350", origin, owner=scaler.owner, name=app.name)
+    diagnostics.add("N350", origin, owner=scaler.owner, kind=app.workload_kind, name=app.name)
     return scaler

@@ -37,6 +37,10 @@ _ZERO_HINT = (
 _SCALED_METRICS = ("waiting", "running", "kvUsage")  # of `engine.metrics`: numbers that add up over replicas
 _RESOURCES = ("cpu", "memory")  # names of triggers, and of what they measure
 _QUEUE_MARGIN = 30  # seconds that a picker holds requests beyond the start of an engine
+_POD_ENDS = {  # how names of pods end, by the kind of workload
+    wellknown.LEADER_WORKER_SET: "[0-9]+",
+    wellknown.DEPLOYMENT: "[0-9a-z]+-[0-9a-z]{5}",
+}
 
 
 def is_chosen(config: RenderConfig) -> bool:
@@ -214,7 +218,7 @@ def _engine_triggers(
             diagnostics.add("E353", origin.at("metrics", i, "pods", "metric", "selector", key=True), **words)
             continue
         target = _decimal(map_at(metric, "pods", "target").get("averageValue", ""))
-        query = f'sum({series[name]}{{namespace="{app.namespace}",pod=~"{app.name}-[0-9]+"}})'
+        query = f'sum({series[name]}{{namespace="{app.namespace}",pod=~"{app.name}-{_POD_ENDS[app.workload_kind]}"}})'
         yield from _prometheus_triggers(config, app, [("", query, target)], diagnostics)
 
 

@@ -31,6 +31,7 @@ NODE_USER = SharedMap(
         "capabilities": SharedMap({"drop": ["ALL"]}),
     }
 )
+WAITING = "cache-wait"  # the container of a pod that waits until a Job has filled a cache
 
 
 def numbered(name: str, position: int) -> str:
@@ -61,7 +62,7 @@ def fill_containers(
 
 def waiting_container(shell: Loader, cache: ModelCache, volume: str, position: int) -> Container:
     """The init container that ends when the weights on a claim are complete."""
-    container = _script("cache-wait", cache_scripts.WAIT, shell, cache, volume, position)
+    container = _script(WAITING, cache_scripts.WAIT, shell, cache, volume, position)
     return replace(container, mounts=({**container.mounts[0], "readOnly": True},))
 
 
