@@ -29,6 +29,11 @@ class Resolver(asyncio.DatagramProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.DatagramTransport, transport)  # which no class of asyncio's own says
 
+    def close(self) -> None:
+        """Answers no more."""
+        if self._transport is not None:
+            self._transport.close()
+
     def datagram_received(self, data: bytes, address: tuple[str | Any, int]) -> None:
         assert self._transport is not None
         with contextlib.suppress(IndexError, struct.error):
@@ -51,8 +56,14 @@ class Fakes:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._do(self._close())  # another stack may stand at the same addresses
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
+
+    async def _close(self) -> None:
+        self._resolver.close()
+        await self.engines.set({})
 
     async def _listen(self) -> None:
         await asyncio.get_running_loop().create_datagram_endpoint(lambda: self._resolver, local_addr=self._place)

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from tests.gateway.cases import CASES, NAMES, Public
 from tests.gateway.clients import CHAT, COMPLETIONS, EMBEDDINGS, MESSAGES, Answer, Client, chi_square
 from tests.gateway.comparison import Row
 from tests.gateway.fake_engines import LEAVING, REFUSE, Engine, FakeEngines
+from tests.gateway.fakes import Fakes
 from tests.gateway.faulty_variants import VARIANTS
 
 T = TypeVar("T")
@@ -543,3 +545,17 @@ def test_whoever_ends_it_ends_everything(number: signal.Signals, tmp_path: Path)
             time.sleep(0.05)
     assert sleeping("4321") == []
     assert not Path("/run/netns").exists() or [*Path("/run/netns").iterdir()] == []
+
+
+def test_fakes_stand_at_one_place_one_after_the_other() -> None:
+    """Each channel of Gateway API has a stack of its own, at the same addresses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        place = probe.getsockname()
+    for _ in range(2):
+        with (
+            Fakes(place, ssl.create_default_context()),
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other,
+            pytest.raises(OSError, match="in use"),
+        ):
+            other.bind(place)
