@@ -5,9 +5,10 @@ Which name leads where is written down, not worked out: it is what a reader of t
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from typing import NamedTuple
 
 from tests.apiserver.server import Body
@@ -27,6 +28,7 @@ from tests.gateway.clients import (
 )
 from tests.gateway.dns import TTL
 from tests.gateway.fake_engines import LEAVING, OK, PROMPT_TOKENS, REFUSE
+from tests.gateway.pods import LWS
 from tests.gateway.trial import PAUSE, SERVING, Site, Trial, platform, secret
 
 MODEL_HEADER, TENANT_HEADER, KEY_HEADER = "x-ai-eg-model", "x-tenant-id", "x-api-key"
@@ -35,6 +37,8 @@ PROVIDER_KEY = "key-of-provider"
 UNKNOWN = "no-such-model"
 SHARES = 1000  # requests that weights are judged by
 LEFT_DNS = 2.5 * TTL  # seconds until nobody may send to an address that left DNS
+INTERCEPTOR = ("keda", "keda-add-ons-http-interceptor-proxy")  # namespace and name that keda-from-zero says
+STARTING = 5.0  # seconds that a replica of a pool that had none takes
 
 
 class Public(NamedTuple):
@@ -71,6 +75,10 @@ NAMES: Mapping[str, Names] = {
         "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
         "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
         "bge-m3": Public(("llm/embed",), "bge-m3"),
+    },
+    "keda-from-zero": {
+        "qwen3-32b": Public(("llm/pooled",), "qwen3-32b"),
+        "qwen3-0.6b-gguf": Public(("/".join(INTERCEPTOR),), "qwen3-0.6b-gguf"),
     },
 }
 
@@ -426,6 +434,79 @@ def gateway_pool(site: Site) -> Iterator[Result]:
     site.set_waiting(leaders, 0)
 
 
+def keda_from_zero(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["keda-from-zero"])
+    yield from intercepted(client, "qwen3-0.6b-gguf")
+    metadata = {"namespace": "llm", "name": "small"}
+    route = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIGatewayRoute", "metadata": metadata}
+    spec = site.stack.cluster.live(route)["spec"]
+    spec["rules"][0]["matches"][0]["headers"][0]["value"] = "helper"
+    refused = site.apply([{**route, "metadata": {**metadata, "name": "helper"}, "spec": spec}])
+    yield question("a public name that is not the engine's has a route", not refused, refused)
+    site.until(lambda: client.ask("helper").status == 200, SERVING)
+    yield from intercepted(client, "helper")
+    yield from held(site, client)
+
+
+def intercepted(client: Client, name: str) -> Iterator[Result]:
+    """Whether requests come to the interceptor with their public name in a header, and its answers back."""
+    for path, stream, headers in (
+        (CHAT, False, {}),
+        (CHAT, True, {}),
+        (COMPLETIONS, False, {}),
+        (CHAT, False, {MODEL_HEADER: UNKNOWN}),
+    ):
+        answer = client.ask(name, path=path, stream=stream, headers=headers)
+        seen = answer.witness["headers"].get(MODEL_HEADER, "") if answer.witness else ""
+        public = Public(("/".join(INTERCEPTOR),), "qwen3-0.6b-gguf")
+        kind = f"{path}{', streamed,' if stream else ''}{' with a forged header' if headers else ''}"
+        yield question(
+            f"{name}: {kind} reaches the interceptor with {MODEL_HEADER}: {name}",
+            reached(answer, public, path, stream) and seen == name,
+            f"{answer}, {MODEL_HEADER}: {seen!r}",
+        )
+
+
+def held(site: Site, client: Client) -> Iterator[Result]:
+    """Whether a request waits for the first replica of a pool, and the picker says so."""
+    metadata = {"namespace": "llm", "name": "pooled"}
+    path = site.stack.cluster.path(
+        {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata}
+    )
+
+    def scale(replicas: int) -> None:
+        change = json.dumps({"spec": {"replicas": replicas}})
+        site.stack.cluster.client("PATCH", path, change, "application/merge-patch+json")
+
+    def start() -> None:
+        lengths.append(queue_length(site, "llm/pooled-epp"))
+        scale(1)
+
+    lengths: list[float] = []
+    scale(0)
+    site.until(lambda: not site.leaders("llm", "pooled"), SERVING)
+    time.sleep(2)  # the picker learns of it
+    later = Timer(STARTING, start)
+    later.start()
+    answer = client.ask("qwen3-32b", timeout=SERVING)
+    later.join()
+    waited = reached(answer, NAMES["keda-from-zero"]["qwen3-32b"], CHAT, stream=False) and answer.seconds >= STARTING
+    figures = f"{answer.seconds:.1f} s, the replica after {STARTING:.0f} s"
+    yield question(
+        "a pool has no replica: a request waits for the first one", waited, f"{answer} after {figures}", figures
+    )
+    yield question("and is in the queue that ScaledObjects ask for", lengths == [1.0], lengths)
+
+
+def queue_length(site: Site, picker: str) -> float:
+    """How many requests a picker says wait in its flow control; -1 where it says nothing."""
+    series = "inference_extension_flow_control_queue_size{"
+    answer = Client((site.stack.kubelet.pods[picker].network.address, 9090)).send("GET", "/metrics")
+    values = [float(text.rpartition(" ")[2]) for text in answer.text.splitlines() if text.startswith(series)]
+    return sum(values) if values else -1.0
+
+
 def _nothing(_: Site) -> Sequence[Body]:
     return ()
 
@@ -448,6 +529,27 @@ def _provider(_: Site) -> Sequence[Body]:
     return [*platform(), secret("llm", "provider-key", {"apiKey": PROVIDER_KEY})]
 
 
+def _interceptor(_: Site) -> Sequence[Body]:
+    return [*platform(), *interceptor()]
+
+
+def interceptor() -> Iterator[Body]:
+    """What stands for the interceptor of KEDA's http-add-on: an engine of any name that answers itself."""
+    namespace, name = INTERCEPTOR
+    metadata = {"namespace": namespace, "name": name}
+    container = {"name": "interceptor", "image": "interceptor", "ports": [{"containerPort": 8080}]}
+    template = {"size": 1, "workerTemplate": {"spec": {"containers": [container]}}}
+    yield {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": metadata,
+        "spec": {"replicas": 1, "leaderWorkerTemplate": template},
+    }
+    spec = {"selector": {f"{LWS}/name": name}, "ports": [{"name": "http", "port": 8080}]}
+    # Envoy goes to the address that DNS has, and ClusterIPs lead nowhere: DNS has the pod's.
+    yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+
 CASES: Mapping[str, Case] = {
     "quickstart": Case(quickstart, _platform),
     "gateway-basic": Case(gateway_basic, _platform),
@@ -458,4 +560,5 @@ CASES: Mapping[str, Case] = {
     "token-limits": Case(token_limits, _tenants),
     "model-split": Case(model_split, _platform),
     "gateway-pool": Case(gateway_pool, _nothing),
+    "keda-from-zero": Case(keda_from_zero, _interceptor),
 }

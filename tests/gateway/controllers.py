@@ -29,7 +29,7 @@ from tests.gateway.containers import Container, Mount
 from tests.gateway.fakes import Fakes
 from tests.gateway.kubelet_loop import DOMAIN, KubeletLoop
 
-from scripts.make_schemas import Source, crds  # isort: skip  # tests.apiserver has put its neighbours on the path
+from scripts.make_schemas import CRDS as OURS, Source, crds  # isort: skip  # tests.apiserver has put its neighbours on the path
 
 ROOT = Path(__file__).resolve().parents[2]
 CHART = ROOT / "tests" / "platform" / "token-limits" / "expected.yaml"
@@ -49,6 +49,7 @@ CRDS = (
     Source("sigs.k8s.io/gateway-api-inference-extension@v1.5.0", "config/crd/bases"),
 )
 GATEWAY_API = "sigs.k8s.io/gateway-api@v1.6.1"
+UNATTENDED = {"ScaledObject", "InterceptorRoute", "PodMonitor"}  # what examples have and no controller here looks at
 
 
 class Stack(NamedTuple):
@@ -70,7 +71,8 @@ class Stack(NamedTuple):
 
 def definitions(channel: str) -> list[Body]:
     """The CustomResourceDefinitions, with Gateway API's of a channel."""
-    sources = [*CRDS, Source(GATEWAY_API, f"config/crd/{channel}")]
+    unattended = [source for source in OURS if UNATTENDED.intersection(source.kinds)]
+    sources = [*CRDS, Source(GATEWAY_API, f"config/crd/{channel}"), *unattended]
     return list({crd["metadata"]["name"]: crd for source in sources for crd in crds(source)}.values())
 
 

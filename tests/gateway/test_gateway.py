@@ -374,7 +374,8 @@ def test_every_example_with_routes_is_asked() -> None:
     with_routes = {
         path.name
         for path in (ROOT / "examples").iterdir()
-        if path.name.startswith("gateway-") or "ModelRoute" in text_of(path) or "InferenceModel" in text_of(path)
+        if path.name.startswith("gateway-")
+        or any(word in text_of(path) for word in ("ModelRoute", "InferenceModel", "interceptor:"))
     }
     assert with_routes <= {*CASES}
     assert {*NAMES} == {*CASES} - {"gateway-teams"}
@@ -382,6 +383,18 @@ def test_every_example_with_routes_is_asked() -> None:
 
 def text_of(path: Path) -> str:
     return "".join(file.read_text("utf-8") for file in path.glob("*.yaml"))
+
+
+def test_what_stands_for_the_interceptor_is_where_the_backend_leads() -> None:
+    bodies = program.rendered(ROOT / "examples" / "keda-from-zero")
+    (backend,) = (body for body in bodies if body["kind"] == "Backend")
+    lws, service = cases.interceptor()
+    namespace, name = pods.key_of(service)
+    place = backend["spec"]["endpoints"][0]["fqdn"]
+    assert place == {"hostname": f"{name}.{namespace}.svc.cluster.local", "port": service["spec"]["ports"][0]["port"]}
+    pod = pods.leader({**lws, "metadata": {**lws["metadata"], "uid": "1"}}, 0)
+    assert pods.selects(service, {**pod, "status": {"podIP": "10.88.128.1"}})
+    assert pods.engine(pod) == Engine(f"{namespace}/{name}-0", (place["port"],))
 
 
 def test_names_choose_examples_and_variants() -> None:
