@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,13 +15,15 @@ from renderer.api import Inputs, RenderConfig, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, RenderError, Source, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.load.environments import Environment, environment_names, find_environment, only_environment
-from renderer.load.hand_written import Manifests, read_manifests
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedFile, parse_file
 from renderer.load.preset_files import PRESETS, PresetRefused, find_preset, preset, preset_names, preset_paths
 from renderer.load.render_config import parse_override, render_config
 from renderer.source import tree
 from renderer.yamlio import Document
+
+if TYPE_CHECKING:
+    from renderer.load.hand_written import Manifests
 
 __all__ = [
     "PRESETS",
@@ -204,6 +207,8 @@ def manifests(paths: Sequence[str]) -> Manifests:
     """The manifests of all YAML files below the paths, of any kind, and what is none. For `llmaz check`. Raises
     RenderError for a missing path.
     """
+    from renderer.load.hand_written import read_manifests  # few commands need it
+
     _require(paths, os.path.exists)
     input_tree = tree.folder(tree.base_of(paths)[0], paths, (), None)
     result = read_manifests(input_tree, paths)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -77,12 +76,16 @@ def fitting_name(name: str, suffix: str = "") -> str:
     """The name with the suffix; a long one is cut, and made unique by a hash, to 63 characters."""
     if len(name) + len(suffix) <= _LONGEST:
         return name + suffix
+    import hashlib  # few runs need it
+
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
     return f"{name[: _LONGEST - len(suffix) - 9].rstrip('-.')}-{digest}{suffix}"
 
 
 def _folder(weights: Weights) -> str:
     """A name that only equal files have: of the source, the revision, the filename and the patterns."""
+    import hashlib  # few runs need it
+
     words: list[object] = [weights.hub or weights.scheme, weights.address, weights.revision, weights.filename]
     words += [weights.endpoint, *(weights.words.get(word, "") for word in ("AllowPatterns", "IgnorePatterns"))]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]

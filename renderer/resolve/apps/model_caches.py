@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
@@ -30,6 +29,8 @@ def cache_plans(context: RunContext, needs: Iterable[SharedNeed]) -> list[Shared
 
 
 def _cache_plan(context: RunContext, need: SharedNeed, weights: Weights, cache: ModelCache) -> CachePlan:
+    import hashlib  # few runs need it
+
     labels = wellknown.own_labels(need.name, "model-cache")
     template = _pod_template(context, weights, cache, labels)
     facts = context.inputs.models[need.name].spec.get("facts") or {}

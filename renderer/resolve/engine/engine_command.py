@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -116,6 +115,8 @@ def _script(line: Sequence[Word]) -> Word | None:
 
 def _script_lines(script: Word) -> list[list[Word]]:
     """The simple commands of a script; none where its quotes do not fit together."""
+    import shlex  # few runs need it
+
     lexer = shlex.shlex(script.text.replace("\\\n", " "), posix=True, punctuation_chars=_SEPARATORS)
     lexer.commenters, lexer.whitespace, lexer.whitespace_split = "", " \t\r", True
     lines: list[list[Word]] = [[]]
