@@ -1,4 +1,4 @@
-"""Deployments of other projects, expressed as llmaz: each folder of adopted/ renders to its expected/, which checks well.
+"""Deployments of other projects, written for llmaz: each folder of adopted/ renders to its expected/, and checks well.
 
 A folder is `input/`, `expected/**`, `table.md` (what differs from the original, and why), and `stderr.txt` where the
 render warns. `pytest --snapshot-update` writes what is expected.
