@@ -1,6 +1,6 @@
 """Deployments of other projects, written for llmaz: each folder of adopted/ renders to its expected/, and checks well.
 
-A folder is `input/`, `expected/**`, `table.md` (what differs from the original, and why), and `stderr.txt` where the
+A folder is `input/`, `expected/**`, a table (what differs from the original, and why), and `stderr.txt` where the
 render warns. `pytest --snapshot-update` writes what is expected.
 """
 
