@@ -426,12 +426,12 @@ class Manifest(Struct, frozen=True):
         raise LookupError(f"a manifest without an origin: {self.body.get('kind')}")
 
 
-_WORKLOAD_VERSIONS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io/v1", wellknown.DEPLOYMENT: "apps/v1"}
+WORKLOAD_VERSIONS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io/v1", wellknown.DEPLOYMENT: "apps/v1"}
 
 
 def scale_target(plan: Plan) -> Body:
     """The reference of an autoscaler to the workload."""
-    return {"apiVersion": _WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "name": plan.name}
+    return {"apiVersion": WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "name": plan.name}
 
 
 def name_origins(plan: Plan) -> dict[Path, Origin]:

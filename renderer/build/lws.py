@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Container, Manifest, Plan, Pod, Rollout, leader_selector
+from renderer.plan import WORKLOAD_VERSIONS, Body, Container, Manifest, Plan, Pod, Rollout, leader_selector
 from renderer.yamlio import SharedMap
 
 _SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
@@ -24,10 +24,6 @@ def lws(plan: Plan) -> list[Manifest]:
     """
     if plan.kind != wellknown.LEADER_WORKER_SET:
         return []
-    labels = {**plan.labels, **plan.workload_labels} if plan.workload_labels else plan.labels
-    metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": labels}
-    if plan.annotations:
-        metadata["annotations"] = plan.annotations
     template: dict[str, object] = {"size": plan.size, "restartPolicy": plan.restart_policy}
     if plan.sub_groups:
         template["subGroupPolicy"] = plan.sub_groups
@@ -45,21 +41,13 @@ def lws(plan: Plan) -> list[Manifest]:
     if plan.set_fields:
         spec |= plan.set_fields
     spec["leaderWorkerTemplate"] = template
-    body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
-    return [Manifest(body, lambda: _origins(plan))]
+    return [Manifest(_body(plan, spec), lambda: _origins(plan))]
 
 
 def deployment(plan: Plan) -> list[Manifest]:
     """One instead of a LeaderWorkerSet, with the same pods and the same rollout: one pod at a time, and none more."""
     if plan.kind != wellknown.DEPLOYMENT:
         return []
-    metadata: dict[str, object] = {
-        "name": plan.name,
-        "namespace": plan.namespace,
-        "labels": {**plan.labels, **plan.workload_labels},
-    }
-    if plan.annotations:
-        metadata["annotations"] = plan.annotations
     spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
     if plan.progress_deadline is not None:
         spec["progressDeadlineSeconds"] = plan.progress_deadline
@@ -67,8 +55,16 @@ def deployment(plan: Plan) -> list[Manifest]:
     rollout = {"maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge}
     spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": rollout}
     spec["template"] = _pod(plan.worker)
-    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
-    return [Manifest(body, lambda: _deployment_origins(plan))]
+    return [Manifest(_body(plan, spec), lambda: _deployment_origins(plan))]
+
+
+def _body(plan: Plan, spec: Body) -> dict[str, object]:
+    """The workload with this spec."""
+    labels = {**plan.labels, **plan.workload_labels} if plan.workload_labels else plan.labels
+    metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": labels}
+    if plan.annotations:
+        metadata["annotations"] = plan.annotations
+    return {"apiVersion": WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "metadata": metadata, "spec": spec}
 
 
 @lru_cache(maxsize=256)
@@ -140,15 +136,20 @@ def _container(container: Container) -> dict[str, object]:
     return body
 
 
-def _origins(plan: Plan) -> dict[Path, Origin]:
-    """The origins by field of the object; those of a hand-written template point into it."""
-    plan_origins = plan.origins()
-    field_origins: dict[Path, Origin] = {
+def _common_origins(plan_origins: Mapping[Path, Origin]) -> dict[Path, Origin]:
+    """The origins of the fields that both kinds have."""
+    return {
         (): plan_origins[()],
         ("metadata", "name"): plan_origins["name",],
         ("metadata", "namespace"): plan_origins["namespace",],
         ("spec", "replicas"): plan_origins["replicas",],
     }
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    """The origins by field of the object; those of a hand-written template point into it."""
+    plan_origins = plan.origins()
+    field_origins = _common_origins(plan_origins)
     root: Path = ("spec", "leaderWorkerTemplate")
     for part in ("leader", "worker"):
         if origin := plan_origins.get((part,)):
@@ -173,13 +174,7 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
 def _deployment_origins(plan: Plan) -> dict[Path, Origin]:
     """The origins by field of a Deployment."""
     plan_origins = plan.origins()
-    field_origins: dict[Path, Origin] = {
-        (): plan_origins[()],
-        ("metadata", "name"): plan_origins["name",],
-        ("metadata", "namespace"): plan_origins["namespace",],
-        ("spec", "replicas"): plan_origins["replicas",],
-        ("kind",): plan_origins["workload", "kind"],
-    }
+    field_origins = _common_origins(plan_origins) | {("kind",): plan_origins["workload", "kind"]}
     if origin := plan_origins.get(("leader",)) or plan_origins.get(("worker",)):
         field_origins[_DEPLOYED] = origin
     if origin := plan_origins.get(("rollout",)):

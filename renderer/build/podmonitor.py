@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, MonitorPlan, SharedPlan
+from renderer.plan import Body, Manifest, MonitorPlan, SharedPlan
 from renderer.yamlio import SharedMap
 
 # Prometheus' names for the annotation renderer.llmaz.io/metrics-path of a pod.
@@ -37,21 +37,21 @@ def _pod_monitor(namespace: str, monitor: MonitorPlan) -> Manifest:
         "selector": selector,
         "podMetricsEndpoints": [{"port": "http", "interval": monitor.interval, "relabelings": list(_RELABELINGS)}],
     }
-    return Manifest(
-        {
-            "apiVersion": "monitoring.coreos.com/v1",
-            "kind": "PodMonitor",
-            "metadata": {"name": monitor.name, "namespace": namespace, "labels": monitor.labels},
-            "spec": spec,
-        },
-        lambda: _origins(monitor),
-    )
+    return monitor_manifest("PodMonitor", namespace, monitor, spec)
 
 
-def _origins(monitor: MonitorPlan) -> dict[Path, Origin]:
+def monitor_manifest(kind: str, namespace: str, monitor: MonitorPlan, spec: Body) -> Manifest:
+    """A PodMonitor or ServiceMonitor with this spec, whose endpoints have the monitor's interval."""
+    endpoints = next(field for field in spec if field != "selector")
+    metadata = {"name": monitor.name, "namespace": namespace, "labels": monitor.labels}
+    body = {"apiVersion": "monitoring.coreos.com/v1", "kind": kind, "metadata": metadata, "spec": spec}
+    return Manifest(body, lambda: _origins(monitor, endpoints))
+
+
+def _origins(monitor: MonitorPlan, endpoints: str) -> dict[Path, Origin]:
     origins = monitor.origins()
     return {
         (): origins[()],
         ("metadata", "labels"): origins["labels",],
-        ("spec", "podMetricsEndpoints", 0, "interval"): origins["interval",],
+        ("spec", endpoints, 0, "interval"): origins["interval",],
     }

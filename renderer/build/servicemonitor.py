@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer import wellknown
-from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, MonitorPlan, SharedPlan
+from renderer.build.podmonitor import monitor_manifest
+from renderer.plan import Manifest, SharedPlan
 
 
 def picker_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
@@ -18,21 +18,4 @@ def picker_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
         "selector": {"matchLabels": {wellknown.COMPONENT: wellknown.PICKER_COMPONENT}},
         "endpoints": [{"port": "http-metrics", "interval": monitor.interval}],
     }
-    yield Manifest(
-        {
-            "apiVersion": "monitoring.coreos.com/v1",
-            "kind": "ServiceMonitor",
-            "metadata": {"name": monitor.name, "namespace": shared_plan.namespace, "labels": monitor.labels},
-            "spec": spec,
-        },
-        lambda: _origins(monitor),
-    )
-
-
-def _origins(monitor: MonitorPlan) -> dict[Path, Origin]:
-    origins = monitor.origins()
-    return {
-        (): origins[()],
-        ("metadata", "labels"): origins["labels",],
-        ("spec", "endpoints", 0, "interval"): origins["interval",],
-    }
+    yield monitor_manifest("ServiceMonitor", shared_plan.namespace, monitor, spec)

@@ -78,8 +78,10 @@ def validate_served_name(
     if any(name in (word.text, *word.text.split(",")) for word in command.names):
         return
     first, option, where = command.names[0], command.named_by, _place(routing.name_origin(app, main))
-    given = name if first.origin.source is app.document else '"{{ .ModelName }}"'  # of all apps of the runtime
-    hint = f"add {option} {given}" if command.unnamed else f"write {option} {given}, or servedModelName: {first.text}"
+    name_to_write = name if first.origin.source is app.document else '"{{ .ModelName }}"'  # of all apps of the runtime
+    hint = f"add {option} {name_to_write}"
+    if not command.unnamed:
+        hint = f"write {option} {name_to_write}, or servedModelName: {first.text}"
     diagnostics.add("W250", first.origin, served=first.text, name=name, where=where, hint=hint)
 
 
@@ -121,10 +123,10 @@ def validate_hooks(written: WrittenPod, diagnostics: Collector) -> None:
         own_origin = written.origin_of(("spec", "containers", index, "ports", 0, "containerPort"))
     for path, container in _listening(written.pod):
         for hook, handler in container.lifecycle.items():
-            asked = dict(_asked_ports(handler))
-            if any(_is_known(number, written) for number in asked):
+            asked_ports = dict(_asked_ports(handler))
+            if any(_is_known(number, written) for number in asked_ports):
                 continue
-            for number, below in asked.items():
+            for number, below in asked_ports.items():
                 if origin := written.origin_of((*path, "lifecycle", hook, *below)):
                     words = {"hook": hook, "asked": number, "runner": pods.RUNNER, "where": _place(own_origin)}
                     diagnostics.add("W252", origin, port=" and ".join(map(str, own)), **words)

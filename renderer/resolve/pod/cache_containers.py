@@ -48,11 +48,11 @@ def fill_containers(
     own = {"security": security} if security else {}
     loads = ({"name": volume, "mountPath": MODELS_FOLDER, "subPath": cache.folder}, *loader_container.mounts[1:])
     lock = _script("cache-lock", cache_scripts.LOCK, shell, cache, volume, position)
-    held = {"exec": {"command": [*_SHELL, cache_scripts.HELD]}}
+    lock_probe = {"exec": {"command": [*_SHELL, cache_scripts.HELD]}}
     lock = replace(
         lock,
         env=(*lock.env, _HOLDER),
-        startup_probe={**held, "periodSeconds": _PROBE_SECONDS, "timeoutSeconds": 5, "failureThreshold": _WEEK},
+        startup_probe={**lock_probe, "periodSeconds": _PROBE_SECONDS, "timeoutSeconds": 5, "failureThreshold": _WEEK},
         rest={"restartPolicy": "Always"},
         **own,
     )
