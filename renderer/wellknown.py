@@ -30,6 +30,8 @@ CONFIG_MAP = "-config"
 PICKER = "-epp"
 
 LEADER_WORKER_SET, DEPLOYMENT = "LeaderWorkerSet", "Deployment"  # what runs pods
+HPA, SCALED_OBJECT = "HorizontalPodAutoscaler", "ScaledObject"  # what writes `replicas` of those
+AUTOSCALERS = (HPA, SCALED_OBJECT)
 PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other

@@ -11,16 +11,15 @@ from renderer.build.hpa import hpa
 from renderer.build.interceptor import interceptor_route
 from renderer.build.lws import deployment, lws
 from renderer.build.model_cache import model_cache
+from renderer.build.monitors import picker_monitor, pod_monitor
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
-from renderer.build.podmonitor import pod_monitor
 from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
 from renderer.build.resourceclaim import resource_claim_template
 from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
 from renderer.build.scaledobject import scaled_object
 from renderer.build.service import client_service, lb_service, leaders_service
-from renderer.build.servicemonitor import picker_monitor
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
 
 # Each in the order in which a file holds the objects (apply order).

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from renderer import wellknown
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
 from renderer.json_values import as_map, as_maps, map_at
@@ -25,7 +26,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     ports: dict[int, set[object]] = {}  # of leaders, by the index of their set
     for i, body in enumerate(bodies):
         kind = body["kind"]
-        if kind in ("HorizontalPodAutoscaler", "ScaledObject"):
+        if kind in wellknown.AUTOSCALERS:
             namespace, name = _key(body)
             target = map_at(body, "spec", "scaleTargetRef")
             key = (namespace, target.get("kind", "Deployment"), target["name"])

@@ -15,7 +15,6 @@ from renderer.diff.fields import FieldChange, diff_values, same
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
 from renderer.diff.objects import (
-    SCALERS,
     WORKLOAD,
     Body,
     Items,
@@ -31,7 +30,7 @@ from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, traffic_changes
 from renderer.output.manifest_files import OutputFile
 from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
-from renderer.wellknown import DEPLOYMENT
+from renderer.wellknown import AUTOSCALERS, DEPLOYMENT
 
 Scalers: TypeAlias = Mapping[tuple[str, str], Body]
 
@@ -93,12 +92,12 @@ def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFi
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
     workloads = {(key.namespace, key.name) for side in (old, new) for key, item in side.items() if _runs(item)}
     scaled = {*autoscalers(old), *autoscalers(new)}
-    unscaled = [(kind, workloads - scaled) for kind in SCALERS]
+    unscaled = [(kind, workloads - scaled) for kind in AUTOSCALERS]
     for kind, names in (*unscaled, (WORKLOAD, scaled - workloads), (DEPLOYMENT, scaled - workloads)):
         for key, item in (
             unchanged_objects(unchanged, folders, kind, {name for _, name in names}).items() if names else ()
         ):
-            if key not in old and key not in new and (kind in SCALERS or _runs(item)):
+            if key not in old and key not in new and (kind in AUTOSCALERS or _runs(item)):
                 old[key] = new[key] = item
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from renderer import wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import HPA, SCALERS, WORKLOAD, Body, Items, ObjectItem, ObjectKey, pod_template
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, pod_template
 from renderer.diff.options import OptionChange, compare_options
 from renderer.json_values import map_at, maps_at, value_at
 
@@ -134,7 +134,7 @@ def summarize_model(
 def _bounds(scaler: Body) -> tuple[int, int]:
     """The fewest and most replicas of an autoscaler, with the defaults of its kind."""
     spec = map_at(scaler, "spec")
-    if scaler.get("kind") == HPA:
+    if scaler.get("kind") == wellknown.HPA:
         low = _number(spec.get("minReplicas"), 1)
         return low, _number(spec.get("maxReplicas"), low)
     return _number(spec.get("minReplicaCount"), 0), _number(spec.get("maxReplicaCount"), _KEDA_MOST)
@@ -314,5 +314,5 @@ def autoscalers(objects: Items) -> Mapping[tuple[str, str], Body]:
     return {
         (key.namespace, str(value_at(item.body, "spec", "scaleTargetRef", "name"))): item.body
         for key, item in objects.items()
-        if key.kind in SCALERS and value_at(item.body, "spec", "scaleTargetRef", "kind") in _KINDS
+        if key.kind in wellknown.AUTOSCALERS and value_at(item.body, "spec", "scaleTargetRef", "kind") in _KINDS
     }

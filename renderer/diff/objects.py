@@ -13,8 +13,6 @@ from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
 WORKLOAD = "LeaderWorkerSet"
-HPA, SCALED_OBJECT = "HorizontalPodAutoscaler", "ScaledObject"
-SCALERS = (HPA, SCALED_OBJECT)
 
 
 class ObjectKey(Struct, frozen=True, order=True):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from renderer import yamlio
+from renderer import wellknown, yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
 from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.file_header import MARK
@@ -40,7 +40,6 @@ REFERENCED_GROUPS = (
 FOREIGN = "~"  # in place of a kind: a foreign object
 UNREFERENCED = "~~"  # in place of a kind: a foreign object that no route refers to
 DISABLED = "-"  # in place of a kind: deleted by the environment, or invalid outside PATHS; only its name is kept
-AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 _AI_GATEWAY_GROUP = "aigateway.envoyproxy.io"
 # Kinds of other groups that are rendered, that act on what is, or that hold others.
 COMPARED_KINDS = (
@@ -55,7 +54,7 @@ COMPARED_KINDS = (
     "ServiceAccount",
     "Role",
     "RoleBinding",
-    *AUTOSCALERS,
+    *wellknown.AUTOSCALERS,
     "VerticalPodAutoscaler",
     "InterceptorRoute",
     "PersistentVolumeClaim",
@@ -121,10 +120,10 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         return ParsedFile(b"", 0, [], [] if outside else [replace(too_large, line=1, column=1)], True)
     except OSError as error:
         return ParsedFile(b"", 0, [], [read_error(file.name, error)], True)
-    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
-    may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
     if data.startswith(_MARK):
         return ParsedFile(b"", int(not outside), [], [], False)
+    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
+    may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
     if not (may_be_ours or may_be_referenced):
         names = frozenset(re.findall(_NAMES, data)) if not outside and re.search(_COMPARED, data) else frozenset()
         return ParsedFile(b"", int(not outside), [], [], False, names)
@@ -141,7 +140,7 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         if kind is None or (outside and intended not in DEFINITIONS + NEIGHBOURS):
             foreign += not outside
             group, name = _group(document.value), _kind(document.value)
-            if group in REFERENCED_GROUPS or name in ("Secret", *AUTOSCALERS):
+            if group in REFERENCED_GROUPS or name in ("Secret", *wellknown.AUTOSCALERS):
                 parsed.append(ParsedDocument(document.index, document.value, FOREIGN, False))
             elif not outside and (group == _AI_GATEWAY_GROUP or name in COMPARED_KINDS):
                 parsed.append(ParsedDocument(document.index, document.value, UNREFERENCED, False))

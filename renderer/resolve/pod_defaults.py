@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import template
+from renderer import template, wellknown
 from renderer.api import ConfigPart, RenderConfig
 from renderer.diagnostics import Collector, Origin
 from renderer.json_values import list_at
@@ -19,6 +19,7 @@ _SCALARS = ("serviceAccountName", "priorityClassName")
 _NAME = "leaderworkerset.sigs.k8s.io/name"
 _OWN_DOMAINS = ("llmaz.io", "leaderworkerset.sigs.k8s.io")
 _OWN_LABELS = "app.kubernetes.io"
+_SET_LABELS = tuple(wellknown.own_labels("name", "component"))  # on every object
 
 
 class PodDefaults(Struct, frozen=True, eq=False):
@@ -80,6 +81,20 @@ def validate_reserved_keys(
         is_reserved = any(domain == own_domain or domain.endswith(f".{own_domain}") for own_domain in _OWN_DOMAINS)
         if is_reserved or (reserve_common and domain == _OWN_LABELS and (not limited_to or key in limited_to)):
             diagnostics.add("E291", origin.at(key, key=True), name=key)
+
+
+def validate_object_metadata(spec: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> None:
+    """An error for each of an object's own labels and annotations that the renderer or LeaderWorkerSet sets. `spec`:
+    has `labels` and `annotations`.
+    """
+    for key in ("labels", "annotations"):
+        validate_reserved_keys(
+            spec.get(key) or {},
+            origin.at(key),
+            diagnostics,
+            reserve_common=key == "labels",
+            limited_to=_SET_LABELS,
+        )
 
 
 def with_pod_selectors(constraints: Iterable[Body], app: str) -> list[Body]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from renderer import wellknown
 from renderer.api import App
 from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
@@ -37,7 +38,7 @@ def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterato
     workload = rendered.objects.get((kind_of(version or "apps/v1", target_name or "Deployment"), namespace, name))
     if workload is None or workload.key[0] not in ("LeaderWorkerSet", "Deployment") or path[1] == "targetRef":
         return
-    others = (rendered.acting.get((scaler, workload.key)) for scaler in ("HorizontalPodAutoscaler", "ScaledObject"))
+    others = (rendered.acting.get((scaler, workload.key)) for scaler in wellknown.AUTOSCALERS)
     if other := next(filter(None, others), None):
         yield "W263", (*path, "name"), {"owner": rendered.owner(other), "kind": workload.key[0], "name": name}
     elif workload.replicas:

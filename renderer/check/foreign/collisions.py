@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from renderer.api import App, ClaimedName
 from renderer.check.finding import Body, Finding, IndexedFinding
-from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe, target_kind
+from renderer.check.foreign.objects import CREATED_KINDS, ForeignObject, OwnObjects, describe, target_kind
 from renderer.check.graph.listener_admission import hostnames_overlap
 from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.view import ExternalObjects, ObjectView
@@ -14,7 +14,7 @@ from renderer.diagnostics import Path
 from renderer.json_values import map_at, maps_at, text_at
 
 # By kind, the kind of rendered objects whose controller makes objects of this kind, of the same name.
-_MAKERS = {"HTTPRoute": "AIGatewayRoute", "Service": "LeaderWorkerSet", "StatefulSet": "LeaderWorkerSet"}
+_MAKERS = {kind: maker for maker, kinds in CREATED_KINDS.items() for kind in kinds}
 # By kind of a rendered policy, the fields that make one.
 _POLICY_FIELDS = {
     "SecurityPolicy": "allow",

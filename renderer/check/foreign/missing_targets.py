@@ -10,7 +10,7 @@ from renderer import schema_validation
 from renderer.api import Inputs
 from renderer.check import valid_bodies
 from renderer.check.finding import Body, Finding, IndexedFinding
-from renderer.check.foreign.objects import ForeignObject, OwnObjects
+from renderer.check.foreign.objects import CREATED_KINDS, ForeignObject, OwnObjects
 from renderer.check.graph import RULES, ObjectView, declared_objects, validate_graph
 from renderer.check.graph.view import ExternalObjects, Key
 from renderer.diagnostics import Path
@@ -22,7 +22,6 @@ _CODE = "W265"
 _OWN_KINDS = ("AIGatewayRoute", "AIServiceBackend", "Backend", "InferencePool", "LeaderWorkerSet")
 """Kinds of which a namespace with apps has hardly any others than ours."""
 _SUFFIXES = (LB_SERVICE, LEADERS_SERVICE, PICKER)
-_MADE = {"AIGatewayRoute": "HTTPRoute", "LeaderWorkerSet": "Service"}  # by controllers, under the same name
 _SIMILAR, _SIMILAR_TO_OWN = 0.85, 0.6  # names, in general and of our own kinds
 
 
@@ -49,7 +48,7 @@ def find_missing_targets(
     if not judged:
         return
     present = {*foreign, *own.objects}
-    present |= {(_MADE[kind], namespace, name) for kind, namespace, name in present if kind in _MADE}
+    present |= {(created, *key[1:]) for key in present for created in CREATED_KINDS.get(key[0], ())}
     external = replace(declared_objects(inputs.config), present=frozenset(present))
     view = _TargetView([object_.body for object_ in judged], external, own, inputs)
     for finding in validate_graph(view):

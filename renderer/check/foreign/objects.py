@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from renderer import wellknown
 from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
 from renderer.check.graph.view import Key, kind_in, kind_of
@@ -29,6 +30,10 @@ class OwnObject(Struct, frozen=True):
     replicas: bool = False
 
 
+CREATED_KINDS = {"AIGatewayRoute": ("HTTPRoute",), wellknown.LEADER_WORKER_SET: ("Service", "StatefulSet")}
+"""By kind of a rendered object, the kinds of objects that its controller makes under the same name."""
+
+
 def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SHARED) -> Iterator[OwnObject]:
     """What is compared of the manifests of an input."""
     for manifest in manifests:
@@ -36,7 +41,7 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         metadata, spec = body["metadata"], as_map(body.get("spec"))
         kind, namespace = kind_of(body["apiVersion"], body["kind"]), metadata.get("namespace", "")
         targets = maps_at(spec, "targetRefs")
-        if kind in ("HorizontalPodAutoscaler", "ScaledObject"):
+        if kind in wellknown.AUTOSCALERS:
             targets = [dict(as_map(spec["scaleTargetRef"]))]
         keys = tuple((target_kind(target), namespace, text_at(target, "name")) for target in targets)
         yield OwnObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector
 from renderer.json_values import text_at
-from renderer.plan import ClientService, Container, Plan, Pod, Port
+from renderer.plan import ClientService, Plan, Port
 from renderer.resolve import pod_defaults
 from renderer.resolve.pod import pods
-
-_OWN_LABELS = tuple(wellknown.own_labels("name", "component"))
 
 
 def with_clients(app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
@@ -34,10 +30,7 @@ def with_clients(app: App, plans: list[Plan], diagnostics: Collector) -> list[Pl
 def _client_service(app: App, diagnostics: Collector) -> ClientService:
     spec, origin = app.spec["service"], app.origin("spec", "service")
     labels, annotations = spec.get("labels") or {}, spec.get("annotations") or {}
-    for key, values in (("labels", labels), ("annotations", annotations)):
-        pod_defaults.validate_reserved_keys(
-            values, origin.at(key), diagnostics, reserve_common=key == "labels", limited_to=_OWN_LABELS
-        )
+    pod_defaults.validate_object_metadata(spec, origin, diagnostics)
     service_type = spec.get("type", "ClusterIP")
     if service_type != "ClusterIP" and (app.spec.get("gateway") or {}).get("allow"):
         diagnostics.add("W330", origin.at("type"), type=service_type)
@@ -48,7 +41,10 @@ def _answering_port(app: App, plan: Plan, number: int, diagnostics: Collector) -
     """The port of the container that listens on it; None for the engine's own port, or after an error."""
     pod, origin = plan.leader or plan.worker, app.origin("spec", "gateway", "port")
     listeners = [
-        (container, port) for container in _long_running(pod) for port in container.ports if "containerPort" in port
+        (container, port)
+        for _, container in pods.running_containers(pod)
+        for port in container.ports
+        if "containerPort" in port
     ]
     for container, port in listeners:
         if port["containerPort"] != number or port.get("protocol", "TCP") != "TCP":
@@ -61,11 +57,3 @@ def _answering_port(app: App, plan: Plan, number: int, diagnostics: Collector) -
     ports = [f"{port['containerPort']} of {container.name}" for container, port in listeners]
     diagnostics.add("E332", origin, port=number, ports=", ".join(ports) or f"{plan.port.number} of {pods.RUNNER}")
     return None
-
-
-def _long_running(pod: Pod) -> Iterator[Container]:
-    """The containers that run as long as the pod: its containers, and init containers that are sidecars."""
-    yield from pod.containers
-    for container in pod.init_containers:
-        if container.rest.get("restartPolicy") == "Always":
-            yield container

@@ -50,7 +50,7 @@ def validate_ports(written: WrittenPod, diagnostics: Collector) -> None:
     served: dict[tuple[object, object], Origin | None] = {}
     if (port := written.command.port) is not None:
         served[port, "TCP"] = written.command.ports[-1].origin
-    listening = list(_listening(written.pod))
+    listening = list(pods.running_containers(written.pod))
     for path, container in listening:
         for i, body in enumerate(container.ports if container.name == pods.RUNNER else ()):
             served.setdefault(_key(body), written.origin_of((*path, "ports", i, "containerPort")))
@@ -121,7 +121,7 @@ def validate_hooks(written: WrittenPod, diagnostics: Collector) -> None:
         own = [body["containerPort"] for body in runner.ports]
         index = written.pod.containers.index(runner)
         own_origin = written.origin_of(("spec", "containers", index, "ports", 0, "containerPort"))
-    for path, container in _listening(written.pod):
+    for path, container in pods.running_containers(written.pod):
         for hook, handler in container.lifecycle.items():
             asked_ports = dict(_asked_ports(handler))
             if any(_is_known(number, written) for number in asked_ports):
@@ -137,7 +137,7 @@ def _is_known(number: int, written: WrittenPod) -> bool:
     if number in _MESH_PORTS or number == written.command.port:
         return True
     whole_number = re.compile(rf"(?<!\d){number}(?!\d)")
-    for _, container in _listening(written.pod):
+    for _, container in pods.running_containers(written.pod):
         if any(body.get("containerPort") == number for body in container.ports):
             return True
         texts = (*container.command, *container.args, *(str(entry.get("value")) for entry in container.env))
@@ -157,16 +157,6 @@ def _asked_ports(handler: object) -> Iterator[tuple[int, Path]]:
         for i, text in enumerate(texts):
             for match in _LOCAL_PORT.finditer(text):
                 yield int(match[1]), ("exec", "command", i)
-
-
-def _listening(pod: Pod) -> Iterator[tuple[Path, Container]]:
-    """The containers that run side by side, each with its path: the pod's containers, and sidecars among the init
-    containers.
-    """
-    yield from ((("spec", "containers", i), container) for i, container in enumerate(pod.containers))
-    for i, container in enumerate(pod.init_containers):
-        if container.rest.get("restartPolicy") == "Always":
-            yield ("spec", "initContainers", i), container
 
 
 def _key(port: Body) -> tuple[object, object]:

@@ -59,7 +59,6 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
     metadata: dict[str, object] = {"labels": {**labels, **defaults.labels}}
     if defaults.annotations:
         metadata["annotations"] = defaults.annotations
-    group = {"fsGroup": loaders.group(loader), "fsGroupChangePolicy": "OnRootMismatch"}
     claim = {"name": loaders.VOLUME, "persistentVolumeClaim": {"claimName": cache.claim}}
     spec = {
         "restartPolicy": "OnFailure",
@@ -67,7 +66,7 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
         **({"automountServiceAccountToken": False, "enableServiceLinks": False} if hardened else {}),
         **defaults.fields,
         **({"tolerations": list(defaults.tolerations)} if defaults.tolerations else {}),
-        "securityContext": {**group, **(SECCOMP if hardened else {})},
+        "securityContext": {**pods.group_security(loaders.group(loader)), **(SECCOMP if hardened else {})},
         "initContainers": [pods.container_body(lock), pods.container_body(loads)],
         "containers": [pods.container_body(complete)],
         "volumes": [claim, *access.volumes],

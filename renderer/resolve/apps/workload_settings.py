@@ -30,7 +30,6 @@ _OF_SETS: tuple[Path, ...] = (  # fields that a Deployment has not, in a Playgro
 )
 _STARTUP_RESERVE = 300
 _FILL_RESERVE = 3_600  # seconds more, where pods wait for a cache that a Job fills
-_OWN_LABELS = tuple(wellknown.own_labels("name", "component"))
 
 
 def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan:
@@ -38,10 +37,7 @@ def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan
     spec: Mapping[str, Any] = app.spec["workload"]
     origin = app.origin(*_PATH)
     labels, annotations = dict(spec.get("labels") or {}), dict(spec.get("annotations") or {})
-    for key, values in (("labels", labels), ("annotations", annotations)):
-        pod_defaults.validate_reserved_keys(
-            values, origin.at(key), diagnostics, reserve_common=key == "labels", limited_to=_OWN_LABELS
-        )
+    pod_defaults.validate_object_metadata(spec, origin, diagnostics)
     labels |= _queue_labels(spec, origin, diagnostics)
     if "queue" in spec and app.spec.get("groupIdentity") == "Hash":
         diagnostics.add("E336", app.origin("spec", "groupIdentity"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from renderer import wellknown
 from renderer.diagnostics import Collector
 from renderer.json_values import map_at, text_at
-from renderer.plan import Body, Scaler
+from renderer.plan import WORKLOAD_VERSIONS, Body, Scaler
 
 if TYPE_CHECKING:
     from renderer.api import App, Inputs
@@ -20,7 +20,7 @@ _BOUNDS = {  # by kind: the fields of the bounds, and their defaults
     "HorizontalPodAutoscaler": (("minReplicas", 1), ("maxReplicas", 1)),
     "ScaledObject": (("minReplicaCount", 0), ("maxReplicaCount", 100)),
 }
-_GROUPS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io", wellknown.DEPLOYMENT: "apps"}
+_GROUPS = {kind: version.partition("/")[0] for kind, version in WORKLOAD_VERSIONS.items()}
 
 
 def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str, str], Scaler]:

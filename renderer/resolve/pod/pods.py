@@ -238,7 +238,7 @@ def playground_pod(
             volumes.append({"name": f"writable-{i}", "emptyDir": {}})
             mounts.append({"name": f"writable-{i}", "mountPath": path})
     if needs.fs_group is not None:
-        pod_security = {**_group_security(needs.fs_group), **pod_security}
+        pod_security = {**group_security(needs.fs_group), **pod_security}
     runner = replace(runner, mounts=tuple(mounts), security=runner_security)
     if defaults.tolerations or any(flavor.tolerations for flavor in placement.flavors):
         tolerations = _tolerations(needs, tolerations)
@@ -340,12 +340,22 @@ def written_volumes(pod: Pod, own_names: Collection[str]) -> set[str]:
     }
 
 
+def running_containers(pod: Pod) -> Iterator[tuple[Path, Container]]:
+    """The containers that run side by side, each with its path: the pod's containers, and sidecars among the init
+    containers.
+    """
+    yield from ((("spec", "containers", i), container) for i, container in enumerate(pod.containers))
+    for i, container in enumerate(pod.init_containers):
+        if container.rest.get("restartPolicy") == "Always":
+            yield ("spec", "initContainers", i), container
+
+
 def is_empty_dir(pod: Pod, name: str) -> bool:
     """Whether the volume of that name is an emptyDir."""
     return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
 
 
-def _group_security(group: int) -> Body:
+def group_security(group: int) -> Body:
     """A claim belongs to root at first: the group lets the loader write, and later pods need not go through it."""
     return {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
 
@@ -443,7 +453,7 @@ def handwritten_pod(
         node_selector={**placement.node_selector, **(own_fields["nodeSelector"] or {})},
         affinity=affinity,
         security={
-            **(_group_security(needs.fs_group) if needs.fs_group is not None else {}),
+            **(group_security(needs.fs_group) if needs.fs_group is not None else {}),
             **(SECCOMP if hardened else {}),
             **(own_fields["securityContext"] or {}),
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from renderer import check
-from renderer.build.podmonitor import pod_monitor
+from renderer.build.monitors import pod_monitor
 from renderer.diagnostics import Origin, Path
 from renderer.plan import MonitorPlan, SharedPlan
 from tests.build.conftest import Input

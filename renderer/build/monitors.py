@@ -1,4 +1,6 @@
-"""PodMonitor: for each namespace, over the leaders of all models whose engines serve metrics."""
+"""PodMonitor and ServiceMonitor: for each namespace, over the leaders of models whose engines serve metrics, and over
+the pickers that KEDA's autoscalers read.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,18 @@ def pod_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
             yield _pod_monitor(shared_plan.namespace, monitor)
 
 
+def picker_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
+    """One where an autoscaler of the namespace reads a picker. It does not depend on which pools there are."""
+    monitor = shared_plan.picker_monitor
+    if not monitor:
+        return
+    spec = {
+        "selector": {"matchLabels": {wellknown.COMPONENT: wellknown.PICKER_COMPONENT}},
+        "endpoints": [{"port": "http-metrics", "interval": monitor.interval}],
+    }
+    yield _manifest("ServiceMonitor", shared_plan.namespace, monitor, spec)
+
+
 def _pod_monitor(namespace: str, monitor: MonitorPlan) -> Manifest:
     models = {"key": wellknown.MODEL_NAME, "operator": "Exists"}
     selector: dict[str, object] = {"matchExpressions": [{"key": wellknown.WORKLOAD, "operator": "Exists"}, models]}
@@ -37,10 +51,10 @@ def _pod_monitor(namespace: str, monitor: MonitorPlan) -> Manifest:
         "selector": selector,
         "podMetricsEndpoints": [{"port": "http", "interval": monitor.interval, "relabelings": list(_RELABELINGS)}],
     }
-    return monitor_manifest("PodMonitor", namespace, monitor, spec)
+    return _manifest("PodMonitor", namespace, monitor, spec)
 
 
-def monitor_manifest(kind: str, namespace: str, monitor: MonitorPlan, spec: Body) -> Manifest:
+def _manifest(kind: str, namespace: str, monitor: MonitorPlan, spec: Body) -> Manifest:
     """A PodMonitor or ServiceMonitor with this spec, whose endpoints have the monitor's interval."""
     endpoints = next(field for field in spec if field != "selector")
     metadata = {"name": monitor.name, "namespace": namespace, "labels": monitor.labels}
