@@ -50,6 +50,13 @@ PLAIN: dict[str, Any] = {
     "Stream": False,
     "Accelerator": "nvidia",
     "TP": 1,
+    "PP": 1,
+    "DP": 1,
+    "EP": False,
+    "WorldSize": 1,
+    "Hosts": 1,
+    "LocalRanks": 1,
+    "RankPorts": 0,
     "MaxModelLen": 0,
     "Slots": 4,
     "Region": "",
@@ -61,8 +68,8 @@ STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
 # What the words of apps may be, so that every entry of `derived` holds for some of them.
 USES: dict[str, dict[str, Any]] = {
     "default": {},
-    "tensor parallel": {"TP": 2, "MaxModelLen": 4096},
-    "speculative": {**DRAFT, "TP": 2},
+    "tensor parallel": {"TP": 2, "WorldSize": 2, "MaxModelLen": 4096},
+    "speculative": {**DRAFT, "TP": 2, "WorldSize": 2},
     "skip-loader": {"Skip": True, "Revision": "main", "ModelPath": "org/m"},
     "skip-loader, speculative": {"Skip": True, "Revision": "main", "DraftRevision": "main", **DRAFT},
     "skip-loader, ModelScope": {"Skip": True, "Hub": "ModelScope", "Revision": "master"},
@@ -70,6 +77,14 @@ USES: dict[str, dict[str, Any]] = {
     "streaming from gs": {**STREAM, "ModelPath": "gs://bucket/m", "Anonymous": True},
     "gguf": {"Format": "gguf", "ModelPath": "/workspace/models/m.gguf"},
     "no accelerator": {"Accelerator": "none"},
+    "pipeline on one host": {"TP": 2, "PP": 2, "WorldSize": 4},
+    "pipeline of single accelerators": {"PP": 2, "WorldSize": 2, "Hosts": 2},
+    "data parallel on one host": {"DP": 4, "WorldSize": 4, "LocalRanks": 4, "EP": True},
+    "tensor parallel over hosts": {"TP": 16, "WorldSize": 16, "Hosts": 2, "EP": True},
+    "pipeline over hosts": {"TP": 8, "PP": 2, "WorldSize": 16, "Hosts": 2, "EP": True},
+    "data parallel over hosts": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "EP": True},
+    "data parallel over hosts, one rank each": {"DP": 2, "WorldSize": 2, "Hosts": 2},
+    "ports of ranks": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "RankPorts": 8},
 }
 
 
@@ -124,6 +139,11 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("drain option", None, "0.18.0", "--shutdown-timeout"),
         ("s3", False, "0.6.6", True),
         ("gs", False, "0.10.2", True),
+        ("experts", False, "0.8.0", True),
+        ("data parallel", False, "0.8.3", True),
+        ("data parallel over hosts", False, "0.10.0", True),
+        ("tensor parallel over hosts", False, "0.11.1", True),
+        ("ports of ranks", False, "0.22.0", True),
     ],
     "sglang": [
         ("command", ("python3", "-m", "sglang.launch_server"), "0.5.5", ("sglang", "serve")),
@@ -133,6 +153,8 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("cacheBlockSize", None, "0.5.11", "sglang:page_size"),
         ("draft", False, "0.5.2", True),
         ("s3", False, "0.5.10", True),
+        ("pipeline", False, "0.4.6.post2", True),
+        ("data parallel by", ["--data-parallel-size", "--enable-dp-attention"], "0.5.22", ["--attn-dp-size"]),
     ],
     "llamacpp": [
         ("command", ("/llama-server",), "b4295", ("/app/llama-server",)),
@@ -152,6 +174,9 @@ DRAFT_BY = [
     ["--speculative-config"],
     [f"--speculative-config.{key}" for key in ("method", "model", "num_speculative_tokens", "revision")],
 ]
+
+
+OVER_HOSTS = ("data parallel over hosts", "tensor parallel over hosts", "ports of ranks")
 
 
 def facts(engine: Engine) -> dict[str, Any]:
@@ -182,6 +207,16 @@ def facts(engine: Engine) -> dict[str, Any]:
         "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
         "draft": not refused(engine, {**PLAIN, **DRAFT}),
         "draft on CPUs": not refused(engine, {**PLAIN, **DRAFT, "Accelerator": "none"}),
+        "experts": not refused(engine, {**PLAIN, "EP": True}),
+        "pipeline": not refused(engine, {**PLAIN, **USES["pipeline on one host"]}),
+        "data parallel": not refused(engine, {**PLAIN, "DP": 2, "LocalRanks": 2}),
+        **{use: not refused(engine, {**PLAIN, **USES[use]}) for use in OVER_HOSTS},
+        "data parallel by": [
+            arg
+            for layer in engine.derivation({**PLAIN, **USES["data parallel over hosts"]}).layers
+            for arg in layer.args
+            if arg in ("--attn-dp-size", "--data-parallel-size", "--enable-dp-attention")
+        ],
         "s3": not refused(engine, {**PLAIN, **USES["streaming"]}),
         "gs": not refused(engine, {**PLAIN, **USES["streaming from gs"]}),
         **{name: metrics.get(name) for name in ("kvUsage", "adapters", "cacheBlocks", "cacheBlockSize")},

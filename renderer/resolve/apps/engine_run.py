@@ -106,7 +106,16 @@ def resolve_engine_run(
         layers = config.spec.get("args") or (), model_settings.get("args") or (), backend_config.get("args") or ()
         slots = dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
     parallelism = runner_size.parallelism
-    words = _template_words(engine, base, variant, parallelism, mode, served_name, length, slots)
+    words = _template_words(
+        engine,
+        base,
+        variant,
+        parallelism=parallelism,
+        rank_ports=host_groups.rank_port_count(parallelism, mode),
+        served_name=served_name,
+        length=length,
+        slots=slots,
+    )
     name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
     keeps_name = engine.templated and name_in_engine == served_name
     if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
@@ -245,8 +254,9 @@ def _template_words(
     engine: backend_runtime.Engine,
     base: AppBase,
     variant: VariantSpec,
+    *,
     parallelism: Parallelism,
-    mode: str,
+    rank_ports: int,
     served_name: str,
     length: int,
     slots: int,
@@ -274,7 +284,7 @@ def _template_words(
         "WorldSize": parallelism.size,
         "Hosts": parallelism.hosts,
         "LocalRanks": parallelism.local_ranks,
-        "RankPorts": parallelism.local_ranks if mode == "pool" and parallelism.hosts > 1 < parallelism.data else 0,
+        "RankPorts": rank_ports,
         "MaxModelLen": length,
         "Slots": slots,
         "Region": main.words.get("Region", ""),

@@ -33,6 +33,11 @@ def find_form(
     return form
 
 
+def rank_port_count(parallelism: Parallelism, mode: str) -> int:
+    """The ports of a pod for its data parallel ranks, where it has one for each: over several hosts, in a pool."""
+    return parallelism.local_ranks if mode == "pool" and parallelism.hosts > 1 and parallelism.data > 1 else 0
+
+
 def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> RunnerShell:
     """The runner's command and probes as this form has them."""
     startup, readiness, liveness = (
@@ -65,7 +70,7 @@ def validate_rank_ports(parallelism: Parallelism, form: MultiHostForm, origin: O
 
 def validate_data_parallel(model: OpenModel, parallelism: Parallelism, origin: Origin, diagnostics: Collector) -> None:
     """An error for data parallel ranks over several hosts of a model that is no mixture of experts; a warning where
-    nobody knows. Each would be no more than a replica, and vLLM's do not even start.
+    nobody knows. Each would be no more than a replica, and some engines do not even start.
     """
     if parallelism.data == 1:
         return

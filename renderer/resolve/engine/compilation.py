@@ -151,7 +151,7 @@ def compile_engine(
         _validate_images(spec, origin, diagnostics)
     envs = api_defaults.default_env(spec.get("envs") or (), origin.at("envs"), diagnostics)
     same_env = template.words_of(envs) <= compiler.constant.keys()
-    size_options = frozenset(style.name(option) for _, option in _options_given(engine_spec, "TP"))
+    size_options = frozenset(style.name(option) for group, option in _options_given(engine_spec, "TP") if group)
     multipliers = {
         style.name(option): frozenset(map(style.name, excluding))
         for option, excluding in (options.get("shares") or {}).items()
