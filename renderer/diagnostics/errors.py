@@ -331,6 +331,10 @@ ERRORS: dict[str, Wording] = {
         "{size} accelerators need {hosts} pods for a replica, and '{backend}' serves a model with one",
         "backends that can: {able}; else lower the sizes, or write a Service with a template of your own",
     ),
+    "E342": Wording(
+        "'{backend}' knows no {key} parallelism: nothing in its runtime would say it to the engine",
+        "leave it out, or choose a backend that does: {able}",
+    ),
     "E343": Wording(
         "'{option}' beside sizes that spec.parallelism or several hosts settle",
         "leave it out, and say sizes under spec.parallelism",

@@ -77,6 +77,7 @@ def resolve_engine_run(
         size_key += cache_key(placement.claim.device_class, placement.claim.count)
     if "parallelism" in spec:
         size_key += cache_key(spec["parallelism"])
+        host_groups.validate_known_sizes(inputs, app, engine, diagnostics)
     problem_count = len(diagnostics.problems)
     runner_size = config.sizes.get(size_key)
     merged = (
