@@ -54,10 +54,13 @@ PLAIN: dict[str, Any] = {
     "Slots": 4,
     "Region": "",
     "Anonymous": False,
+    **template_words.NO_OFFLOADING,
     **template_words.constant_words(10),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
+OFFLOAD = {"KVOffloadGiB": 64, "KVOffloadShareGB": 34}
+FILES_OF_KV = {**OFFLOAD, "KVOffloadTiers": "/mnt/kv-cache-0", "KVOffloadDiskShare": 10**11}
 # What the words of apps may be, so that every entry of `derived` holds for some of them.
 USES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -70,6 +73,10 @@ USES: dict[str, dict[str, Any]] = {
     "streaming from gs": {**STREAM, "ModelPath": "gs://bucket/m", "Anonymous": True},
     "gguf": {"Format": "gguf", "ModelPath": "/workspace/models/m.gguf"},
     "no accelerator": {"Accelerator": "none"},
+    "KV cache in memory": OFFLOAD,
+    "KV cache in memory, by a policy": {**OFFLOAD, "KVOffloadPolicy": "lru"},
+    "KV cache in memory, AMD": {**OFFLOAD, "Accelerator": "amd"},
+    "KV cache in files": FILES_OF_KV,
 }
 
 
@@ -124,6 +131,11 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("drain option", None, "0.18.0", "--shutdown-timeout"),
         ("s3", False, "0.6.6", True),
         ("gs", False, "0.10.2", True),
+        ("kv in memory", False, "0.14.0", True),
+        ("kv in files", False, "0.22.0", True),
+        ("kv beside Intel", False, "0.23.0", True),
+        ("kv in shm", False, "0.27.0", True),
+        ("kv files by hash", ["PYTHONHASHSEED"], "0.29.0", []),
     ],
     "sglang": [
         ("command", ("python3", "-m", "sglang.launch_server"), "0.5.5", ("sglang", "serve")),
@@ -133,6 +145,10 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("cacheBlockSize", None, "0.5.11", "sglang:page_size"),
         ("draft", False, "0.5.2", True),
         ("s3", False, "0.5.10", True),
+        ("kv in memory", False, "0.4.5.post3", True),
+        ("kv in files", False, "0.4.10", True),
+        ("kv by policy", False, "0.5.3", True),
+        ("kv files bounded", [], "0.5.14", ["SGLANG_HICACHE_FILE_BACKEND_MAX_SIZE"]),
     ],
     "llamacpp": [
         ("command", ("/llama-server",), "b4295", ("/app/llama-server",)),
@@ -152,6 +168,12 @@ DRAFT_BY = [
     ["--speculative-config"],
     [f"--speculative-config.{key}" for key in ("method", "model", "num_speculative_tokens", "revision")],
 ]
+
+
+def variables_of(engine: Engine, words: dict[str, Any], start: str) -> list[str]:
+    """The derived variables whose name begins so."""
+    layers = engine.derivation({**PLAIN, **words}).envs
+    return [entry["name"] for layer in layers for entry in layer.value if entry["name"].startswith(start)]
 
 
 def facts(engine: Engine) -> dict[str, Any]:
@@ -181,6 +203,15 @@ def facts(engine: Engine) -> dict[str, Any]:
         "drain option": engine.spec["drain"].get("option"),
         "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
         "draft": not refused(engine, {**PLAIN, **DRAFT}),
+        "kv in memory": not refused(engine, {**PLAIN, **OFFLOAD}),
+        "kv in files": not refused(engine, {**PLAIN, **FILES_OF_KV}),
+        "kv by policy": not refused(engine, {**PLAIN, **OFFLOAD, "KVOffloadPolicy": "lru"}),
+        "kv beside Intel": not refused(engine, {**PLAIN, **OFFLOAD, "Accelerator": "intel"}),
+        "kv in shm": engine.derivation({**PLAIN, **OFFLOAD}).shared_memory_holds_kv_cache,
+        "kv in shm, AMD": engine.derivation({**PLAIN, **OFFLOAD, "Accelerator": "amd"}).shared_memory_holds_kv_cache,
+        "kv in shm, files": engine.derivation({**PLAIN, **FILES_OF_KV}).shared_memory_holds_kv_cache,
+        "kv files by hash": variables_of(engine, FILES_OF_KV, "PYTHON"),
+        "kv files bounded": variables_of(engine, FILES_OF_KV, "SGLANG_HICACHE_FILE_BACKEND_MAX"),
         "draft on CPUs": not refused(engine, {**PLAIN, **DRAFT, "Accelerator": "none"}),
         "s3": not refused(engine, {**PLAIN, **USES["streaming"]}),
         "gs": not refused(engine, {**PLAIN, **USES["streaming from gs"]}),
@@ -205,6 +236,9 @@ def faults(runtime: BackendRuntime) -> Iterator[str]:
             able = place >= names.index("0.20.0")
             if known["draft on CPUs"] != able:
                 yield f"vllm {version}: draft on CPUs is {known['draft on CPUs']}"
+            able = names.index("0.27.0") <= place < names.index("0.32.0")
+            if known["kv in shm, AMD"] != able or not known["kv in shm, files"]:
+                yield f"vllm {version}: KV cache in shared memory"
             form = 0 if place < names.index("0.8.3") else 1 if place < names.index("0.9.0") else 2
             if known["draft by"] != DRAFT_BY[form]:
                 yield f"vllm {version}: draft by {known['draft by']}"
