@@ -101,6 +101,7 @@ class DerivedSpec(TypedDict, total=False):
     args: Sequence[str]
     envs: Sequence[EnvVar]
     group: str
+    kvCacheInSharedMemory: bool
     sharedMemory: str | float
     since: str
     until: str
@@ -121,6 +122,14 @@ class InitContainerSpec(TypedDict, total=False):
     image: str
     name: str
     when: str
+
+class KvCacheOffloadingSpec(TypedDict, total=False):
+    accelerators: Sequence[str]
+    evictionPolicies: Sequence[str]
+    mostTiers: int
+    multipliedBy: Sequence[str]
+    options: Sequence[str]
+    tier: str
 
 class MetricsSpec(TypedDict, total=False):
     adapters: str
@@ -256,6 +265,7 @@ class EngineSpec(TypedDict, total=False):
     formats: Sequence[str]
     hubs: Sequence[str]
     initContainers: Sequence[InitContainerSpec]
+    kvCacheOffloading: KvCacheOffloadingSpec
     metrics: MetricsSpec
     multiHost: Sequence[MultiHostSpec]
     notice: str
@@ -317,6 +327,16 @@ class GatewaySpec(TypedDict, total=False):
     mode: Literal["backend", "off", "pool"]
     port: int
     timeouts: TimeoutsSpec
+
+class SecondarySpec(TypedDict, total=False):
+    emptyDir: str | float
+    path: str
+    pvc: str
+
+class AppKvCacheOffloadingSpec(TypedDict, total=False):
+    cpu: str | float
+    evictionPolicy: str
+    secondary: Sequence[SecondarySpec]
 
 class ModelClaimSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
@@ -399,6 +419,7 @@ class AppSpec(TypedDict, total=False):
     groupIdentity: Literal["Hash", "Ordinal"]
     groupReplacementPolicy: Literal["Immediate", "PostTermination"]
     hardening: Literal["default", "off", "restricted"]
+    kvCacheOffloading: AppKvCacheOffloadingSpec
     modelClaim: ModelClaimSpec
     modelClaims: ModelClaimsSpec
     networkConfig: NetworkConfigSpec

@@ -17,6 +17,7 @@ BACKEND = OWN_PREFIX + "backend"
 ENGINE_VERSION = OWN_PREFIX + "engine-version"
 MODEL_REVISION = OWN_PREFIX + "model-revision"
 WEIGHTS_SIZE = OWN_PREFIX + "weights-gib"  # of what a Job loads, where the model's facts say it
+KV_CACHE_MEMORY = OWN_PREFIX + "kv-cache-memory"  # what a pod keeps outside of its accelerators
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment

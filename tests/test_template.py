@@ -42,6 +42,11 @@ VALUES: dict[str, Any] = {
     "MaxModelLen": 0,
     "Slots": 4,
     "DrainSleep": 10,
+    "KVOffloadGiB": 64,
+    "KVOffloadShareGB": 17,
+    "KVOffloadPolicy": "lru",
+    "KVOffloadTiers": "/mnt/kv-cache-0",
+    "KVOffloadDiskShare": 0,
 }
 
 

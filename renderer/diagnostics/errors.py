@@ -366,6 +366,22 @@ ERRORS: dict[str, Wording] = {
         "devices are claimed by resource.k8s.io/v1, which Kubernetes has from 1.34 on, and the target is {target}",
         "write targets.kubernetes: '1.34' where every cluster has it, or limits instead of claims",
     ),
+    # 37x: KV cache outside of accelerators
+    "E370": Wording(
+        "{memory} of memory cannot hold the {cpu} of kvCacheOffloading.cpu, in {file}:{line}",
+        "write {sum}, which is {cpu} more than the engine gets without it",
+    ),
+    "E371": Wording(
+        "{size} of shared memory cannot hold the {cpu} of kvCacheOffloading.cpu, in {file}:{line}, beside what the "
+        "engine has there",
+        "write {sum}, or leave this size out",
+    ),
+    "E372": Wording("'{backend}' {what}", "{hint}"),
+    "E373": Wording("{given} says what kvCacheOffloading says, in {file}:{line}", "leave one of them out"),
+    "E374": Wording(
+        "a replica of {hosts} pods: nobody has seen KV cache outside of accelerators work over several hosts",
+        "leave it out, or take a flavor with which one host suffices",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

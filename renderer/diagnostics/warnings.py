@@ -356,6 +356,10 @@ WARNINGS: dict[str, Wording] = {
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",
     ),
+    "W370": Wording(
+        "nothing keeps the files of '{backend}' below {size}: once there are more, the node ends the pod",
+        "name a claim as pvc, or a size that is never reached",
+    ),
     "W240": Wording(
         "the Gateway {name} has {count} routes; above {most} its memory grows with their square",
         "set gateway.routeLayout: packed, or give namespaces Gateways of their own (gateway.perNamespace)",

@@ -25,11 +25,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "presets.md"
 VERSIONS = {
-    "vllm": ["0.6.6.post1", "0.8.5", "0.9.2", "0.11.0", "0.18.0"],
+    "vllm": ["0.6.6.post1", "0.8.5", "0.9.2", "0.11.0", "0.18.0", "0.22.0", "0.28.0"],
     "sglang": ["0.4.3.post2", "0.4.6.post1", "0.5.2", "0.5.5", "0.5.10"],
     "llamacpp": ["b4094", "b4579", "b7079", "b8929", "b10809"],
 }
-USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader")
+USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader", "KV cache", "KV cache in files")
+OFFLOADS = {
+    "KV cache": "{cpu: 64Gi}",
+    "KV cache in files": "{cpu: 64Gi, evictionPolicy: lru, secondary: [{pvc: kv-cache}]}",
+}
 MODELS = """
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -53,6 +57,7 @@ spec:
   {claim}
   gateway: {{mode: "off"}}
   backendRuntimeConfig: {{backendName: {engine}, version: {tag}}}
+  {more}
 """
 
 
@@ -70,6 +75,7 @@ def playground(engine: str, version: str, use: str) -> str:
         skips=str(use in ("streaming", "skip-loader")).lower(),
         claim=both if use == "speculative" else "modelClaim: {modelName: main}",
         engine=engine,
+        more=f"kvCacheOffloading: {OFFLOADS[use]}" if use in OFFLOADS else "",
         tag=f"server-{version}" if engine == "llamacpp" else f"v{version}",
     )
 

@@ -61,10 +61,13 @@ PLAIN: dict[str, Any] = {
     "Slots": 4,
     "Region": "",
     "Anonymous": False,
+    **template_words.NO_OFFLOADING,
     **template_words.constant_words(10),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
+OFFLOAD = {"KVOffloadGiB": 64, "KVOffloadShareGB": 34}
+FILES_OF_KV = {**OFFLOAD, "KVOffloadTiers": "/mnt/kv-cache-0", "KVOffloadDiskShare": 10**11}
 # What the words of apps may be, so that every entry of `derived` holds for some of them.
 USES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -85,6 +88,10 @@ USES: dict[str, dict[str, Any]] = {
     "data parallel over hosts": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "EP": True},
     "data parallel over hosts, one rank each": {"DP": 2, "WorldSize": 2, "Hosts": 2},
     "ports of ranks": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "RankPorts": 8},
+    "KV cache in memory": OFFLOAD,
+    "KV cache in memory, by a policy": {**OFFLOAD, "KVOffloadPolicy": "lru"},
+    "KV cache in memory, AMD": {**OFFLOAD, "Accelerator": "amd"},
+    "KV cache in files": FILES_OF_KV,
 }
 
 
@@ -144,6 +151,11 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("data parallel over hosts", False, "0.10.0", True),
         ("tensor parallel over hosts", False, "0.11.1", True),
         ("ports of ranks", False, "0.22.0", True),
+        ("kv in memory", False, "0.14.0", True),
+        ("kv in files", False, "0.22.0", True),
+        ("kv beside Intel", False, "0.23.0", True),
+        ("kv in shm", False, "0.27.0", True),
+        ("kv files by hash", ["PYTHONHASHSEED"], "0.29.0", []),
     ],
     "sglang": [
         ("command", ("python3", "-m", "sglang.launch_server"), "0.5.5", ("sglang", "serve")),
@@ -155,6 +167,10 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("s3", False, "0.5.10", True),
         ("pipeline", False, "0.4.6.post2", True),
         ("data parallel by", ["--data-parallel-size", "--enable-dp-attention"], "0.5.22", ["--attn-dp-size"]),
+        ("kv in memory", False, "0.4.5.post3", True),
+        ("kv in files", False, "0.4.10", True),
+        ("kv by policy", False, "0.5.3", True),
+        ("kv files bounded", [], "0.5.14", ["SGLANG_HICACHE_FILE_BACKEND_MAX_SIZE"]),
     ],
     "llamacpp": [
         ("command", ("/llama-server",), "b4295", ("/app/llama-server",)),
@@ -177,6 +193,12 @@ DRAFT_BY = [
 
 
 OVER_HOSTS = ("data parallel over hosts", "tensor parallel over hosts", "ports of ranks")
+
+
+def variables_of(engine: Engine, words: dict[str, Any], start: str) -> list[str]:
+    """The derived variables whose name begins so."""
+    layers = engine.derivation({**PLAIN, **words}).envs
+    return [entry["name"] for layer in layers for entry in layer.value if entry["name"].startswith(start)]
 
 
 def facts(engine: Engine) -> dict[str, Any]:
@@ -206,6 +228,15 @@ def facts(engine: Engine) -> dict[str, Any]:
         "drain option": engine.spec["drain"].get("option"),
         "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
         "draft": not refused(engine, {**PLAIN, **DRAFT}),
+        "kv in memory": not refused(engine, {**PLAIN, **OFFLOAD}),
+        "kv in files": not refused(engine, {**PLAIN, **FILES_OF_KV}),
+        "kv by policy": not refused(engine, {**PLAIN, **OFFLOAD, "KVOffloadPolicy": "lru"}),
+        "kv beside Intel": not refused(engine, {**PLAIN, **OFFLOAD, "Accelerator": "intel"}),
+        "kv in shm": engine.derivation({**PLAIN, **OFFLOAD}).shared_memory_holds_kv_cache,
+        "kv in shm, AMD": engine.derivation({**PLAIN, **OFFLOAD, "Accelerator": "amd"}).shared_memory_holds_kv_cache,
+        "kv in shm, files": engine.derivation({**PLAIN, **FILES_OF_KV}).shared_memory_holds_kv_cache,
+        "kv files by hash": variables_of(engine, FILES_OF_KV, "PYTHON"),
+        "kv files bounded": variables_of(engine, FILES_OF_KV, "SGLANG_HICACHE_FILE_BACKEND_MAX"),
         "draft on CPUs": not refused(engine, {**PLAIN, **DRAFT, "Accelerator": "none"}),
         "experts": not refused(engine, {**PLAIN, "EP": True}),
         "pipeline": not refused(engine, {**PLAIN, **USES["pipeline on one host"]}),
@@ -240,6 +271,9 @@ def faults(runtime: BackendRuntime) -> Iterator[str]:
             able = place >= names.index("0.20.0")
             if known["draft on CPUs"] != able:
                 yield f"vllm {version}: draft on CPUs is {known['draft on CPUs']}"
+            able = names.index("0.27.0") <= place < names.index("0.32.0")
+            if known["kv in shm, AMD"] != able or not known["kv in shm, files"]:
+                yield f"vllm {version}: KV cache in shared memory"
             form = 0 if place < names.index("0.8.3") else 1 if place < names.index("0.9.0") else 2
             if known["draft by"] != DRAFT_BY[form]:
                 yield f"vllm {version}: draft by {known['draft by']}"

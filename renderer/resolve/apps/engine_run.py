@@ -18,6 +18,16 @@ from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import backend_runtime, compilation, dialect, engine_variants, weight_validation
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import Parallelism, resolve_parallelism, size_origin
+from renderer.resolve.engine import (
+    backend_runtime,
+    compilation,
+    dialect,
+    engine_variants,
+    kv_offloading,
+    weight_validation,
+)
+from renderer.resolve.engine.kv_offloading import KVOffloading
+from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -36,6 +46,9 @@ class EngineRun(Struct, frozen=True):
     Playground; `image_layers`, `version_layers`: the layers of the image's repository and tag, the last one wins;
     `version`: of the engine, '' where the image does not tell; `multi_host`: how several hosts serve a replica, None
     for one; `slots`: requests at once that share a context; `name_in_engine`: the model name that the engine knows.
+    `version`: of the engine, '' where the image does not tell; `size`: of a tensor parallel group; `slots`: requests at
+    once that share a context; `name_in_engine`: the model name that the engine knows; `offloading`: what the app says
+    of its KV cache.
     """
 
     engine: backend_runtime.Engine
@@ -53,6 +66,7 @@ class EngineRun(Struct, frozen=True):
     multi_host: MultiHostForm | None
     slots: int
     name_in_engine: str
+    offloading: KVOffloading | None = None
 
     @property
     def tag(self) -> str:
@@ -71,6 +85,7 @@ def resolve_engine_run(
         diagnostics.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
     config = backend_runtime.choose_config(engine, claim.draft, app, diagnostics)
     model_settings = backend_runtime.model_settings(main, engine)
+    offloading = kv_offloading.read_offloading(app, diagnostics)
     sizing = backend_config.get("resources"), model_settings.get("resources"), model_settings.get("maxModelLen")
     size_key = cache_key(sizing, placement.limits, placement.params, placement.has_flavors)
     if placement.claim:
@@ -78,11 +93,14 @@ def resolve_engine_run(
     if "parallelism" in spec:
         size_key += cache_key(spec["parallelism"])
         host_groups.validate_known_sizes(inputs, app, engine, diagnostics)
+    if offloading:
+        size_key += cache_key(offloading.memory)
     problem_count = len(diagnostics.problems)
     runner_size = config.sizes.get(size_key)
-    merged = (
-        runner_size.resources if runner_size else _merge_resources(app, engine, config, main, placement, diagnostics)
-    )
+    if runner_size:
+        merged = runner_size.resources
+    else:
+        merged = _merge_resources(resource_layers(app, engine, config, main, offloading), placement, diagnostics)
     if engine.templated:
         weights_problem_count = len(diagnostics.problems)
         weight_validation.validate_weights(inputs, app, engine, claim, base.weights, base.skip_loaders, diagnostics)
@@ -117,6 +135,9 @@ def resolve_engine_run(
         length=length,
         slots=slots,
     )
+    words = _template_words(engine, base, variant, runner_size.size, served_name, length, slots)
+    if offloading:
+        words |= kv_offloading.offloading_words(engine, offloading, accelerator, diagnostics)
     name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
     keeps_name = engine.templated and name_in_engine == served_name
     if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
@@ -142,6 +163,8 @@ def resolve_engine_run(
         multi_host = host_groups.find_form(inputs, engine, parallelism, words, origin, diagnostics)
         host_groups.validate_rank_ports(parallelism, multi_host, origin, diagnostics)
         host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
+    if offloading:
+        kv_offloading.validate_engine(inputs, engine, accelerator, offloading, diagnostics)
     return EngineRun(
         engine=engine,
         config=config,
@@ -158,6 +181,7 @@ def resolve_engine_run(
         multi_host=multi_host,
         slots=slots,
         name_in_engine=name_in_engine,
+        offloading=offloading,
     )
 
 
@@ -183,25 +207,28 @@ def _accelerators_unknown(diagnostics: Collector, problem_count: int) -> bool:
 
 
 def resource_layers(
-    app: App, engine: backend_runtime.Engine, config: backend_runtime.RecommendedConfig, model: OpenModel
-) -> list[ValueLayer]:
-    """The layers of the runner's resources: preset, OpenModel, Playground."""
-    backend_config, name = app.spec.get("backendRuntimeConfig") or {}, engine.runtime.name
-    layers = [ValueLayer(config.spec.get("resources") or {}, config.origin.at("resources"))]
-    if model_resources := backend_runtime.model_settings(model, engine).get("resources"):
-        layers.append(ValueLayer(model_resources, Origin(model.document, ("spec", "engines", name, "resources"))))
-    return [*layers, ValueLayer(backend_config.get("resources") or {}, app.origin(*_BACKEND, "resources"))]
-
-
-def _merge_resources(
     app: App,
     engine: backend_runtime.Engine,
     config: backend_runtime.RecommendedConfig,
     model: OpenModel,
-    placement: flavors.Placement,
-    diagnostics: Collector,
+    offloading: KVOffloading | None,
+) -> list[ValueLayer]:
+    """The layers of the runner's resources: preset, OpenModel, what KV cache outside of accelerators adds to these,
+    Playground.
+    """
+    backend_config, name = app.spec.get("backendRuntimeConfig") or {}, engine.runtime.name
+    layers = [ValueLayer(config.spec.get("resources") or {}, config.origin.at("resources"))]
+    if model_resources := backend_runtime.model_settings(model, engine).get("resources"):
+        layers.append(ValueLayer(model_resources, Origin(model.document, ("spec", "engines", name, "resources"))))
+    if offloading:
+        layers.append(kv_offloading.memory_layer(offloading, layers))
+    return [*layers, ValueLayer(backend_config.get("resources") or {}, app.origin(*_BACKEND, "resources"))]
+
+
+def _merge_resources(
+    layers: Sequence[ValueLayer], placement: flavors.Placement, diagnostics: Collector
 ) -> MergedResources:
-    merged = resources.merge_resources(resource_layers(app, engine, config, model), placement.limits, diagnostics)
+    merged = resources.merge_resources(layers, placement.limits, diagnostics)
     return MergedResources(share_maps(merged.sides), merged.history)
 
 
@@ -290,6 +317,7 @@ def _template_words(
         "Slots": slots,
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
+        **NO_OFFLOADING,
         **engine.constant,
     }
 
