@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.pods import LEADERS, POD_LABELS, WORKER_INDEX, WorkloadPods, group_pods
-from renderer.check.graph.view import ObjectView
+from renderer.check.graph.view import EXISTS, ObjectView
 from renderer.component_versions import version_numbers
 from renderer.diagnostics import Path
 from renderer.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
@@ -19,25 +19,23 @@ _SLICES = (0, 10)  # the first LeaderWorkerSet that numbers slices, in names and
 _REVISED = "after the next change of a pod template it has another value"
 
 
-def numbers_slices(view: ObjectView, body: Body) -> bool:
-    """Whether the controller of the targeted clusters, or one that knows all fields of a set, has slices."""
+def _numbers_slices(view: ObjectView) -> Sequence[bool]:
+    """Whether the controller of the targeted clusters numbers slices; both where no target is known."""
     targets = view.external.targets
     known = targets.versions.get("leaderWorkerSet") if targets else None
-    if known:
-        return version_numbers(known) >= _SLICES
-    return "slices" in map_at(body, "spec")
+    return (version_numbers(known) >= _SLICES,) if known else (False, True)
 
 
 def set_pods(view: ObjectView, name: str, body: Body) -> Iterator[WorkloadPods]:
     """The pods of all roles, with the labels that controllers add. Those that hold a revision, such as the name of the
     LeaderWorkerSet, are not known.
     """
-    numbered = numbers_slices(view, body)
-    for role in set_roles(body):
-        for number in range(slice_count(body) if numbered else 1):
-            labels = {SET: name, ROLE: role.name, APP: f"{name}-{number}-{role.name}" if numbered else role.scaler}
-            labels |= {SLICE: str(number)} if numbered else {}
-            yield from group_pods({"spec": role.spec}, labels)
+    for numbered in _numbers_slices(view):
+        for role in set_roles(body):
+            for number in range(slice_count(body) if numbered else 1):
+                labels = {SET: name, ROLE: role.name, APP: f"{name}-{number}-{role.name}" if numbered else role.scaler}
+                labels |= {SLICE: str(number)} if numbered else {}
+                yield from group_pods({"spec": role.spec}, labels)
 
 
 def validate_role_selector(
@@ -92,9 +90,12 @@ def _selector_fault(view: ObjectView, body: Body, selector: Mapping[str, object]
     lacking = (key for key, value in own_labels.items() if not any(pod.labels.get(key) == value for pod in of_role))
     label = next(lacking, next(iter(own_labels)))
     if label == SLICE:
-        return label, f"it has {slice_count(body)}" if numbers_slices(view, body) else "LeaderWorkerSet 0.9 has none"
-    if label == APP:
-        return label, f"the controller writes {of_role[0].labels[APP]}"
+        count = slice_count(body)
+        return label, f"its last one is {count - 1}" if True in _numbers_slices(
+            view
+        ) else "LeaderWorkerSet 0.9 has none"
+    if label == APP and of_role:
+        return label, f"the controller writes {of_role[-1].labels[APP]}"
     return label, "no pod template of it has this label"
 
 
@@ -125,7 +126,7 @@ def validate_scale_target(view: ObjectView, kind: str, namespace: str, name: str
     elif kind == "LeaderWorkerSet" and (owner := set_of_child(view, namespace, name)):
         what = f"'{name}' for long: the DisaggregatedSet '{owner}' gives it another name at the next change"
         yield _no_target((*path, "name"), what, f"{owner}-<role>")
-    else:
+    elif kind != disaggregated_sets.ROLE_SCALER or not _may_be_made(view, namespace, name):
         yield view.missing(kind, namespace, name, (*path, "name"))
 
 
@@ -141,6 +142,13 @@ def _scaled_role(view: ObjectView, namespace: str, scaler: str) -> SetRole | Non
             if role.scaler == scaler and other_namespace == namespace:
                 return role
     return None
+
+
+def _may_be_made(view: ObjectView, namespace: str, scaler: str) -> bool:
+    """Whether a DisaggregatedSet that cannot be looked into may have a target of this name for autoscalers."""
+    names = scaler.split("-")
+    owners = ("-".join(names[:length]) for length in range(1, len(names)))
+    return any(view.find(disaggregated_sets.KIND, namespace, owner) == EXISTS for owner in owners)
 
 
 def _no_target(path: Path, what: str, scaler: str) -> Finding:
