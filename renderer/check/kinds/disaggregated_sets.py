@@ -90,7 +90,9 @@ def _validate_placement(body: Body, roles: list[SetRole]) -> Iterator[Finding]:
     if kind == "None":
         return
     if not text_at(body, *path, "topology"):
-        yield _refusal(path, f"{kind} without a topology", "write topology: the label of nodes that share one domain")
+        yield _refusal(
+            path, f"{kind} without a topology", "write topology: topology.kubernetes.io/zone, or a label of fewer nodes"
+        )
     for role in roles:
         if place := _exclusive_annotation(role):
             what = f"this annotation beside placementPolicy.type {kind}"
