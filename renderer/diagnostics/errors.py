@@ -218,6 +218,16 @@ ERRORS: dict[str, Wording] = {
         "the interceptor holds requests for '{model}' for {other} too, and cannot tell whose they are",
         "give one of them another public name, or minReplicas: 1 or more",
     ),
+    "E390": Wording(
+        "the LeaderWorkerSet of this role is called '{name}' ({length} characters); at most {limit} fit its pods",
+        "shorten the name of the set or of the role by {less}",
+    ),
+    "E391": Wording("a DisaggregatedSet refuses {what}", "{hint}"),
+    "E392": Wording("an autoscaler cannot scale {what}", "{hint}"),
+    "E393": Wording(
+        "the {kind} '{name}' selects no pod of the DisaggregatedSet '{workload}' by {label}: {why}",
+        "leave this label out, or mend its value",
+    ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",

@@ -352,6 +352,14 @@ WARNINGS: dict[str, Wording] = {
         "{value} end a request before a replica has started, which may take {seconds}s",
         "write {seconds}s or more",
     ),
+    "W390": Wording(
+        "the controller of a DisaggregatedSet writes a value of its own over the label {label}: {value}",
+        "take another key, and in what selects by it",
+    ),
+    "W391": Wording(
+        "nobody reads spec.replicas beside scaling.mode External: who scales '{scaler}' says how many there are",
+        "leave it out",
+    ),
     "W221": Wording(
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",
