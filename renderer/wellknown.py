@@ -18,6 +18,7 @@ ENGINE_VERSION = OWN_PREFIX + "engine-version"
 MODEL_REVISION = OWN_PREFIX + "model-revision"
 WEIGHTS_SIZE = OWN_PREFIX + "weights-gib"  # of what a Job loads, where the model's facts say it
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
+ADAPTERS = OWN_PREFIX + "adapters"  # the public names of the adapters that it loads
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment
 METRICS_PATH = OWN_PREFIX + "metrics-path"

@@ -19,6 +19,7 @@ _ANNOTATIONS = {
     wellknown.ENGINE_VERSION: "engine version",
     wellknown.MODEL_REVISION: "model revision",
     wellknown.SERVED_MODEL_NAME: "public name",
+    wellknown.ADAPTERS: "adapters",
 }
 _MODEL = wellknown.MODEL_NAME
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other

@@ -10,11 +10,13 @@ from msgspec import Struct
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.resolve import flavors, names
+from renderer.resolve.apps import adapters
 from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import backend_runtime, compilation, dialect, engine_variants, weight_validation
+from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -32,7 +34,7 @@ class EngineRun(Struct, frozen=True):
     """How the engine runs an app. `config`: the recommended config; `backend_config`: `backendRuntimeConfig` of the
     Playground; `image_layers`, `version_layers`: the layers of the image's repository and tag, the last one wins;
     `version`: of the engine, '' where the image does not tell; `size`: of a tensor parallel group; `slots`: requests at
-    once that share a context; `name_in_engine`: the model name that the engine knows.
+    once that share a context; `name_in_engine`: the model name that the engine knows; `adapters`: of the claim.
     """
 
     engine: backend_runtime.Engine
@@ -49,6 +51,7 @@ class EngineRun(Struct, frozen=True):
     size: int
     slots: int
     name_in_engine: str
+    adapters: tuple[EngineAdapter, ...] = ()
 
     @property
     def tag(self) -> str:
@@ -134,6 +137,7 @@ def resolve_engine_run(
         size=runner_size.size,
         slots=slots,
         name_in_engine=name_in_engine,
+        adapters=adapters.engine_adapters(inputs, app, engine, base, diagnostics) if claim.adapters else (),
     )
 
 
@@ -230,13 +234,13 @@ def _template_words(
     slots: int,
 ) -> dict[str, object]:
     main = base.weights[0]
-    draft = base.weights[1] if len(base.weights) > 1 else None
+    draft = base.weights[1] if base.claim.draft else None
     return {
         "ModelPath": _model_path(engine, main, base.skip_loaders),
         "ModelName": main.name if main.kind == PULLED else served_name,
         "DraftModelPath": _model_path(engine, draft, base.skip_loaders) if draft else "",
         "Revision": main.revision,
-        "DraftRevision": draft.revision if draft and base.claim.draft else "",
+        "DraftRevision": draft.revision if draft else "",
         "Hub": main.hub,
         "Filename": main.filename,
         "Endpoint": main.endpoint if main.kind == "objectStore" else "",
@@ -250,6 +254,7 @@ def _template_words(
         "Slots": slots,
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
+        "Adapters": base.claim.adapters,
         **engine.constant,
     }
 

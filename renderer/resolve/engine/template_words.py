@@ -28,6 +28,7 @@ WORDS = frozenset(
         "DrainSleep",
         "Region",
         "Anonymous",
+        "Adapters",
     ]
 )
 
