@@ -19,6 +19,7 @@ MODEL_REVISION = OWN_PREFIX + "model-revision"
 WEIGHTS_SIZE = OWN_PREFIX + "weights-gib"  # of what a Job loads, where the model's facts say it
 KV_CACHE_MEMORY = OWN_PREFIX + "kv-cache-memory"  # what a pod keeps outside of its accelerators
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
+ADAPTERS = OWN_PREFIX + "adapters"  # the public names of the adapters that it loads
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment
 METRICS_PATH = OWN_PREFIX + "metrics-path"

@@ -337,6 +337,8 @@ def differences(entry: Spec) -> Iterator[str]:
             yield f"{kind} probe: " + (code("GET", value["path"]) if field == "httpGet" else f"{field} {value}")
     for metric, name in (entry.get("metrics") or {}).items():
         yield f"{metric} is {code(name)}" if name else f"no {metric}"
+    if rank := (entry.get("adapters") or {}).get("rank"):
+        yield f"{code(rank['option'])} of adapters is one of {', '.join(map(str, rank['values']))}"
     for key, value in (entry.get("drain") or {}).items():
         if key == "seconds":
             yield f"grace period {value + ROUTED} s, {value} s without a route"

@@ -106,7 +106,8 @@ ERRORS: dict[str, Wording] = {
     "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "E215": Wording(
-        "role lora is not rendered yet", "serve the adapter as a model of its own, or by the engine's own arguments"
+        "adapters are for Playgrounds: nobody knows how the engine of a Service loads them",
+        "write a Playground, or load the adapter by the engine's own arguments and leave it out",
     ),
     "E217": Wording("a RenderConfig is read from llmaz.yaml only", "move it there, to the top of the tree"),
     "E218": Wording("a list of objects is not read", "write each object as a document of its own, with --- between"),
@@ -228,6 +229,35 @@ ERRORS: dict[str, Wording] = {
         "the {kind} '{name}' selects no pod of the DisaggregatedSet '{workload}' by {label}: {why}",
         "leave this label out, or mend its value",
     ),
+    "E360": Wording(
+        "the adapter would be asked for as '{name}', as {other} is",
+        "give the adapter's OpenModel another servedModelName",
+    ),
+    "E361": Wording("'{name}' is {what}", "{hint}"),
+    "E362": Wording(
+        "the adapter '{name}' was trained on {base}, and '{main}' is {id}",
+        "claim it beside that model; where both are the same, correct spec.facts.adapter.base or leave it out",
+    ),
+    "E363": Wording("the adapter '{name}' has rank {rank}, and {option} is at most {most} here", "{hint}"),
+    "E364": Wording(
+        "{option} takes the place of the claimed adapters, which would not be loaded",
+        "leave it out, and claim each adapter as an OpenModel with role lora; or load all by it, and claim none",
+    ),
+    "E365": Wording(
+        "{option} {value} holds fewer adapters than the {count} that are claimed",
+        "write at least {count}, or leave it out: it follows from how many there are",
+    ),
+    "E366": Wording(
+        "'{backend}' loads no adapters that requests could ask for by name",
+        "set backendName: {able}; or merge the adapter into its model, and serve that",
+    ),
+    "E367": Wording("'{name}' holds '{mark}', and {why}", "{hint}"),
+    "E368": Wording(
+        "the engine cannot load the adapter '{name}' itself: it takes the usual revision of a repository of the "
+        "Hugging Face hub, or a folder",
+        "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
+    ),
+    "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",

@@ -360,6 +360,10 @@ WARNINGS: dict[str, Wording] = {
         "nobody reads spec.replicas beside scaling.mode External: who scales '{scaler}' says how many there are",
         "leave it out",
     ),
+    "W360": Wording(
+        "nobody says the rank of the adapter '{name}', and {backend} refuses to start with one above {most}",
+        "write spec.facts.adapter.rank: r of its adapter_config.json",
+    ),
     "W221": Wording(
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",

@@ -20,6 +20,7 @@ _ANNOTATIONS = {
     wellknown.MODEL_REVISION: "model revision",
     wellknown.SERVED_MODEL_NAME: "public name",
     wellknown.KV_CACHE_MEMORY: "KV cache in memory",
+    wellknown.ADAPTERS: "adapters",
 }
 _MODEL = wellknown.MODEL_NAME
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other

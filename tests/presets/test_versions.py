@@ -17,6 +17,7 @@ from renderer.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import (
+    adapters,
     arg_merge,
     compilation,
     image_version,
@@ -24,6 +25,7 @@ from renderer.resolve.engine import (
     template_words,
     versions,
 )
+from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.known_options import known_versions
 from renderer.resolve.engine.option_list_validation import refused_preset_options
@@ -62,6 +64,7 @@ PLAIN: dict[str, Any] = {
     "Region": "",
     "Anonymous": False,
     **template_words.NO_OFFLOADING,
+    "Adapters": 0,
     **template_words.constant_words(10),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
@@ -92,6 +95,7 @@ USES: dict[str, dict[str, Any]] = {
     "KV cache in memory, by a policy": {**OFFLOAD, "KVOffloadPolicy": "lru"},
     "KV cache in memory, AMD": {**OFFLOAD, "Accelerator": "amd"},
     "KV cache in files": FILES_OF_KV,
+    "adapters": {"Adapters": 2},
 }
 
 
@@ -102,6 +106,12 @@ def shipped(name: str) -> BackendRuntime:
 
 def compiled(runtime: BackendRuntime, version: str) -> Engine:
     return compilation.compile_engine(FILES, runtime, Collector(), 10, version)
+
+
+_PLACE = Origin(shipped("vllm").document)
+ADAPTERS = [
+    EngineAdapter(name, name, f"/workspace/models/{name}", rank, _PLACE, _PLACE) for name, rank in (("a", 8), ("b", 64))
+]
 
 
 @cache
@@ -132,6 +142,8 @@ def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
     assert judge.option_list.version == version
     for use, name, words in used(engine):
         layers = [engine.configs[name].layer(words), *engine.derivation(words).layers]
+        if words["Adapters"] and adapters.can_load(engine):
+            layers += adapters.adapter_layers(engine, ADAPTERS, (), Collector())
         for given, _ in refused_preset_options(judge, layers, len(layers)):
             yield f"{runtime.name} {version}, {use}, {name}: {given}"
 
@@ -145,6 +157,7 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("sleep", 35, "0.18.0", 10),
         ("drain option", None, "0.18.0", "--shutdown-timeout"),
         ("s3", False, "0.6.6", True),
+        ("rank", "8", "0.11.1", "1"),
         ("gs", False, "0.10.2", True),
         ("experts", False, "0.8.0", True),
         ("data parallel", False, "0.8.3", True),
@@ -164,6 +177,7 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("cacheBlocks", None, "0.5.11", "sglang:num_pages"),
         ("cacheBlockSize", None, "0.5.11", "sglang:page_size"),
         ("draft", False, "0.5.2", True),
+        ("adapters by name", False, "0.5.4", True),
         ("s3", False, "0.5.10", True),
         ("pipeline", False, "0.4.6.post2", True),
         ("data parallel by", ["--data-parallel-size", "--enable-dp-attention"], "0.5.22", ["--attn-dp-size"]),
@@ -227,6 +241,8 @@ def facts(engine: Engine) -> dict[str, Any]:
         "sleep": value_at(stop, "sleep", "seconds"),
         "drain option": engine.spec["drain"].get("option"),
         "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
+        "rank": _rank(engine),
+        "adapters by name": not refused(engine, {**PLAIN, "Adapters": 2}),
         "draft": not refused(engine, {**PLAIN, **DRAFT}),
         "kv in memory": not refused(engine, {**PLAIN, **OFFLOAD}),
         "kv in files": not refused(engine, {**PLAIN, **FILES_OF_KV}),
@@ -252,6 +268,14 @@ def facts(engine: Engine) -> dict[str, Any]:
         "gs": not refused(engine, {**PLAIN, **USES["streaming from gs"]}),
         **{name: metrics.get(name) for name in ("kvUsage", "adapters", "cacheBlocks", "cacheBlockSize")},
     }
+
+
+def _rank(engine: Engine) -> str:
+    """What is written for an adapter of rank 1."""
+    if not adapters.can_load(engine):
+        return ""
+    layers = adapters.adapter_layers(engine, [replace(ADAPTERS[0], rank=1)], (), Collector())
+    return next((layer.args[1] for layer in layers if layer.args[0] == "--max-lora-rank"), "")
 
 
 def faults(runtime: BackendRuntime) -> Iterator[str]:

@@ -21,6 +21,7 @@ from renderer.resolve.engine import (
     kv_offloading,
     option_list_choice,
 )
+from renderer.resolve.engine import adapters, arg_merge, arg_validation, backend_runtime, dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Derivation
 from renderer.resolve.engine.dialect import ArgLayer, LineForm
 from renderer.resolve.engine.option_list_validation import refused_preset_options, validate_options
@@ -76,6 +77,9 @@ def resolve_command_line(
         ]
         arg_validation.validate_split_paths([arg for layer in layers for arg in layer.args], paths, diagnostics)
     user_layers = _user_layers(app, base, run)
+    if run.adapters:
+        layers += adapters.adapter_layers(engine, run.adapters, user_layers, diagnostics)
+    preset_layer_count = len(layers)
     layers += user_layers
     args, form = arg_merge.merge_args(engine.style, layers)
     # Everything that the validation depends on, where the version is known; the layers of presets follow from these.
@@ -99,7 +103,7 @@ def resolve_command_line(
     if validation_key not in form.valid:
         problem_count = len(diagnostics.problems)
         if engine.is_other_version and engine.style.parses_options:
-            _validate_preset_args(context, run, layers, 1 + len(derivation.layers), diagnostics)
+            _validate_preset_args(context, run, layers, preset_layer_count, diagnostics)
         _validate_user_args(context, app, base, run, user_layers, args, diagnostics)
         if run.version and len(diagnostics.problems) == problem_count:
             form.valid.add(validation_key)

@@ -11,6 +11,7 @@ from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.resolve import flavors, names
 from renderer.resolve.apps import host_groups
+from renderer.resolve.apps import adapters
 from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
@@ -28,6 +29,7 @@ from renderer.resolve.engine import (
 )
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.template_words import NO_OFFLOADING
+from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -49,6 +51,7 @@ class EngineRun(Struct, frozen=True):
     `version`: of the engine, '' where the image does not tell; `size`: of a tensor parallel group; `slots`: requests at
     once that share a context; `name_in_engine`: the model name that the engine knows; `offloading`: what the app says
     of its KV cache.
+    once that share a context; `name_in_engine`: the model name that the engine knows; `adapters`: of the claim.
     """
 
     engine: backend_runtime.Engine
@@ -67,6 +70,7 @@ class EngineRun(Struct, frozen=True):
     slots: int
     name_in_engine: str
     offloading: KVOffloading | None = None
+    adapters: tuple[EngineAdapter, ...] = ()
 
     @property
     def tag(self) -> str:
@@ -182,6 +186,7 @@ def resolve_engine_run(
         slots=slots,
         name_in_engine=name_in_engine,
         offloading=offloading,
+        adapters=adapters.engine_adapters(inputs, app, engine, base, diagnostics) if claim.adapters else (),
     )
 
 
@@ -290,13 +295,13 @@ def _template_words(
     slots: int,
 ) -> dict[str, object]:
     main = base.weights[0]
-    draft = base.weights[1] if len(base.weights) > 1 else None
+    draft = base.weights[1] if base.claim.draft else None
     return {
         "ModelPath": _model_path(engine, main, base.skip_loaders),
         "ModelName": main.name if main.kind == PULLED else served_name,
         "DraftModelPath": _model_path(engine, draft, base.skip_loaders) if draft else "",
         "Revision": main.revision,
-        "DraftRevision": draft.revision if draft and base.claim.draft else "",
+        "DraftRevision": draft.revision if draft else "",
         "Hub": main.hub,
         "Filename": main.filename,
         "Endpoint": main.endpoint if main.kind == "objectStore" else "",
@@ -318,6 +323,7 @@ def _template_words(
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
         **NO_OFFLOADING,
+        "Adapters": base.claim.adapters,
         **engine.constant,
     }
 

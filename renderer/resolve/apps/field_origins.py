@@ -333,7 +333,7 @@ _SOURCE_WORDS = ("ModelPath", "Hub", "Filename", "Endpoint", "Source", "Format",
 def _word_origins(app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[str, Origin]]:
     main, place = base.claim.main, base.pod_needs.placement
     yield from ((word, base.weights[0].origin) for word in _SOURCE_WORDS)
-    if base.claim.draft and len(base.weights) > 1:
+    if base.claim.draft:
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
     yield "ModelName", routing.name_origin(app, main)
     flavor = place.origins(main)

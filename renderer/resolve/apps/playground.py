@@ -22,6 +22,7 @@ from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import (
+    adapters,
     arg_validation,
     backend_runtime,
     compilation,
@@ -90,13 +91,17 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         )
     interceptor = None
     if scaler and wakes_by == "interceptor":
-        interceptor = keda.interceptor(context, app, run.served_name, scaler)
+        public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
+        interceptor = keda.interceptor(context, app, public_names, scaler)
     foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
     monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
     if run.parallelism.hosts > 1:
         bounds = foreign or scaler
         names.validate_group_names(app, bounds.max_replicas if bounds else replicas or 1, diagnostics)
+    if run.adapters:
+        origin = engine_run.served_name_origin(app, base.claim.main)
+        adapters.validate_names(engine, run.adapters, run.served_name, origin, diagnostics)
     spec, served_name = engine.spec, run.served_name
     return Plan(
         name=app.name,
@@ -132,7 +137,8 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         host=routing.host(app, settings, mode),
         backend=engine.runtime.name if engine.templated else "",
         metrics=spec.get("metrics") or {},
-        adapters=lora.lora_names(spec, engine.style, served_name, command.args, command.form.names),
+        adapters=adapters.plan_adapters(engine, run.adapters, served_name)
+        or lora.loaded_adapters(spec, engine.style, served_name, command.args, command.form.names),
     )
 
 
@@ -387,7 +393,7 @@ def _kept_tolerations(base: AppBase, run: EngineRun) -> list[KeptToleration]:
 def _workload_annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
     """The annotations of the LeaderWorkerSet, each where its value is known."""
     main = base.weights[0]
-    annotations = {wellknown.BACKEND: run.engine.runtime.name}
+    annotations: dict[str, object] = {wellknown.BACKEND: run.engine.runtime.name}
     if run.version:
         annotations[wellknown.ENGINE_VERSION] = run.version
     if main.revision:
@@ -396,6 +402,8 @@ def _workload_annotations(context: RunContext, app: App, base: AppBase, run: Eng
         annotations[wellknown.KV_CACHE_MEMORY] = run.offloading.memory
     if run.engine.templated or app.spec.get("servedModelName"):
         annotations[wellknown.SERVED_MODEL_NAME] = _client_model_name(context, app, base, run, diagnostics)
+    if run.adapters:
+        annotations[wellknown.ADAPTERS] = ", ".join(adapter.name for adapter in run.adapters)
     return annotations
 
 

@@ -44,6 +44,7 @@ WORDS = frozenset(
         "DrainSleep",
         "Region",
         "Anonymous",
+        "Adapters",
     ]
 )
 
