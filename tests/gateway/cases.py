@@ -38,6 +38,7 @@ UNKNOWN = "no-such-model"
 SHARES = 1000  # requests that weights are judged by
 LEFT_DNS = 2.5 * TTL  # seconds until nobody may send to an address that left DNS
 INTERCEPTOR = ("keda", "keda-add-ons-http-interceptor-proxy")  # namespace and name that keda-from-zero says
+SEEN = 5.0  # seconds until controllers have looked at what was applied, if they do
 STARTING = 5.0  # seconds that a replica of a pool that had none takes
 
 
@@ -432,6 +433,57 @@ def gateway_pool(site: Site) -> Iterator[Result]:
         who = "a sheddable request" if header else "any other"
         yield question(f"all are full: {who} is answered {status}", answer.status == status, answer)
     site.set_waiting(leaders, 0)
+    yield early(site)
+
+
+def early(site: Site) -> Result:
+    """What the status of a pool says that is there before its Gateway: the limit that docs/pools.md tells."""
+    cluster, (pool, route, gateway) = site.stack.cluster, _early(site)
+
+    def parents() -> list[str]:
+        status = cluster.live(pool).get("status") or {}
+        return [parent["parentRef"]["name"] for parent in status.get("parents", ())]
+
+    refused = [*site.apply([pool]), *site.apply([route])]
+    site.until(lambda: cluster.live({**route, "apiVersion": gateway["apiVersion"], "kind": "HTTPRoute"}), SERVING)
+    time.sleep(SEEN)
+    refused += site.apply([gateway])
+    time.sleep(SEEN)
+    before = parents()
+    route["spec"]["rules"][0]["timeouts"] = {"request": "61s"}
+    refused += site.apply([route])
+    after = site.until(parents, SERVING)
+    figures = f"status.parents has {before} after {SEEN:.0f} s, {after} after that"
+    return question(
+        "a pool that is there before a Gateway of another namespace names it only once a route changes",
+        (refused, before, after) == ([], [], ["early"]),
+        refused or figures,
+        figures,
+    )
+
+
+def _early(site: Site) -> tuple[Body, Body, Body]:
+    """A pool and a route like two of gateway-pool, and a Gateway for them in another namespace.
+
+    That is of a class that nobody has: the AI gateway does not look at classes, and no Envoy comes.
+    """
+    chat, early = ({"namespace": "llm", "name": name} for name in ("chat", "early"))
+
+    def like_chat(version: str, kind: str) -> Body:
+        head = {"apiVersion": version, "kind": kind}
+        return {**head, "metadata": early, "spec": site.stack.cluster.live({**head, "metadata": chat})["spec"]}
+
+    pool = like_chat("inference.networking.k8s.io/v1", "InferencePool")
+    route = like_chat("aigateway.envoyproxy.io/v1beta1", "AIGatewayRoute")
+    route["spec"]["parentRefs"][0]["name"] = early["name"]
+    route["spec"]["rules"][0]["backendRefs"][0]["name"] = early["name"]
+    gateway = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "Gateway",
+        "metadata": {**early, "namespace": "llmaz-system"},
+        "spec": {"gatewayClassName": "nobody", "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]},
+    }
+    return pool, route, gateway
 
 
 def keda_from_zero(site: Site) -> Iterator[Result]:

@@ -64,10 +64,10 @@ def faults(judged: Judged, body: Body) -> Iterator[str]:
                 yield f"{where}: {seen}: {condition['message'][:200]}"
 
 
-def complaints(cluster: Cluster) -> list[str]:
-    """What controllers say is wrong with any object of KINDS."""
+def complaints(cluster: Cluster, kind: str = "") -> list[str]:
+    """What controllers say is wrong with any object of KINDS, or of one kind."""
     found: list[str] = []
-    for judged in KINDS:
+    for judged in (judged for judged in KINDS if kind in ("", judged.kind)):
         for body in cluster.listed(judged.path):
             found += faults(judged, body)
     return found

@@ -13,8 +13,9 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
@@ -22,7 +23,7 @@ import pytest
 from tests.apiserver.server import CannotJudge
 from tests.engines.trial import Result
 from tests.gateway import __main__ as program
-from tests.gateway import cases, clients, comparison, conditions, dns, fake_engines, pods, programs
+from tests.gateway import cases, clients, comparison, conditions, dns, fake_engines, pods, programs, trial
 from tests.gateway.cases import CASES, NAMES, Public
 from tests.gateway.clients import CHAT, COMPLETIONS, EMBEDDINGS, MESSAGES, Answer, Client, chi_square
 from tests.gateway.comparison import Row
@@ -365,6 +366,53 @@ def test_variables_of_a_container() -> None:
     environment = [field, {"name": "URL", "value": "http://$(IP):$(PORT)"}]
     found = pods.variables(pod, {"env": environment}, "10.88.1.1", {"PORT": "1"})
     assert found == {"PORT": "1", "HOSTNAME": "p", "IP": "10.88.1.1", "URL": "http://10.88.1.1:1"}
+
+
+# ---- in which order ----
+
+
+class Recorded:
+    """A cluster that writes down what it is asked, and accepts the routes at the third look."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def applied(self, body: dict[str, Any]) -> Any:
+        self.asked.append(body["kind"])
+        return SimpleNamespace(message="no" if body["kind"] == "PodMonitor" else "")
+
+    def listed(self, path: str) -> list[dict[str, Any]]:
+        self.asked.append(path)
+        kind = "Accepted" if self.asked.count(path) == 3 else "NotAccepted"
+        return [body(conditions=[condition(kind)])]
+
+
+def applied(bodies: Sequence[Any], monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """What a cluster is asked when these are applied, and what is said to be refused."""
+    monkeypatch.setattr(trial, "PAUSE", 0)
+    cluster = Recorded()
+    stack: Any = SimpleNamespace(cluster=cluster, fakes=SimpleNamespace(engines=SimpleNamespace(engines=range(100))))
+    return cluster.asked, trial.Site(stack).apply(bodies)
+
+
+def test_pools_come_once_the_gateways_of_their_routes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = program.rendered(ROOT / "examples" / "gateway-pool")
+    asked, refused = applied(bodies, monkeypatch)
+    kinds = [kind for kind in asked if not kind.startswith("/")]
+    assert sorted(kinds) == sorted(["Namespace", "Namespace", *(body["kind"] for body in bodies)])
+    assert refused == []
+    engines, routes = kinds.index("LeaderWorkerSet"), kinds.index("AIGatewayRoute")
+    assert engines < routes < kinds.index("Gateway")
+    assert asked[-5:] == ["Gateway", *["/apis/aigateway.envoyproxy.io/v1beta1/aigatewayroutes"] * 3, "InferencePool"]
+
+
+def test_without_a_pool_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = [
+        {"kind": kind, "metadata": {"name": "a"}} for kind in ("Gateway", "PodMonitor", "AIGatewayRoute", "Secret")
+    ]
+    asked, refused = applied(bodies, monkeypatch)
+    assert asked == ["Secret", "PodMonitor", "AIGatewayRoute", "Gateway"]
+    assert refused == ["PodMonitor a: no"]
 
 
 # ---- what is asked ----

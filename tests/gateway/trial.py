@@ -23,7 +23,9 @@ REMOVING = 60.0
 PAUSE = 0.5
 # The order of applying: engines and what DNS needs first, since Envoy asks again for a missing name after 30 s only.
 FIRST = ("Namespace", "Secret", "ConfigMap", "ServiceAccount", "Role", "RoleBinding", "LeaderWorkerSet", "Service")
-LAST = ("Gateway",)
+# What comes last, in this order. The AI gateway looks at a pool when that or a route of it changes, not when a Gateway
+# of another namespace comes: a pool that it looked at before its Gateway would have nothing in its status.
+LAST = ("Gateway", "InferencePool")
 # What is taken down, in this order: what refers before what is referred to. Envoy Gateway forgets the Deployment of a
 # Gateway whose GatewayClass goes first. The HTTPRoutes of AIGatewayRoutes are nobody's without a garbage collector.
 REMOVED = (
@@ -100,23 +102,33 @@ class Site:
 
     def apply(self, bodies: Sequence[Body]) -> list[str]:
         """Applies them; returns what the API server refuses, in its own words."""
-        cluster = self.stack.cluster
         namespaces = sorted({body["metadata"].get("namespace", "") for body in bodies} - {""})
         spaces = [{**_version("v1", "Namespace"), "metadata": {"name": name}} for name in namespaces]
-        refused = []
-        for number, kinds in enumerate((FIRST, (), LAST)):
-            for body in [*([] if number else spaces), *bodies]:
-                listed = body["kind"] in kinds if kinds else body["kind"] not in (*FIRST, *LAST)
-                if listed and (message := cluster.applied(body).message):
-                    refused.append(f"{body['kind']} {body['metadata']['name']}: {message}")
-            if kinds is FIRST:
-                self._await_engines(bodies)
+        gateways, pools = ([body for body in bodies if body["kind"] == kind] for kind in LAST)
+        refused = self._applied([*spaces, *(body for body in bodies if body["kind"] in FIRST)])
+        self._await_engines(bodies)
+        refused += self._applied([*(body for body in bodies if body["kind"] not in (*FIRST, *LAST)), *gateways])
+        if pools:
+            self._await_routes()
+            refused += self._applied(pools)
         return refused
+
+    def _applied(self, bodies: Iterable[Body]) -> list[str]:
+        """Applies them in their order; what is refused."""
+        return [
+            f"{body['kind']} {body['metadata']['name']}: {message}"
+            for body in bodies
+            if (message := self.stack.cluster.applied(body).message)
+        ]
 
     def _await_engines(self, bodies: Sequence[Body]) -> None:
         """Returns when every replica has its engine; the provider is there besides."""
         wanted = sum(body["spec"].get("replicas", 1) for body in bodies if body["kind"] == "LeaderWorkerSet")
         self.until(lambda: len(self.stack.fakes.engines.engines) > wanted, SERVING)
+
+    def _await_routes(self) -> None:
+        """Returns when the AI gateway has accepted all routes, which it does once it knows their Gateways."""
+        self.until(lambda: not complaints(self.stack.cluster, "AIGatewayRoute"), SETTLING)
 
     def settle(self, patience: float = SETTLING) -> list[str]:
         """Waits until all conditions are good; what is not when patience is over."""
