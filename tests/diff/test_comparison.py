@@ -121,6 +121,14 @@ def test_other_nodes_are_said() -> None:
     assert "nodes `gpu=a` → `gpu=h`" in FORMS["markdown"](found, "")
 
 
+def test_kv_cache_outside_of_accelerators_is_said() -> None:
+    before, after = workload(), workload()
+    after["metadata"]["annotations"] = {"renderer.llmaz.io/kv-cache-memory": "64Gi"}
+    found = compare(texts(before), texts(after))
+    assert "KV cache in memory: none → 64Gi" in FORMS["text"](found, "")
+    assert "KV cache in memory" in FORMS["markdown"](found, "")
+
+
 def loaded(revision: str = "", image: str = "loader:v1", args: str = "copy S:a", volume: Any = None, **env: str) -> Any:
     """A LeaderWorkerSet with a loader, of which the engine has the variable HTTP_PROXY too."""
     variables = [{"name": name, "value": value} for name, value in env.items()]

@@ -39,6 +39,7 @@ GOLDENS = {
     "flavors.txt": ("design-example", "lws/chat"),
     "gateway.txt": ("example-gateway-auth", "gateway/llmaz-gateway"),
     "hand-written.txt": ("service-leader-worker", "lws/group"),
+    "kv-cache.txt": ("kv-cache-offloading", "lws/vllm-files"),
     "loader.txt": ("source-s3", "lws/folder"),
     "model.txt": ("flavors-inftyai", "lws/llm/two-flavors"),
     "field-further-in.txt": ("example-hpa", "chat.behavior.scaleDown"),
