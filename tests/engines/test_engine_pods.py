@@ -18,10 +18,11 @@ from tests.apiserver.server import CannotJudge
 from tests.engines import __main__ as program
 from tests.engines import clients, installation, kubelet, llamacpp, models, rendering, vllm
 from tests.engines.clients import Completion
-from tests.engines.kubelet import Image, Pod, Unstartable
+from tests.engines.kubelet import Image, Place, Pod, Unstartable
 from tests.engines.trial import Bench, Movement, Result, faults
 
 NOWHERE = Bench(Image({}), {}, Path("/nowhere"), "1.0")
+PLACE = Place("10.88.1.1")
 
 
 # ---- models ----
@@ -163,11 +164,19 @@ def test_variables_come_from_secrets() -> None:
     secret = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "chat"}}}
     optional = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token", "optional": True}}}
     container = {"env": [secret, optional, {"name": "URL", "value": "x?$(KEY)"}]}
-    assert kubelet.environment(container, {"keys": {"chat": "k"}}) == {"KEY": "k", "URL": "x?k"}
+    assert kubelet.environment(container, {"keys": {"chat": "k"}}, {}) == {"KEY": "k", "URL": "x?k"}
     with pytest.raises(Unstartable, match="variable KEY: no chat in Secret keys"):
-        kubelet.environment(container, {})
-    with pytest.raises(CannotJudge, match="variable NODE: not from a Secret"):
-        kubelet.environment({"env": [{"name": "NODE", "valueFrom": {"fieldRef": {}}}]}, {})
+        kubelet.environment(container, {}, {})
+
+
+def test_variables_come_from_fields_of_the_pod() -> None:
+    def container(path: str) -> kubelet.Body:
+        return {"env": [{"name": "HOST", "valueFrom": {"fieldRef": {"fieldPath": path}}}]}
+
+    fields = {"status.podIP": PLACE.address}
+    assert kubelet.environment(container("status.podIP"), {}, fields) == {"HOST": "10.88.1.1"}
+    with pytest.raises(CannotJudge, match="variable HOST: neither from a Secret nor a known field of the pod"):
+        kubelet.environment(container("spec.nodeName"), {}, fields)
 
 
 def test_privileges_are_those_of_the_security_context() -> None:
@@ -196,7 +205,7 @@ class Probed(Pod):
     def __init__(self, probes: dict[str, Any], answers: dict[str, list[bool]]) -> None:
         fast = {f"{kind}Probe": {"periodSeconds": 0.01, "exec": kind, **probe} for kind, probe in probes.items()}
         spec = {"containers": [{"name": "model-runner", **fast}]}
-        super().__init__("a-0", spec, Image({}), [], {}, Path("/nowhere"))
+        super().__init__("a-0", spec, Image({}), [], {}, Path("/nowhere"), PLACE)
         self.answers = answers
         self.asked: list[str] = []
 
@@ -258,7 +267,7 @@ def test_readiness_goes_after_its_threshold() -> None:
 
 
 def pod_of(folder: Path, **spec: Any) -> Pod:
-    return Pod("a-0", {"containers": [{"name": "model-runner"}], **spec}, Image({}), [], {}, folder)
+    return Pod("a-0", {"containers": [{"name": "model-runner"}], **spec}, Image({}), [], {}, folder, PLACE)
 
 
 def test_what_kubelet_here_does_not_know_is_not_judged(tmp_path: Path) -> None:
@@ -271,7 +280,7 @@ def test_what_kubelet_here_does_not_know_is_not_judged(tmp_path: Path) -> None:
     with pytest.raises(CannotJudge, match="its liveness probe is neither"), pod_of(tmp_path / "b", containers=[probe]):
         pass
     spec = {"containers": [{"name": "model-runner"}]}
-    more = Pod("a-0", spec, Image({}), [("/workspace/models/a", tmp_path)], {}, tmp_path / "c")
+    more = Pod("a-0", spec, Image({}), [("/workspace/models/a", tmp_path)], {}, tmp_path / "c", PLACE)
     with pytest.raises(CannotJudge, match="there are more files than loaders"), more:
         pass
 

@@ -17,6 +17,7 @@ from tests.apiserver.server import CannotJudge
 from tests.engines import installation
 from tests.engines.checkpoints import write_adapter, write_checkpoint
 from tests.engines.clients import Client
+from tests.engines.cpu_groups import write_plugin
 from tests.engines.kubelet import Image
 from tests.engines.models import Shape
 from tests.engines.rendering import Workload
@@ -40,8 +41,10 @@ from tests.engines.trial import (
 
 INPUTS = "tests/engines/inputs/vllm"
 PATIENCE = 420  # seconds until it is ready: the first start compiles
+LANES = 1  # each of its pods takes both cores of a small machine
 VERSIONS = ("0.32.0", "0.18.0", "0.11.0", "0.8.5")
 SHAPE = Shape(context=4096)
+EXPERTS = 4
 KEY = "a-key-of-a-trial"
 DRAINS = (0, 18)  # the first version with a drain of its own
 SERVERS = (0, 9, 1)  # the first version with several API servers
@@ -54,7 +57,11 @@ def versions() -> Sequence[str]:
 
 def trials(version: str) -> Mapping[str, Trial]:
     """The trials of a version."""
-    return TRIALS
+    if version != VERSIONS[0]:
+        return TRIALS
+    from tests.engines import vllm_groups
+
+    return {**TRIALS, **vllm_groups.TRIALS}
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -64,16 +71,25 @@ def numbers(version: str) -> tuple[int, ...]:
 def bench(tools: Path, folder: Path, version: str) -> Bench:
     """The engine of that version, with a model and an adapter. CannotJudge when there is none."""
     environment = installation.vllm(tools, version)
-    models = {"small": folder / "small", "support": folder / "support"}
+    models = {name: folder / name for name in ("small", "experts", "support")}
     write_checkpoint(models["small"], SHAPE)
+    write_checkpoint(models["experts"], SHAPE._replace(experts=EXPERTS))
     write_adapter(models["support"], SHAPE)
+    write_plugin(folder / "plugin")
     variables = {
         "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HF_HUB_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "LD_PRELOAD": ":".join(map(str, preloaded(environment))),
     }
-    return Bench(Image({"/adapters/support": models["support"]}, variables), models, folder, version)
+    if version == VERSIONS[0]:
+        variables["PYTHONPATH"] = "/plugin"
+    return Bench(
+        Image({"/adapters/support": models["support"], "/plugin": folder / "plugin"}, variables),
+        models,
+        folder,
+        version,
+    )
 
 
 def preloaded(environment: Path) -> list[Path]:
