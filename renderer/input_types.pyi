@@ -135,6 +135,21 @@ class MetricsSpec(TypedDict, total=False):
     turnedOffBy: Sequence[str]
     waiting: str
 
+class WorkerSpec(TypedDict, total=False):
+    args: Sequence[str]
+    lifecycle: Mapping[str, object]
+    without: Sequence[str]
+
+class MultiHostSpec(TypedDict, total=False):
+    command: Sequence[str]
+    livenessProbe: Mapping[str, object]
+    readinessProbe: Mapping[str, object]
+    serves: Literal["all", "leader"]
+    startupProbe: Mapping[str, object]
+    supervisorPort: int
+    when: str
+    worker: WorkerSpec
+
 class ReservedSpec(TypedDict, total=False):
     options: Sequence[str]
     values: Sequence[str]
@@ -242,6 +257,7 @@ class EngineSpec(TypedDict, total=False):
     hubs: Sequence[str]
     initContainers: Sequence[InitContainerSpec]
     metrics: MetricsSpec
+    multiHost: Sequence[MultiHostSpec]
     notice: str
     oneFile: Sequence[str]
     options: OptionsSpec
@@ -314,6 +330,12 @@ class ModelClaimsSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
     models: Sequence[ModelSpec]
 
+class ParallelismSpec(TypedDict, total=False):
+    data: int
+    expert: bool
+    pipeline: int
+    tensor: int
+
 class ServiceSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
     labels: Mapping[str, str]
@@ -380,6 +402,7 @@ class AppSpec(TypedDict, total=False):
     modelClaim: ModelClaimSpec
     modelClaims: ModelClaimsSpec
     networkConfig: NetworkConfigSpec
+    parallelism: ParallelismSpec
     podTemplate: Mapping[str, object]
     replicas: int
     rolloutStrategy: RolloutStrategySpec

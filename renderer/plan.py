@@ -282,12 +282,12 @@ class Plan(Struct, frozen=True):
     """The plan of one workload of a Playground or Service. `config`: the data of its ConfigMap; `shared`: the objects
     that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
-    and `metrics`: of its BackendRuntime, where known; `adapters`: the model names of its adapters; `pool`: in pool
-    mode; `interceptor`: where one holds requests; `route`, `service`: only in the last workload of an app;
-    `answering_port`: of the container that answers for the engine, None where the engine itself does; `kind`: of the
-    workload; `progress_deadline`: of a Deployment, in seconds, None for Kubernetes' own; `workload_labels`: of the
-    workload alone, beside `labels`; `claim_templates`: PersistentVolumeClaims of each pod; `devices`: what each pod
-    claims; `set_fields`,
+    and `metrics`: of its BackendRuntime, where known; `all_serve`: every pod of a replica answers requests, else its
+    leader alone; `adapters`: the model names of its adapters; `pool`: in pool mode; `interceptor`: where one holds
+    requests; `route`, `service`: only in the last workload of an app; `answering_port`: of the container that answers
+    for the engine, None where the engine itself does; `kind`: of the workload; `progress_deadline`: of a Deployment, in
+    seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`; `claim_templates`:
+    PersistentVolumeClaims of each pod; `devices`: what each pod claims; `set_fields`,
     `template_fields`: further fields of a LeaderWorkerSet's spec and of its template.
     """
 
@@ -306,6 +306,7 @@ class Plan(Struct, frozen=True):
     disruption_budget: bool
     origins: Callable[[], Mapping[Path, Origin]]
     leader: Pod | None = None
+    all_serve: bool = False
     sub_groups: Body = {}
     scaler: Scaler | None = None
     config: Mapping[str, str] = {}
@@ -449,15 +450,22 @@ def route_labels(plan: Plan) -> Body:
 
 
 def app_selector(plan: Plan) -> Body:
-    """The labels that select the leaders of all workloads of an app."""
+    """The labels that select the pods of all workloads of an app that answer requests."""
     labels = {key: plan.labels[key] for key in (wellknown.NAME, wellknown.COMPONENT)}
-    if plan.kind == wellknown.DEPLOYMENT:
+    if plan.kind == wellknown.DEPLOYMENT or plan.all_serve:
         return labels
     return {**labels, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
 
 
-def leader_selector(plan: Plan) -> Body:
-    """The labels that select the leaders of a workload; of a Deployment, all of its pods."""
+def serving_selector(plan: Plan) -> Body:
+    """The labels that select the pods of a workload that answer requests."""
     if plan.kind == wellknown.DEPLOYMENT:
         return {**app_selector(plan), wellknown.WORKLOAD: plan.name}
-    return {"leaderworkerset.sigs.k8s.io/name": plan.name, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+    if plan.all_serve:
+        return group_selector(plan)
+    return {**group_selector(plan), "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+
+
+def group_selector(plan: Plan) -> Body:
+    """The labels that select all pods of a LeaderWorkerSet."""
+    return {"leaderworkerset.sigs.k8s.io/name": plan.name}

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import WORKLOAD_VERSIONS, Body, Container, Manifest, Plan, Pod, Rollout, leader_selector
+from renderer.plan import WORKLOAD_VERSIONS, Body, Container, Manifest, Plan, Pod, Rollout, serving_selector
 from renderer.yamlio import SharedMap
 
 _SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
@@ -51,7 +51,7 @@ def deployment(plan: Plan) -> list[Manifest]:
     spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
     if plan.progress_deadline is not None:
         spec["progressDeadlineSeconds"] = plan.progress_deadline
-    spec["selector"] = {"matchLabels": leader_selector(plan)}
+    spec["selector"] = {"matchLabels": serving_selector(plan)}
     rollout = {"maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge}
     spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": rollout}
     spec["template"] = _pod(plan.worker)
@@ -165,9 +165,14 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
             field_origins[_SETTINGS.get(path[1:], ("metadata", *path[1:]))] = origin
         elif path[:1] == ("set_fields",):
             field_origins["spec", *path[1:]] = origin
-    pod: Path = (*root, "workerTemplate")
+    pods: list[Path] = [(*root, "workerTemplate")]
+    if plan.leader:
+        pods.append((*root, "leaderTemplate"))
+    field_origins |= {
+        (*pod, *key[1:]): origin for pod in pods for key, origin in plan_origins.items() if key[:1] == ("template",)
+    }
     return field_origins | {
-        (*pod, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("template",)
+        (*pods[0], *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("worker_template",)
     }
 
 

@@ -1,21 +1,23 @@
-"""PodDisruptionBudget: at most one leader is evicted at a time."""
+"""PodDisruptionBudget: at most one replica is evicted at a time."""
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, leader_selector, name_origins
+from renderer.plan import Manifest, Plan, group_selector, name_origins, serving_selector
 
 
 def pdb(plan: Plan) -> list[Manifest]:
-    """One when at least two groups always run; with fewer it could only block the drain of a node.
+    """One when at least two groups always run; with fewer it could only block the drain of a node. Over all pods of
+    groups of several, since an eviction of one makes the whole group anew.
 
     docs/design/contract.md#disruption-budget
     """
     if not plan.disruption_budget:
         return []
+    selector = group_selector(plan) if plan.size > 1 else serving_selector(plan)
     body = {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": leader_selector(plan)}},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
     }
     return [Manifest(body, lambda: name_origins(plan))]

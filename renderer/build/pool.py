@@ -14,9 +14,9 @@ from renderer.plan import (
     PoolPlan,
     Steering,
     TrafficPlan,
-    leader_selector,
     name_origins,
     route_labels,
+    serving_selector,
 )
 from renderer.yamlio import SharedMap
 
@@ -44,7 +44,7 @@ def inference_pool(plan: Plan) -> list[Manifest]:
         "failureMode": "FailClose",
     }
     spec = {
-        "selector": {"matchLabels": leader_selector(plan)},
+        "selector": {"matchLabels": serving_selector(plan)},
         "targetPorts": [{"number": plan.request_port.number}],
         "endpointPickerRef": picker,
     }

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Body, ClientService, Manifest, Plan, Port, app_selector, leader_selector, name_origins
+from renderer.plan import Body, ClientService, Manifest, Plan, Port, app_selector, name_origins, serving_selector
 from renderer.yamlio import SharedMap
 
 
@@ -42,7 +42,7 @@ def client_service(plan: Plan) -> list[Manifest]:
     port = plan.request_port
     ports = [{"name": port.name, "port": service.port or port.number, "targetPort": port.number, "protocol": "TCP"}]
     spec: dict[str, object] = {} if service.type == "ClusterIP" else {"type": service.type}
-    spec |= {"selector": leader_selector(plan) if plan.name == plan.app else app_selector(plan), "ports": ports}
+    spec |= {"selector": serving_selector(plan) if plan.name == plan.app else app_selector(plan), "ports": ports}
     return [
         Manifest(
             {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec},
@@ -71,7 +71,7 @@ def _service(plan: Plan, name: str, port: Port, spec: Body) -> Manifest:
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": name, "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {**spec, "selector": leader_selector(plan), "ports": _ports(port)},
+        "spec": {**spec, "selector": serving_selector(plan), "ports": _ports(port)},
     }
     return Manifest(body, lambda: name_origins(plan))
 

@@ -155,11 +155,10 @@ ERRORS: dict[str, Wording] = {
     "E251": Wording("a pod gets two kinds of accelerators: {names}", "keep one of them"),
     "E252": Wording("{value} of {name}: parts of accelerators cannot work together", "ask for 1"),
     "E253": Wording("{name} '{value}' is no whole number above 0", "write digits only, as in 2 or 8192"),
-    "E254": Wording(
-        "PP: {value} needs several hosts, which is not rendered yet",
-        "remove PP from params, and one host serves it; for several hosts write a Service with a template of your own",
+    "E255": Wording(
+        "{size} accelerators for one model, and of {name} none works together with another",
+        "lower TP, or take a flavor with other accelerators",
     ),
-    "E255": Wording("TP {size} needs more than {count} of {name}", "raise the flavor's limits, or lower TP"),
     "E260": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),
@@ -323,6 +322,34 @@ ERRORS: dict[str, Wording] = {
     "E336": Wording(
         "Kueue knows replicas by their numbers, and with groupIdentity Hash they have none",
         "leave groupIdentity out, or the queue",
+    ),
+    "E340": Wording(
+        "{factors} = {size} accelerators, and no number of pods with {count} each has as many",
+        "choose sizes whose product divides by {count}; a pod's accelerators are said at {place}",
+    ),
+    "E341": Wording(
+        "{size} accelerators need {hosts} pods for a replica, and '{backend}' serves a model with one",
+        "backends that can: {able}; else lower the sizes, or write a Service with a template of your own",
+    ),
+    "E343": Wording(
+        "'{option}' beside sizes that spec.parallelism or several hosts settle",
+        "leave it out, and say sizes under spec.parallelism",
+    ),
+    "E344": Wording(
+        "data {data} beside pipeline {pipeline} ({other}): engines cannot do both", "leave one of them out"
+    ),
+    "E345": Wording(
+        "a data parallel rank has all of its accelerators in one pod, and {tensor} does not divide {count}",
+        "choose a tensor size that divides {count}",
+    ),
+    "E346": Wording("EP '{value}' is neither true nor false", "write 'true' in quotes, or leave it out"),
+    "E347": Wording(
+        "{ranks} data parallel ranks a pod, each with a port, and a pool has at most {most}",
+        "raise tensor, so that a pod has fewer ranks, or set gateway.mode to backend, where they share a port",
+    ),
+    "E348": Wording(
+        "data {data} over {hosts} hosts is for a mixture of experts, and '{model}' is none",
+        "leave data out, and let replicas or elasticConfig run more copies",
     ),
     "E337": Wording(
         "the flavor claims devices in RenderConfig's catalog, and {name} would ask for more of them",

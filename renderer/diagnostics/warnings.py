@@ -319,6 +319,10 @@ WARNINGS: dict[str, Wording] = {
         "write it into initContainers of the podTemplate with restartPolicy: Always, then it ends after the engine; or "
         "give it a preStop hook",
     ),
+    "W335": Wording(
+        "data {data} over {hosts} hosts is for a mixture of experts, and the facts of '{model}' do not say that it is",
+        "say spec.facts.parameters and activeParameters in the OpenModel",
+    ),
     "W334": Wording(
         "maxSurge {surge} in a queue: a rollout waits until the quota has room for more replicas than there are",
         "write rollout.maxSurge: 0",

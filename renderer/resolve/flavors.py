@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _ALLOCATES = 34  # the first minor version of Kubernetes with resource.k8s.io/v1
+_SIZING_PARAMS = ("TP", "PP", "DP", "EP", "MAX-MODEL-LEN")
 INFTYAI = "inftyai"  # the flavor policy for the scheduler of that name
 
 
@@ -276,7 +277,7 @@ def _sizing(flavor: Flavor) -> tuple[Mapping[str, str], DeviceClaim | None, Mapp
     return (
         flavor.limits,
         flavor.claim,
-        {key: flavor.params[key] for key in ("TP", "PP", "MAX-MODEL-LEN") if key in flavor.params},
+        {key: flavor.params[key] for key in _SIZING_PARAMS if key in flavor.params},
     )
 
 
@@ -369,7 +370,7 @@ def validate_known_flavor(
         diagnostics.add("W213", origin.at("name"), name=name, hint=hint)
 
 
-_PARAMS = ("TP", "PP", "MAX-MODEL-LEN", "INSTANCE-TYPE")
+_PARAMS = (*_SIZING_PARAMS, "INSTANCE-TYPE")
 
 
 def validate_param_names(params: Mapping[str, str], origin: Origin, diagnostics: Collector) -> None:
@@ -404,29 +405,13 @@ def _accelerator_row(inputs: Inputs, resource: str) -> Mapping[str, str] | None:
     return _ROWS[resource]
 
 
-def parallel_size(accelerator: Accelerator, placement: Placement, model: OpenModel, diagnostics: Collector) -> int:
-    """The tensor parallel size: `params.TP`, else the number of accelerators in a group, else 1."""
-    params = placement.params
-    for name in ("TP", "PP"):
-        value = params.get(name)
-        if value is not None and not (_is_whole_number(value) and int(value) > 0):
-            diagnostics.stop("E253", _param_origin(placement, model, name), name=name, value=value[:60])
-    if int(params.get("PP", 1)) > 1:
-        diagnostics.stop("E254", _param_origin(placement, model, "PP"), value=params["PP"])
-    size = int(params["TP"]) if "TP" in params else accelerator.number if accelerator.group else 1
-    available = accelerator.number if accelerator.group else 1
-    if accelerator.resource and size > available:
-        origin = _param_origin(placement, model, "TP")
-        diagnostics.stop("E255", origin, size=size, count=accelerator.number, name=accelerator.resource)
-    return size
-
-
-def _param_origin(placement: Placement, model: OpenModel, name: str) -> Origin:
+def param_origin(placement: Placement, model: OpenModel, name: str) -> Origin:
+    """Where a param of the placement is said."""
     origins = placement.origins(model)
     return origins.at("params", name) if origins else Origin(model.document)
 
 
-def _is_whole_number(value: str) -> bool:
+def is_whole_number(value: str) -> bool:
     """Whether it is a whole number of plausible length."""
     return value.isascii() and value.isdigit() and len(value) < 16
 
@@ -434,9 +419,9 @@ def _is_whole_number(value: str) -> bool:
 def max_model_len(placement: Placement, model: OpenModel, diagnostics: Collector) -> int:
     """`params.MAX-MODEL-LEN` as a number of tokens, 0 without it."""
     value = placement.params.get("MAX-MODEL-LEN", "0")
-    if not _is_whole_number(value):
+    if not is_whole_number(value):
         name = "MAX-MODEL-LEN"
-        diagnostics.stop("E253", _param_origin(placement, model, name), name=name, value=value[:60])
+        diagnostics.stop("E253", param_origin(placement, model, name), name=name, value=value[:60])
     return int(value)
 
 

@@ -54,6 +54,12 @@ def _validate_app_name(app: App, size: int, groups: int, diagnostics: Collector)
             diagnostics.add("E281", app.origin("metadata", "name"), **words)
 
 
+def validate_group_names(app: App, groups: int, diagnostics: Collector) -> None:
+    """Validates the names of groups of several pods, of which there are at most so many, where the app's own fits."""
+    if len(app.name) <= _SHORT and _LABEL.fullmatch(app.name):
+        _validate_app_name(app, 2, groups, diagnostics)
+
+
 @lru_cache(maxsize=1024)
 def _is_dns_label(namespace: str) -> bool:
     """Whether it is a DNS-1123 label."""

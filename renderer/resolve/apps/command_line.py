@@ -75,7 +75,8 @@ def resolve_command_line(
     validation_key: tuple[object, ...] = (
         run.version,
         run.accelerator,
-        words["TP"],
+        run.parallelism,
+        "parallelism" in app.spec,
         base.pod_needs.placement.first_index,
         claim.draft,
         tuple(model_args),
@@ -193,7 +194,14 @@ def _validate_user_args(
     if user_layers and not app.spec.get("podTemplate"):  # which may change the grace period
         arg_validation.validate_drain(engine, user_layers, args, engine.grace, None, diagnostics)
     accelerated = arg_validation.AcceleratedEngine(
-        engine, run.accelerator, run.size, user_layers, args, base.pod_needs.placement, claim.main
+        engine=engine,
+        accelerator=run.accelerator,
+        parallelism=run.parallelism,
+        layers=user_layers,
+        args=args,
+        placement=base.pod_needs.placement,
+        model=claim.main,
+        is_sized="parallelism" in app.spec,
     )
     arg_validation.validate_parallelism(accelerated, diagnostics)
     if engine.templated and claim.main.spec.get("facts"):

@@ -10,11 +10,14 @@ from msgspec import Struct
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.resolve import flavors, names
+from renderer.resolve.apps import host_groups
 from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import backend_runtime, compilation, dialect, engine_variants, weight_validation
+from renderer.resolve.engine.multi_host import MultiHostForm
+from renderer.resolve.engine.parallelism import Parallelism, resolve_parallelism, size_origin
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -31,8 +34,8 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 class EngineRun(Struct, frozen=True):
     """How the engine runs an app. `config`: the recommended config; `backend_config`: `backendRuntimeConfig` of the
     Playground; `image_layers`, `version_layers`: the layers of the image's repository and tag, the last one wins;
-    `version`: of the engine, '' where the image does not tell; `size`: of a tensor parallel group; `slots`: requests at
-    once that share a context; `name_in_engine`: the model name that the engine knows.
+    `version`: of the engine, '' where the image does not tell; `multi_host`: how several hosts serve a replica, None
+    for one; `slots`: requests at once that share a context; `name_in_engine`: the model name that the engine knows.
     """
 
     engine: backend_runtime.Engine
@@ -46,7 +49,8 @@ class EngineRun(Struct, frozen=True):
     version: str
     served_name: str
     words: Words
-    size: int
+    parallelism: Parallelism
+    multi_host: MultiHostForm | None
     slots: int
     name_in_engine: str
 
@@ -57,9 +61,9 @@ class EngineRun(Struct, frozen=True):
 
 
 def resolve_engine_run(
-    context: RunContext, app: App, engine: backend_runtime.Engine, base: AppBase, diagnostics: Collector
+    context: RunContext, app: App, engine: backend_runtime.Engine, base: AppBase, mode: str, diagnostics: Collector
 ) -> EngineRun:
-    """How the engine runs the app. Raises Stop when it cannot run the claimed models."""
+    """How the engine runs the app. `mode`: of the gateway. Raises Stop when it cannot run the claimed models."""
     inputs, spec, claim, placement = context.inputs, app.spec, base.claim, base.pod_needs.placement
     backend_config, main = spec.get("backendRuntimeConfig") or {}, claim.main
     if notice := engine.spec.get("notice"):
@@ -71,6 +75,8 @@ def resolve_engine_run(
     size_key = cache_key(sizing, placement.limits, placement.params, placement.has_flavors)
     if placement.claim:
         size_key += cache_key(placement.claim.device_class, placement.claim.count)
+    if "parallelism" in spec:
+        size_key += cache_key(spec["parallelism"])
     problem_count = len(diagnostics.problems)
     runner_size = config.sizes.get(size_key)
     merged = (
@@ -99,7 +105,8 @@ def resolve_engine_run(
     if engine.shared_tokens:
         layers = config.spec.get("args") or (), model_settings.get("args") or (), backend_config.get("args") or ()
         slots = dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
-    words = _template_words(engine, base, variant, runner_size.size, served_name, length, slots)
+    parallelism = runner_size.parallelism
+    words = _template_words(engine, base, variant, parallelism, mode, served_name, length, slots)
     name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
     keeps_name = engine.templated and name_in_engine == served_name
     if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
@@ -119,6 +126,12 @@ def resolve_engine_run(
         except TemplateError as error:
             template = Origin(engine.runtime.document, ("spec", *error.path))
             diagnostics.stop("E420", template, what=error, hint=compilation.template_hint(error))
+    multi_host = None
+    if parallelism.hosts > 1:
+        origin = size_origin(app, placement, main)
+        multi_host = host_groups.find_form(inputs, engine, parallelism, words, origin, diagnostics)
+        host_groups.validate_rank_ports(parallelism, multi_host, origin, diagnostics)
+        host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
     return EngineRun(
         engine=engine,
         config=config,
@@ -131,7 +144,8 @@ def resolve_engine_run(
         version=version,
         served_name=served_name,
         words=words,
-        size=runner_size.size,
+        parallelism=parallelism,
+        multi_host=multi_host,
         slots=slots,
         name_in_engine=name_in_engine,
     )
@@ -205,13 +219,20 @@ def _size_runner(
         engine_variants.refuse_accelerator(
             inputs, engine, accelerator, placement.has_flavors, app.origin(*claim.models[0].path), diagnostics
         )
-    size = flavors.parallel_size(accelerator, placement, claim.main, diagnostics)
+    parallelism = resolve_parallelism(
+        app,
+        accelerator,
+        placement,
+        claim.main,
+        diagnostics,
+        keeps_ranks_whole=any(form.all_serve for form in engine.multi_host),
+    )
     if variant:
         index = next(i for i, entry in enumerate(engine.spec["variants"]) if entry is variant)
         authors.append((variant, engine.origin.at("engine", "variants", index)))
     length = flavors.max_model_len(placement, claim.main, diagnostics)
     image_layers = [replacements(key, authors) for key in ("image", "version")]
-    return backend_runtime.RunnerSize(merged, accelerator, variant, size, length, *image_layers)
+    return backend_runtime.RunnerSize(merged, accelerator, variant, parallelism, length, *image_layers)
 
 
 def served_name_origin(app: App, model: OpenModel) -> Origin:
@@ -224,7 +245,8 @@ def _template_words(
     engine: backend_runtime.Engine,
     base: AppBase,
     variant: VariantSpec,
-    size: int,
+    parallelism: Parallelism,
+    mode: str,
     served_name: str,
     length: int,
     slots: int,
@@ -245,7 +267,14 @@ def _template_words(
         "Skip": base.skip_loaders,
         "Stream": base.skip_loaders and main.kind == "objectStore",
         "Accelerator": variant.get("accelerator", "none"),
-        "TP": size,
+        "TP": parallelism.tensor,
+        "PP": parallelism.pipeline,
+        "DP": parallelism.data,
+        "EP": parallelism.expert,
+        "WorldSize": parallelism.size,
+        "Hosts": parallelism.hosts,
+        "LocalRanks": parallelism.local_ranks,
+        "RankPorts": parallelism.local_ranks if mode == "pool" and parallelism.hosts > 1 < parallelism.data else 0,
         "MaxModelLen": length,
         "Slots": slots,
         "Region": main.words.get("Region", ""),

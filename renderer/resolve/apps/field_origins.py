@@ -26,6 +26,7 @@ from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
+from renderer.resolve.engine.parallelism import size_origin
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
@@ -303,9 +304,14 @@ def _word_origins(app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[str
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
     yield "ModelName", routing.name_origin(app, main)
     flavor = place.origins(main)
-    for word, param in (("TP", "TP"), ("MaxModelLen", "MAX-MODEL-LEN")):
+    for word, param in (("MaxModelLen", "MAX-MODEL-LEN"), *((size, size) for size in ("TP", "PP", "DP", "EP"))):
         if param in place.params and flavor:
             yield word, flavor.at("params", param)
+    for word, key in (("TP", "tensor"), ("PP", "pipeline"), ("DP", "data"), ("EP", "expert")):
+        if key in (app.spec.get("parallelism") or {}):
+            yield word, app.origin("spec", "parallelism", key)
+    for word in ("WorldSize", "Hosts", "LocalRanks", "RankPorts"):
+        yield word, size_origin(app, place, main)
     if "maxModelLen" in backend_runtime.model_settings(main, run.engine) and "MAX-MODEL-LEN" not in place.params:
         yield "MaxModelLen", Origin(main.document, ("spec", "engines", run.engine.runtime.name, "maxModelLen"))
     resource = next((name for name in place.limits if "/" in name), "")

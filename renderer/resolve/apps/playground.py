@@ -15,7 +15,7 @@ from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.json_values import map_at, maps_at
 from renderer.plan import Body, Container, Interceptor, Plan, Pod, Port, Scaler, SharedNeed
 from renderer.resolve import flavors, monitoring, names, pod_defaults
-from renderer.resolve.apps import command_line, engine_run, field_origins, handwritten_engine
+from renderer.resolve.apps import command_line, engine_run, field_origins, handwritten_engine, host_groups
 from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
@@ -63,9 +63,12 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
             resolve_base(context, app, diagnostics)  # for the diagnostics about the models
         raise
     base = resolve_base(context, app, diagnostics)
-    run = engine_run.resolve_engine_run(context, app, engine, base, diagnostics)
+    run = engine_run.resolve_engine_run(context, app, engine, base, mode, diagnostics)
     planned_pod = _plan_pod(context, app, base, run, diagnostics)
     pod, command = planned_pod.pod, planned_pod.command
+    worker = None
+    if run.multi_host and not run.multi_host.all_serve:
+        worker = host_groups.worker_pod(pod, run.engine, run.multi_host, run.words)
     if context.metrics_collected:
         pod = monitoring.with_metrics_path(pod, run.engine)
     wakes_by = keda.wakes_by(context, app, settings, diagnostics)
@@ -90,6 +93,9 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
     monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
+    if run.parallelism.hosts > 1:
+        bounds = foreign or scaler
+        names.validate_group_names(app, bounds.max_replicas if bounds else replicas or 1, diagnostics)
     spec, served_name = engine.spec, run.served_name
     return Plan(
         name=app.name,
@@ -98,13 +104,15 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         labels=base.labels,
         annotations=_workload_annotations(context, app, base, run, diagnostics),
         replicas=None if foreign else replicas,
-        size=1,
-        startup_policy="LeaderReady",
+        size=run.parallelism.hosts,
+        all_serve=run.multi_host is not None and run.multi_host.all_serve,
+        startup_policy="LeaderReady" if run.parallelism.hosts == 1 else "LeaderCreated",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=context.rollout,
-        worker=pod,
+        leader=pod if worker else None,
+        worker=worker or pod,
         port=_PORT,
-        disruption_budget=(least.min_replicas if (least := foreign or scaler) else replicas or 0) >= 2,
+        disruption_budget=_needs_disruption_budget(run, foreign or scaler, replicas or 0),
         origins=lambda: field_origins.playground_origins(
             field_origins.PlannedPlayground(
                 context, app, base, run, command, pod, patch_origins=planned_pod.patch_origins, scaler=scaler
@@ -125,6 +133,13 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         metrics=spec.get("metrics") or {},
         adapters=lora.lora_names(spec, engine.style, served_name, command.args, command.form.names),
     )
+
+
+def _needs_disruption_budget(run: EngineRun, scaler: Scaler | None, replicas: int) -> bool:
+    """Whether at least two replicas always run, or may run where an eviction ends the pods of several hosts."""
+    if scaler is None:
+        return replicas >= 2
+    return (scaler.min_replicas if run.parallelism.hosts == 1 else scaler.max_replicas) >= 2
 
 
 def _needs(
@@ -184,6 +199,8 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
     try:
         command = command_line.resolve_command_line(context, app, base, run, diagnostics)
         shell = engine.shell(words)
+        if run.multi_host:
+            shell = host_groups.adapt_shell(shell, run.multi_host, words)
         setup = preparation.prepare(inputs.config, app.name, engine, words)
     except TemplateError as error:
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
@@ -202,7 +219,7 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         command=shell.command,
         args=command.args,
         env=pods.add_credentials(pod_needs, command.env),
-        ports=_PORTS,
+        ports=(run.multi_host and host_groups.rank_ports(run.multi_host, words)) or _PORTS,
         resources=run.resources.sides,
         startup_probe=startup_probe.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
         readiness_probe=shell.readiness,

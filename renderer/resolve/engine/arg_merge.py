@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from operator import itemgetter
 
@@ -64,9 +64,10 @@ def _merge_tokens(style: Dialect, layers: Sequence[tuple[str, Sequence[_Token]]]
     """The kept arguments. `layers`: the group of each, and its arguments."""
     kept: list[Sequence[_Token]] = []
     later: set[str] = set()
+    ungrouped: set[str] = set()  # of the later ones, those that no preset derives for a group
     keyed: dict[str, str] = {}
     for group, args in reversed(layers):
-        if group and later & style.groups.get(group, frozenset()):
+        if group and ungrouped & style.groups.get(group, frozenset()):
             continue
         names = {name for _, token in args if (name := style.name(token))}
         repeated = {name for name in names if name in later or (style.dotted and name.partition(".")[0] in later)}
@@ -74,6 +75,7 @@ def _merge_tokens(style: Dialect, layers: Sequence[tuple[str, Sequence[_Token]]]
         remaining = _drop_options(style, args, repeated) if repeated else args
         kept.append(_respell(style, remaining, keyed) if keyed else remaining)
         later |= names
+        ungrouped |= set() if group else names
         keyed = {**option_spellings(style, [token for _, token in args]), **keyed} if style.dotted else keyed
     return chain.from_iterable(reversed(kept))
 
@@ -88,7 +90,12 @@ def _respell(style: Dialect, args: Sequence[_Token], keyed: Mapping[str, str]) -
     return respelt
 
 
-def _drop_options(style: Dialect, args: Sequence[_Token], dropped: set[str]) -> list[_Token]:
+def without_options(style: Dialect, args: Sequence[str], dropped: Set[str]) -> tuple[str, ...]:
+    """A command line without these options and their values."""
+    return tuple(arg for _, arg in _drop_options(style, list(enumerate(args)), dropped))
+
+
+def _drop_options(style: Dialect, args: Sequence[_Token], dropped: Set[str]) -> list[_Token]:
     """The arguments without the dropped options and their values."""
     kept, skipping = [], False
     for place, token in args:

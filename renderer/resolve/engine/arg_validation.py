@@ -16,6 +16,7 @@ from renderer.resolve.engine import dialect
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig, model_settings
 from renderer.resolve.engine.dialect import ArgLayer
 from renderer.resolve.engine.given_options import GivenNumber, given_options, last_given_number
+from renderer.resolve.engine.parallelism import Parallelism
 from renderer.resolve.engine.shared_tokens import validate_shared_tokens
 from renderer.resolve.flavors import Accelerator, Placement
 
@@ -26,17 +27,19 @@ _GLOB = frozenset("*?[")
 
 
 class AcceleratedEngine(Struct, frozen=True):
-    """An engine on accelerators. `derived_size`: the default tensor parallel size; `layers`: the arguments of OpenModel
-    and Playground; `args`: the merged command line; `model`: the one whose flavors are the `placement`.
+    """An engine on accelerators. `parallelism`: by default; `layers`: the arguments of OpenModel
+    and Playground; `args`: the merged command line; `model`: the one whose flavors are the `placement`;
+    `is_sized`: `spec.parallelism` of the Playground says sizes.
     """
 
     engine: Engine
     accelerator: Accelerator
-    derived_size: int
+    parallelism: Parallelism
     layers: Sequence[ArgLayer]
     args: Sequence[str]
     placement: Placement
     model: OpenModel
+    is_sized: bool
 
 
 def validate_args(engine: Engine, layers: Sequence[ArgLayer], draft: bool, slots: int, diagnostics: Collector) -> None:
@@ -123,7 +126,9 @@ def validate_split_paths(args: Sequence[str], origins: Sequence[tuple[str, Origi
 def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector) -> None:
     """An error where the arguments use more accelerators than the pod has, a warning where they leave some unused."""
     engine, accelerator, layers = accelerated.engine, accelerated.accelerator, accelerated.layers
-    if not accelerator.resource or not engine.size_options:
+    if accelerated.is_sized or accelerated.parallelism.hosts > 1:
+        _refuse_parallel_options(engine, layers, diagnostics)
+    if accelerated.parallelism.hosts > 1 or not accelerator.resource or not engine.size_options:
         return
     count = accelerator.number if accelerator.group else 1
     overridden = not given_options(engine, layers).isdisjoint(engine.parallel_options)
@@ -132,7 +137,7 @@ def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector)
     if last is not None and last.value > count:
         diagnostics.add("E416", last.origin, option=last.option, size=last.value, **words)
         return
-    size = _accelerators_used(engine, accelerated.args) if overridden else accelerated.derived_size
+    size = _accelerators_used(engine, accelerated.args) if overridden else accelerated.parallelism.size
     if size is None or size == count:
         return
     shared = (last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
@@ -148,6 +153,15 @@ def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector)
             diagnostics.add("W236", origin, size=size, count=count, name=accelerator.resource, hint=hint)
 
 
+def _refuse_parallel_options(engine: Engine, layers: Sequence[ArgLayer], diagnostics: Collector) -> None:
+    """An error for each argument that shares out accelerators, where `spec.parallelism` or the flavor does it."""
+    refused = engine.parallel_options | engine.uncountable_options
+    for layer in layers:
+        for i, token in enumerate(layer.args):
+            if engine.style.name(token) in refused:
+                diagnostics.add("E343", layer.origin.at(i), option=token.partition("=")[0])
+
+
 def validate_model_facts(accelerated: AcceleratedEngine, diagnostics: Collector) -> None:
     """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
     `facts.contextLength`.
@@ -156,8 +170,12 @@ def validate_model_facts(accelerated: AcceleratedEngine, diagnostics: Collector)
     args, placement, model = accelerated.args, accelerated.placement, accelerated.model
     facts, options = model.spec["facts"], given_options(engine, layers)
     flavor = placement.origins(model)
-    heads: int = (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 else 0
-    size: int | None = accelerated.derived_size
+    heads: int = (
+        (facts.get("attention") or {}).get("heads") or 0
+        if accelerator.number > 1 or accelerated.parallelism.hosts > 1
+        else 0
+    )
+    size: int | None = accelerated.parallelism.tensor
     if heads and not options.isdisjoint(engine.parallel_options):
         size = _last_number(engine, args, engine.size_options)
     if heads and size and heads % size:

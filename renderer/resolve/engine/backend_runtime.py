@@ -15,7 +15,9 @@ from renderer.resolve.engine import dialect
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.resolve.engine.image_version import version_of_tag
 from renderer.resolve.engine.known_options import OptionList
+from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.option_list_validation import OptionFinding, OptionRules
+from renderer.resolve.engine.parallelism import SINGLE, Parallelism
 from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
@@ -93,14 +95,14 @@ class EngineStep(Struct, frozen=True):
 
 
 class RunnerSize(Struct, frozen=True):
-    """What follows from the resources of an app and its flavor. `size`: tensor parallel; `length`: MaxModelLen;
+    """What follows from the resources of an app and its flavor. `length`: MaxModelLen;
     `images`, `versions`: the preset's layers of the image's repository and tag.
     """
 
     resources: MergedResources
     accelerator: Accelerator = NONE
     variant: VariantSpec = {}
-    size: int = 1
+    parallelism: Parallelism = SINGLE
     length: int = 0
     images: Sequence[ValueLayer] = ()
     versions: Sequence[ValueLayer] = ()
@@ -150,6 +152,7 @@ class Engine(Struct, frozen=True, eq=False):
     condition_key: Callable[[Words], object]  # the values that the conditions of `derived` depend on
     active_derivations: dict[object, DerivationCache]  # a cache by `condition_key`
     derivations_by_entries: dict[tuple[int, ...], DerivationCache]  # a cache by the identities of the entries
+    multi_host: tuple[MultiHostForm, ...]
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
     grace: int  # the termination grace period in seconds

@@ -32,17 +32,31 @@ from renderer.resolve.engine.backend_runtime import (
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.resolve.engine.image_version import compile_version_pattern, version_of_tag
 from renderer.resolve.engine.known_options import OptionList
+from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.option_list_choice import find_option_list
 from renderer.resolve.engine.template_words import WORDS, constant_words
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 
 if TYPE_CHECKING:
-    from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, FileSpec, InitContainerSpec, NoteSpec
+    from renderer.input_types import (
+        BackendRuntimeSpec,
+        DerivedSpec,
+        EngineSpec,
+        FileSpec,
+        InitContainerSpec,
+        MultiHostSpec,
+        NoteSpec,
+    )
 
 _TEXTS = frozenset({"command", "value"})  # keys of hooks, probes and variables whose values are always text
 _UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _CONFIG = "config"  # the volume of its files
+_PROBES: tuple[Literal["startupProbe", "readinessProbe", "livenessProbe"], ...] = (
+    "startupProbe",
+    "readinessProbe",
+    "livenessProbe",
+)
 _GRACE = 130  # grace period in seconds where the preset has no `drain`
 # Both as text: few runs need them, and re caches compiled patterns.
 _PLACEHOLDER = r"\{\{\s*\.(\w+)\s*\}\}"
@@ -100,7 +114,9 @@ class _Compiler:
                 fillers.append((i, filler))
         return _layer_filler(texts, self.origin.at(*path), fillers)
 
-    def compile_condition(self, path: Path, entry: DerivedSpec | FileSpec | InitContainerSpec | NoteSpec) -> Filler:
+    def compile_condition(
+        self, path: Path, entry: DerivedSpec | FileSpec | InitContainerSpec | MultiHostSpec | NoteSpec
+    ) -> Filler:
         """The condition of an entry; true without one."""
         try:
             return template.compile_condition(entry.get("when", "true"), WORDS, (*path, "when"))
@@ -157,6 +173,7 @@ def compile_engine(
         condition_key=_condition_key(engine_spec),
         active_derivations={},
         derivations_by_entries={},
+        multi_host=_compile_multi_host(compiler, style),
         files=_compile_files(compiler),
         steps=_compile_steps(compiler),
         grace=_grace_seconds(engine_spec, drain),
@@ -278,6 +295,29 @@ def _compile_derived(compiler: _Compiler) -> tuple[DerivedEntry, ...]:
             )
         )
     return tuple(derived)
+
+
+def _compile_multi_host(compiler: _Compiler, style: Dialect) -> tuple[MultiHostForm, ...]:
+    """The forms of replicas of several hosts."""
+    forms = []
+    for i, entry in enumerate(compiler.engine_spec.get("multiHost") or ()):
+        path: Path = ("engine", "multiHost", i)
+        worker = entry.get("worker") or {}
+        lifecycle = compiler.compile_tree((*path, "worker", "lifecycle"), worker.get("lifecycle") or {})
+        forms.append(
+            MultiHostForm(
+                origin=compiler.origin.at(*path),
+                when=compiler.compile_condition(path, entry),
+                all_serve=entry.get("serves") == "all",
+                command=compiler.compile_strings((*path, "command"), entry["command"]) if "command" in entry else None,
+                supervisor_port=entry.get("supervisorPort", 0),
+                probes=template.share_maps({key: entry[key] for key in _PROBES if key in entry}),
+                dropped_options=_option_names(style, worker.get("without")),
+                worker_args=tuple(worker.get("args") or ()),
+                worker_lifecycle=cast("Callable[[Words], Body]", lifecycle),
+            )
+        )
+    return tuple(forms)
 
 
 def _compile_messages(

@@ -1,0 +1,102 @@
+"""Replicas of several hosts: how the preset's form of them changes the pods of leader and workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from renderer.api import Inputs, OpenModel
+from renderer.diagnostics import Collector, Origin, quoted
+from renderer.plan import Body, Container, Pod
+from renderer.resolve.engine.arg_merge import without_options
+from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
+from renderer.resolve.engine.multi_host import MultiHostForm
+from renderer.resolve.engine.parallelism import Parallelism
+from renderer.template import Words
+from renderer.wellknown import PORT
+
+_MOST_PORTS = 8  # of an InferencePool
+_WORKER_GRACE = 20  # seconds that a worker has more than its leader, for which it waits
+_SUPERVISOR = "supervisor"
+
+
+def find_form(
+    inputs: Inputs, engine: Engine, parallelism: Parallelism, words: Words, origin: Origin, diagnostics: Collector
+) -> MultiHostForm:
+    """The preset's form for these sizes. Raises Stop, with an error that names engines that have one."""
+    form = next((form for form in engine.multi_host if form.when(words)), None)
+    if form is None:
+        able = [name for name, runtime in inputs.runtimes.items() if "multiHost" in (runtime.spec.get("engine") or {})]
+        about = {"hosts": parallelism.hosts, "size": parallelism.size, "backend": engine.runtime.name}
+        diagnostics.stop("E341", origin, **about, able=quoted(able))
+    return form
+
+
+def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> RunnerShell:
+    """The runner's command and probes as this form has them."""
+    startup, readiness, liveness = (
+        {**probe, **form.probes.get(key, {})} if probe else probe
+        for key, probe in (
+            ("startupProbe", shell.startup),
+            ("readinessProbe", shell.readiness),
+            ("livenessProbe", shell.liveness),
+        )
+    )
+    command = tuple(form.command(words)) if form.command else shell.command
+    return replace(shell, command=command, startup=startup, readiness=readiness, liveness=liveness)
+
+
+def rank_ports(form: MultiHostForm, words: Words) -> tuple[Body, ...]:
+    """The ports of a pod whose data parallel ranks answer on a port each; none where they share one."""
+    if not form.supervisor_port:
+        return ()
+    names = ["http", *(f"http-{rank}" for rank in range(1, int(str(words["RankPorts"]))))]
+    ports = [{"name": name, "containerPort": PORT + rank} for rank, name in enumerate(names)]
+    ports.append({"name": _SUPERVISOR, "containerPort": form.supervisor_port})
+    return tuple({**port, "protocol": "TCP"} for port in ports)
+
+
+def validate_rank_ports(parallelism: Parallelism, form: MultiHostForm, origin: Origin, diagnostics: Collector) -> None:
+    """An error for more rank ports than a pool has."""
+    if form.supervisor_port and parallelism.local_ranks > _MOST_PORTS:
+        diagnostics.add("E347", origin, ranks=parallelism.local_ranks, most=_MOST_PORTS)
+
+
+def validate_data_parallel(model: OpenModel, parallelism: Parallelism, origin: Origin, diagnostics: Collector) -> None:
+    """An error for data parallel ranks over several hosts of a model that is no mixture of experts; a warning where
+    nobody knows. Each would be no more than a replica, and vLLM's do not even start.
+    """
+    if parallelism.data == 1:
+        return
+    facts = model.spec.get("facts") or {}
+    if facts.get("activeParameters", facts.get("parameters")) != facts.get("parameters"):
+        return
+    is_known = "activeParameters" in facts or (model.ours and "parameters" in facts)
+    words = {"data": parallelism.data, "hosts": parallelism.hosts, "model": model.name}
+    diagnostics.add("E348" if is_known else "W335", origin, **words)
+
+
+def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -> Pod:
+    """The pod of workers beside a leader that alone answers requests: it has no port and no probe, its engine knows
+    that it is no server, and at the end it waits for the leader's.
+    """
+    index = next(i for i, container in enumerate(leader.containers) if container.lifecycle or container.ports or i == 0)
+    runner = worker_container(leader.containers[index], engine, form, words)
+    containers: Sequence[Container] = [*leader.containers[:index], runner, *leader.containers[index + 1 :]]
+    grace = None if leader.grace_seconds is None else leader.grace_seconds + _WORKER_GRACE
+    return replace(leader, containers=tuple(containers), grace_seconds=grace)
+
+
+def worker_container(runner: Container, engine: Engine, form: MultiHostForm, words: Words) -> Container:
+    """The runner of a worker."""
+    args = without_options(engine.style, runner.args, form.dropped_options)
+    return replace(
+        runner,
+        args=(*args, *form.worker_args),
+        ports=(),
+        startup_probe={},
+        readiness_probe={},
+        liveness_probe={},
+        lifecycle=form.worker_lifecycle(words),
+    )
