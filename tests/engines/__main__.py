@@ -24,14 +24,14 @@ from types import ModuleType
 from typing import NamedTuple
 
 from tests.apiserver.server import CannotJudge
-from tests.engines import llamacpp, ollama, vllm
+from tests.engines import llamacpp, ollama, sglang, vllm
 from tests.engines.kubelet import Unstartable, required_tools
 from tests.engines.namespaces import enclosed, leave_network
 from tests.engines.trial import Bench, Result, Trial
 from tests.gateway import network
 
 ROOT = Path(__file__).resolve().parents[2]
-ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp, "ollama": ollama, "vllm": vllm}
+ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp, "ollama": ollama, "sglang": sglang, "vllm": vllm}
 LANES = 2
 RESULTS = Path(__file__).with_name("results.json")  # of runs with --record; scripts/make_docs.py makes tables of it
 

@@ -207,6 +207,12 @@ class Pod:
             return 124
         return done.returncode
 
+    def set_variable(self, name: str, value: str) -> None:
+        """Before the start: gives a variable of the container another value than the manifest."""
+        for entry in self.main["env"]:
+            if entry["name"] == name:
+                entry["value"] = value
+
     def suspend(self) -> None:
         """The program hangs from here on."""
         os.kill(self.container.pid, signal.SIGSTOP)

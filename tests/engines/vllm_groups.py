@@ -57,12 +57,12 @@ def started(pods: Group) -> Result:
 
 
 def listeners(pods: Group) -> list[tuple[Pod, int]]:
-    """The pods whose engine answers requests, and its ports: all that are named after HTTP, else after a rank."""
+    """The pods whose engine answers requests, and its ports: all that are named after HTTP."""
     return [
         (pod, int(port["containerPort"]))
         for pod in pods.pods
         for port in pod.main.get("ports", ())
-        if re.fullmatch(r"http|rank-\d+", port.get("name", ""))
+        if re.fullmatch(r"http(-\d+)?", port.get("name", ""))
     ]
 
 
@@ -92,8 +92,7 @@ def wrong_rank(bench: Bench) -> Iterator[Result]:
     workload = bench.rendered("tensor", f"{INPUTS}/groups.yaml", tag(bench))
     pods = bench.group(workload, bench.weights(workload))
     worker = pods.pods[1]
-    [variable] = [entry for entry in worker.main["env"] if entry["name"] == "LWS_WORKER_INDEX"]
-    variable["value"] = WRONG_RANK
+    worker.set_variable("LWS_WORKER_INDEX", WRONG_RANK)
     with pods:
         try:
             pods.wait_ready(LOSING)
