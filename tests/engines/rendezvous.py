@@ -59,6 +59,8 @@ def meet(line: Line) -> Mapping[int, socket.socket]:
             link, _ = server.accept()
             rank = int(link.recv(16))
             if rank in (0, *links):
+                for open_link in (link, *links.values()):
+                    open_link.close()
                 sys.exit(f"rank {rank} is there twice")
             links[rank] = link
     return links
