@@ -153,6 +153,30 @@ def vllm(tools: Path, version: str) -> Path:
     return folder
 
 
+NIXL = "1.5.1"
+
+
+def nixl(tools: Path, environment: Path) -> Path:
+    """The folder of what hands a KV cache over, for the torch of that environment. Installs it where it is missing."""
+    folder = tools / "engines" / f"nixl-{NIXL}"
+    if not folder.is_dir():
+        uv, python = environment / "uv" / "bin" / "uv", environment / "bin" / "python"
+        with _work_folder(folder) as work:
+            install = [
+                str(uv),
+                "pip",
+                "install",
+                "--python",
+                str(python),
+                "--target",
+                str(work / "result"),
+                "--no-deps",
+            ]
+            _run([*install, "--compile-bytecode", f"nixl=={NIXL}", f"nixl-cu13=={NIXL}"], work / "log")
+            _keep(work / "result", folder)
+    return folder
+
+
 def _require(engine: str, programs: Sequence[str]) -> None:
     """CannotJudge when a program that builds the engine is not on the PATH."""
     missing = [program for program in programs if shutil.which(program) is None]

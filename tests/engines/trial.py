@@ -46,7 +46,7 @@ class Bench:
     def pod(self, workload: Workload, weights: Sequence[tuple[str, Path]], secrets: Secrets | None = None) -> Pod:
         """A pod of the workload that is not started yet."""
         folder = self._folder / f"{workload.name}-{next(self._numbers)}"
-        place = Place(next(self._addresses))
+        place = Place(next(self._addresses))  # which every other pod reaches
         return Pod(f"{workload.name}-0", workload.spec, self._image, weights, secrets or {}, folder, place)
 
     def group(self, workload: Workload, weights: Sequence[tuple[str, Path]], secrets: Secrets | None = None) -> Group:

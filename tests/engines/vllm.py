@@ -76,6 +76,7 @@ def bench(tools: Path, folder: Path, version: str) -> Bench:
     write_checkpoint(models["experts"], SHAPE._replace(experts=EXPERTS))
     write_adapter(models["support"], SHAPE)
     write_plugin(folder / "plugin")
+    files = {"/adapters/support": models["support"]}
     variables = {
         "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HF_HUB_OFFLINE": "1",
@@ -83,13 +84,9 @@ def bench(tools: Path, folder: Path, version: str) -> Bench:
         "LD_PRELOAD": ":".join(map(str, preloaded(environment))),
     }
     if version == VERSIONS[0]:
-        variables["PYTHONPATH"] = "/plugin"
-    return Bench(
-        Image({"/adapters/support": models["support"], "/plugin": folder / "plugin"}, variables),
-        models,
-        folder,
-        version,
-    )
+        files |= {"/plugin": folder / "plugin", "/nixl": installation.nixl(tools, environment)}
+        variables["PYTHONPATH"] = "/plugin:/nixl"
+    return Bench(Image(files, variables), models, folder, version)
 
 
 def preloaded(environment: Path) -> list[Path]:
