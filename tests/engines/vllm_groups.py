@@ -29,8 +29,9 @@ from tests.engines.trial import (
     streamed,
     unexpected,
 )
-from tests.engines.vllm import INPUTS, PATIENCE, tag
+from tests.engines.vllm import INPUTS, tag
 
+PATIENCE = 1800  # seconds until all pods are ready, as many as their startup probes give: they share the cores here
 CALLERS = 4
 WRONG_RANK = "2"  # of two pods
 LOSING = 60  # seconds until a group with a wrong rank has to have ended
