@@ -18,6 +18,10 @@ class ModelEngineSpec(TypedDict, total=False):
     maxModelLen: int
     resources: ResourcesSpec
 
+class AdapterSpec(TypedDict, total=False):
+    base: str
+    rank: int
+
 class AttentionSpec(TypedDict, total=False):
     fullLayers: int
     headDim: int
@@ -29,6 +33,7 @@ class AttentionSpec(TypedDict, total=False):
 
 class FactsSpec(TypedDict, total=False):
     activeParameters: str | float
+    adapter: AdapterSpec
     architecture: str
     attention: AttentionSpec
     contextLength: int
@@ -101,6 +106,7 @@ class DerivedSpec(TypedDict, total=False):
     args: Sequence[str]
     envs: Sequence[EnvVar]
     group: str
+    kvCacheInSharedMemory: bool
     sharedMemory: str | float
     since: str
     until: str
@@ -121,6 +127,30 @@ class InitContainerSpec(TypedDict, total=False):
     image: str
     name: str
     when: str
+
+class BatchSpec(TypedDict, total=False):
+    more: int
+    option: str
+
+class HeldSpec(TypedDict, total=False):
+    option: str
+
+class RankSpec(TypedDict, total=False):
+    default: int
+    option: str
+    values: Sequence[int]
+
+class KvCacheOffloadingSpec(TypedDict, total=False):
+    accelerators: Sequence[str]
+    batch: BatchSpec
+    enable: Sequence[str]
+    evictionPolicies: Sequence[str]
+    held: HeldSpec
+    mostTiers: int
+    multipliedBy: Sequence[str]
+    options: Sequence[str]
+    rank: RankSpec
+    tier: str
 
 class MetricsSpec(TypedDict, total=False):
     adapters: str
@@ -207,6 +237,12 @@ class VariantSpec(TypedDict, total=False):
     unflavored: bool
     version: str
 
+class VersionAdaptersSpec(TypedDict, total=False):
+    asked: str
+    enable: Sequence[str]
+    held: HeldSpec
+    rank: RankSpec
+
 class VersionMetricsSpec(TypedDict, total=False):
     adapters: str
     cacheBlockSize: str
@@ -228,6 +264,7 @@ class VersionOptionsSpec(TypedDict, total=False):
     underscores: bool
 
 class VersionSpec(TypedDict, total=False):
+    adapters: VersionAdaptersSpec
     args: Mapping[str, str | Sequence[str]]
     command: Sequence[str]
     derived: Sequence[DerivedSpec]
@@ -256,6 +293,7 @@ class EngineSpec(TypedDict, total=False):
     formats: Sequence[str]
     hubs: Sequence[str]
     initContainers: Sequence[InitContainerSpec]
+    kvCacheOffloading: KvCacheOffloadingSpec
     metrics: MetricsSpec
     multiHost: Sequence[MultiHostSpec]
     notice: str
@@ -318,13 +356,23 @@ class GatewaySpec(TypedDict, total=False):
     port: int
     timeouts: TimeoutsSpec
 
+class SecondarySpec(TypedDict, total=False):
+    emptyDir: str | float
+    path: str
+    pvc: str
+
+class AppKvCacheOffloadingSpec(TypedDict, total=False):
+    cpu: str | float
+    evictionPolicy: str
+    secondary: Sequence[SecondarySpec]
+
 class ModelClaimSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
     modelName: str
 
 class ModelSpec(TypedDict, total=False):
     name: str
-    role: Literal["draft", "main"]
+    role: Literal["draft", "lora", "main"]
 
 class ModelClaimsSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
@@ -399,6 +447,7 @@ class AppSpec(TypedDict, total=False):
     groupIdentity: Literal["Hash", "Ordinal"]
     groupReplacementPolicy: Literal["Immediate", "PostTermination"]
     hardening: Literal["default", "off", "restricted"]
+    kvCacheOffloading: AppKvCacheOffloadingSpec
     modelClaim: ModelClaimSpec
     modelClaims: ModelClaimsSpec
     networkConfig: NetworkConfigSpec
@@ -428,6 +477,7 @@ class ProviderSpec(TypedDict, total=False):
     version: str
 
 class BackendSpec(TypedDict, total=False):
+    adapter: str
     playground: str
     priority: int
     provider: ProviderSpec

@@ -158,11 +158,28 @@ class TokenLimit(Struct, frozen=True):
     kind: str
 
 
+class Adapter(Struct, frozen=True):
+    """A LoRA adapter that an engine loads. `name`: its public name; `asked`: by what name requests ask the engine for
+    it; `model`: its OpenModel, '' where the engine's options load it.
+    """
+
+    name: str
+    asked: str
+    model: str = ""
+
+
+class RouteName(Struct, frozen=True):
+    """One more public name of a route, and where it leads."""
+
+    model: str
+    targets: tuple[RouteTarget, ...]
+
+
 class RoutePlan(Struct, frozen=True):
     """The route of one public name from a Gateway to one or more apps. `gateway`: namespace and name; durations as in
     Gateway API; `allowed_tenants`: those that may call, all when empty; `authentication`: of the Gateway, as fields of
     a SecurityPolicy; `packed_route`: the name of the route that holds its rule together with others, '' when it has
-    one of its own; `retries`: how often a failed request is repeated.
+    one of its own; `retries`: how often a failed request is repeated; `others`: of the app's adapters.
     """
 
     name: str
@@ -183,6 +200,12 @@ class RoutePlan(Struct, frozen=True):
     packed_route: str = ""
     retries: int = 0
     limits: tuple[TokenLimit, ...] = ()
+    others: tuple[RouteName, ...] = ()
+
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """All names that the route leads."""
+        return (self.model, *(name.model for name in self.others))
 
 
 class ProviderPlan(Struct, frozen=True):
@@ -198,9 +221,16 @@ class ProviderPlan(Struct, frozen=True):
     origins: Callable[[], Mapping[Path, Origin]]
 
 
+class Rewrite(Struct, frozen=True):
+    """The model names that replace a public name in a pool, with their weights: on all of them or on none."""
+
+    model: str
+    targets: tuple[tuple[str, int | None], ...]
+
+
 class Steering(Struct, frozen=True):
-    """What the picker of a pool is configured with for a public name: the priority of its requests, and the model names
-    that replace it, with their weights (`targets`). `group`: the API group of these objects.
+    """What the picker of a pool is configured with for public names: the priority of their requests, None for none of
+    their own, and the model names that replace them. `group`: the API group of these objects.
     """
 
     name: str
@@ -208,9 +238,8 @@ class Steering(Struct, frozen=True):
     labels: Body
     group: str
     pool: str
-    model: str
-    priority: int
-    targets: tuple[tuple[str, int | None], ...]
+    priority: int | None
+    rewrites: tuple[Rewrite, ...]
     origins: Callable[[], Mapping[Path, Origin]]
 
 
@@ -288,6 +317,12 @@ class Plan(Struct, frozen=True):
     for the engine, None where the engine itself does; `kind`: of the workload; `progress_deadline`: of a Deployment, in
     seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`; `claim_templates`:
     PersistentVolumeClaims of each pod; `devices`: what each pod claims; `set_fields`,
+    and `metrics`: of its BackendRuntime, where known; `pool`: in pool mode; `steering`: of its picker, for
+    adapters; `interceptor`: where one holds requests; `route`, `service`: only in the last workload of an app;
+    `answering_port`: of the container that answers for the engine, None where the engine itself does; `kind`: of the
+    workload; `progress_deadline`: of a Deployment, in seconds, None for Kubernetes' own; `workload_labels`: of the
+    workload alone, beside `labels`; `claim_templates`: PersistentVolumeClaims of each pod; `devices`: what each pod
+    claims; `set_fields`,
     `template_fields`: further fields of a LeaderWorkerSet's spec and of its template.
     """
 
@@ -318,8 +353,9 @@ class Plan(Struct, frozen=True):
     host: str = ""
     backend: str = ""
     metrics: Body = {}
-    adapters: tuple[str, ...] = ()
+    adapters: tuple[Adapter, ...] = ()
     pool: PoolPlan | None = None
+    steering: Steering | None = None
     interceptor: Interceptor | None = None
     route: RoutePlan | None = None
     service: ClientService | None = None
@@ -428,6 +464,33 @@ class Manifest(Struct, frozen=True):
 
 
 WORKLOAD_VERSIONS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io/v1", wellknown.DEPLOYMENT: "apps/v1"}
+
+
+_MAX_RULES = 15  # of an AIGatewayRoute; the AI gateway adds a sixteenth
+_MAX_MATCHES = 64  # of a rule of the HTTPRoute that it makes
+_MAX_ROUTE_MATCHES = 127  # of that HTTPRoute, beside the one that the AI gateway adds
+
+
+class RouteObject(Struct, frozen=True):
+    """An AIGatewayRoute of a route. `rules`: the public names of each, which lead to the same targets."""
+
+    name: str
+    rules: tuple[tuple[RouteName, ...], ...]
+
+
+def route_objects(route: RoutePlan) -> list[RouteObject]:
+    """The AIGatewayRoutes that hold the names of a route: one, or as many as the limits of the API ask for. A pool's
+    names share a rule.
+    """
+    names = (RouteName(route.model, route.targets), *route.others)
+    pool = route.targets[0].pool
+    most, rule_size = (_MAX_ROUTE_MATCHES, _MAX_MATCHES) if pool else (_MAX_RULES, 1)
+    objects = []
+    for i, start in enumerate(range(0, len(names), most)):
+        part = names[start : start + most]
+        rules = tuple([part[first : first + rule_size] for first in range(0, len(part), rule_size)])
+        objects.append(RouteObject(f"{route.name}-{i + 1}" if i else route.name, rules))
+    return objects
 
 
 def scale_target(plan: Plan) -> Body:

@@ -283,9 +283,7 @@ def added(spec: Spec) -> Iterator[tuple[str, str]]:
     for each in engine.get("volumes") or ():
         yield "always", f"an empty volume at {code(each['mountPath'])}"
     for each in engine.get("derived") or ():
-        what = [code(*each["args"])] if "args" in each else []
-        what += [code(f"{env['name']}={env['value']}") for env in each.get("envs") or ()]
-        what += [f"`/dev/shm` of {each['sharedMemory']}"] if "sharedMemory" in each else []
+        what = given(each)
         names = [code(name) for name in engine["options"]["groups"][each["group"]]] if "group" in each else []
         yield held(each), ", ".join(what) + (f", unless you give {' or '.join(names)}" if names else "")
     files = [each["path"] for each in engine.get("files") or ()]
@@ -295,14 +293,20 @@ def added(spec: Spec) -> Iterator[tuple[str, str]]:
         yield held(each), f"the init container {code(each['name'])}, behind the loaders"
 
 
+def given(entry: Spec) -> list[str]:
+    """What an entry of `derived` adds."""
+    what = [code(*entry["args"])] if "args" in entry else []
+    what += [code(f"{env['name']}={env['value']}") for env in entry.get("envs") or ()]
+    what += [f"`/dev/shm` of {entry['sharedMemory']}"] if "sharedMemory" in entry else []
+    return what + (["`/dev/shm` larger by `kvCacheOffloading.cpu`"] if "kvCacheInSharedMemory" in entry else [])
+
+
 def by_version(spec: Spec) -> Iterator[tuple[str, str]]:
     """What is otherwise in other versions, the newest first as the preset has it."""
     engine = spec["engine"]
     for entry in engine.get("derived") or ():
         if "since" in entry or "until" in entry:
-            gives = [*([code(*entry["args"])] if "args" in entry else [])]
-            gives += [code(f"{env['name']}={env['value']}") for env in entry.get("envs") or ()]
-            yield ranged(entry), f"only there: {', '.join(gives)}, when {held(entry)}"
+            yield ranged(entry), f"only there: {', '.join(given(entry))}, when {held(entry)}"
     for entry in engine.get("versions") or ():
         yield ranged(entry), "; ".join(differences(entry))
 
@@ -323,7 +327,7 @@ def differences(entry: Spec) -> Iterator[str]:
         words = [instead] if isinstance(instead, str) else instead
         yield f"{code(option)} is {code(*words) if words else 'left out'}"
     for added_ in entry.get("derived") or ():
-        yield f"{code(*added_['args'])} when {held(added_)}"
+        yield f"{', '.join(given(added_))} when {held(added_)}"
     for name, value in (entry.get("envs") or {}).items():
         yield code(f"{name}={value}") if value else f"no {code(name)}"
     if sleep := ((entry.get("lifecycle") or {}).get("preStop") or {}).get("sleep"):
@@ -333,6 +337,8 @@ def differences(entry: Spec) -> Iterator[str]:
             yield f"{kind} probe: " + (code("GET", value["path"]) if field == "httpGet" else f"{field} {value}")
     for metric, name in (entry.get("metrics") or {}).items():
         yield f"{metric} is {code(name)}" if name else f"no {metric}"
+    if rank := (entry.get("adapters") or {}).get("rank"):
+        yield f"{code(rank['option'])} of adapters is one of {', '.join(map(str, rank['values']))}"
     for key, value in (entry.get("drain") or {}).items():
         if key == "seconds":
             yield f"grace period {value + ROUTED} s, {value} s without a route"

@@ -64,7 +64,7 @@ class Source(NamedTuple):
 
 
 CRDS = (
-    Source("sigs.k8s.io/lws@v0.9.0", "config/crd/bases", ("LeaderWorkerSet",)),
+    Source("sigs.k8s.io/lws@v0.9.0", "config/crd/bases", ("LeaderWorkerSet", "DisaggregatedSet")),
     Source("github.com/envoyproxy/ai-gateway@v1.0.0", "manifests/charts/ai-gateway-crds-helm/templates"),
     Source("sigs.k8s.io/gateway-api@v1.7.0", "config/crd/standard"),
     Source("github.com/envoyproxy/gateway@v1.9.1", "charts/gateway-helm/charts/crds/crds/generated"),
@@ -223,6 +223,8 @@ def extended(name: str, raw: Node) -> Node:
             raw = changed(raw, parent, lambda node, more=more: merged(node, more))
         for path, values in new.get("values", {}).items():
             raw = changed(raw, path, lambda node, values=values: {**node, "enum": [*node["enum"], *values]})
+        for path, rules in new.get("rules", {}).items():
+            raw = changed(raw, path, lambda node, rules=rules: {**node, "x-kubernetes-validations": rules})
     return raw
 
 

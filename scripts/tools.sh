@@ -67,15 +67,20 @@ third_party() {
 }
 
 ours() {
-  local hash crd overlay=$bin/.overlay.json
+  local hash bases overlay=$bin/.overlay.json
   hash=$(sources)
   # no main has a variable "sources": the linker's flag is only remembered, for the next run to find
   if [[ $(made_of "$bin/$1") == *"main.sources=$hash"* ]]; then return; fi
   echo "tools.sh: $1 $hash" >&2
   cd "$judges"
   go mod download sigs.k8s.io/lws || die "cannot fetch the LeaderWorkerSet module"
-  crd=$(go list -m -f '{{.Dir}}' sigs.k8s.io/lws)/config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml
-  echo "{\"Replace\": {\"$judges/lwscheck/crd/lws.yaml\": \"$crd\"}}" >"$overlay"
+  bases=$(go list -m -f '{{.Dir}}' sigs.k8s.io/lws)/config/crd/bases
+  cat >"$overlay" <<EOF
+{"Replace": {
+  "$judges/lwscheck/crd/lws.yaml": "$bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+  "$judges/lwscheck/crd/disaggregatedset.yaml": "$bases/disaggregatedset.x-k8s.io_disaggregatedsets.yaml"
+}}
+EOF
   go build -buildvcs=false -overlay "$overlay" -ldflags "-X main.sources=$hash" -o "$bin/$1" "./$1" || die "cannot build $1"
   cd "$root"
 }

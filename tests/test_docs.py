@@ -522,7 +522,11 @@ def test_readme_makes_the_mistake(here: Path, llmaz: Llmaz, request: pytest.Fixt
 
 def test_readme_counts_the_examples() -> None:
     words = ["twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"]
-    words += [f"twenty-{word}" for word in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")]
+    units = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    words += [*(f"twenty-{word}" for word in units), "thirty", *(f"thirty-{word}" for word in units)]
+    words = ["twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+    units = ("", "-one", "-two", "-three", "-four", "-five", "-six", "-seven", "-eight", "-nine")
+    words += [f"{ten}{unit}" for ten in ("twenty", "thirty") for unit in units]
     count = sum(path.is_dir() for path in (ROOT / "examples").iterdir())
     assert f"{words[count - 12]} inputs" in README.read_text("utf-8")
 

@@ -1,4 +1,5 @@
-"""What the Go programs of a cluster make of our manifests: the LeaderWorkerSet webhook and go-yaml, in tests/go.
+"""What the Go programs of a cluster make of our manifests: the webhooks of LeaderWorkerSet and DisaggregatedSet, and
+go-yaml, in tests/go.
 
 `scripts/tools.sh lwscheck yamlread` builds them. Without them these tests are skipped, in CI they fail.
 """

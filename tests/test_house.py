@@ -139,7 +139,7 @@ def test_no_file_is_named_after_a_riddle() -> None:
 
 # The files whose names hold a word of the glossary (CONTRIBUTING.md#glossary): each is about what the word means there.
 GLOSSARY_FILES = {
-    "adapter": {"integrations/prometheus_adapter"},
+    "adapter": {"integrations/prometheus_adapter", "resolve/apps/adapters", "resolve/engine/adapters"},
     "app": {"resolve/app_annotations", "resolve/apps/app_base"},
     "backend": {
         "build/backend",

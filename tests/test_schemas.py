@@ -556,7 +556,7 @@ def test_unknown_fields(document: Any, path: str, value: Any, place: str) -> Non
         (PLAYGROUND, "spec.backendRuntimeConfig.envs.0.value", 1),
         (PLAYGROUND, "spec.backendRuntimeConfig.envs.0.name", ""),
         (PLAYGROUND, "spec.modelClaims", {"models": []}),
-        (PLAYGROUND, "spec.modelClaims", {"models": [{"name": "a", "role": "lora"}]}),
+        (PLAYGROUND, "spec.modelClaims", {"models": [{"name": "a", "role": "adapter"}]}),
         (PLAYGROUND, "spec.hardening", False),
         (SERVICE, "spec.workloadTemplate.restartPolicy", "Never"),
         (SERVICE, "spec.workloadTemplate.workerTemplate.spec.containers", []),

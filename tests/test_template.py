@@ -32,9 +32,21 @@ VALUES: dict[str, Any] = {
     "Accelerator": "nvidia",
     "Port": 8080,
     "TP": 4,
+    "PP": 1,
+    "DP": 1,
+    "EP": False,
+    "WorldSize": 1,
+    "Hosts": 1,
+    "LocalRanks": 1,
+    "RankPorts": 0,
     "MaxModelLen": 0,
     "Slots": 4,
     "DrainSleep": 10,
+    "KVOffloadGiB": 64,
+    "KVOffloadShareGB": 17,
+    "KVOffloadPolicy": "lru",
+    "KVOffloadTiers": "/mnt/kv-cache-0",
+    "KVOffloadDiskShare": 0,
 }
 
 

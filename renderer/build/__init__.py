@@ -38,6 +38,7 @@ WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     backends,
     picker,
     inference_pool,
+    steering,
 )
 TRAFFIC: tuple[Callable[[TrafficPlan], Iterable[Manifest]], ...] = (providers, steering)
 ROUTE: tuple[Callable[[Plan | TrafficPlan], Iterable[Manifest]], ...] = (

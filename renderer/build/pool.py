@@ -12,6 +12,7 @@ from renderer.plan import (
     Manifest,
     Plan,
     PoolPlan,
+    Rewrite,
     Steering,
     TrafficPlan,
     name_origins,
@@ -166,24 +167,27 @@ def _deployment(pool: PoolPlan, selector: Body) -> dict[str, object]:
     }
 
 
-def steering(traffic_plan: TrafficPlan) -> Iterator[Manifest]:
-    """An InferenceObjective, and an InferenceModelRewrite where other model names replace the public name."""
-    steering_plan = traffic_plan.steering
+def steering(plan: Plan | TrafficPlan) -> Iterator[Manifest]:
+    """An InferenceObjective where requests have a priority, and an InferenceModelRewrite where other model names
+    replace public names.
+    """
+    steering_plan = plan.steering
     if not steering_plan:
         return
     pool = {"group": _GROUP, "kind": "InferencePool", "name": steering_plan.pool}
-    yield _steering_manifest(steering_plan, "InferenceObjective", {"poolRef": pool, "priority": steering_plan.priority})
-    if steering_plan.targets:
-        targets = [
-            {"modelRewrite": name, **({} if weight is None else {"weight": weight})}
-            for name, weight in steering_plan.targets
-        ]
-        match = {"model": {"type": "Exact", "value": steering_plan.model}}
-        yield _steering_manifest(
-            steering_plan,
-            "InferenceModelRewrite",
-            {"poolRef": pool, "rules": [{"matches": [match], "targets": targets}]},
-        )
+    if steering_plan.priority is not None:
+        objective = {"poolRef": pool, "priority": steering_plan.priority}
+        yield _steering_manifest(steering_plan, "InferenceObjective", objective)
+    if steering_plan.rewrites:
+        rules = [_rewrite_rule(rewrite) for rewrite in steering_plan.rewrites]
+        yield _steering_manifest(steering_plan, "InferenceModelRewrite", {"poolRef": pool, "rules": rules})
+
+
+def _rewrite_rule(rewrite: Rewrite) -> Body:
+    targets = [
+        {"modelRewrite": name, **({} if weight is None else {"weight": weight})} for name, weight in rewrite.targets
+    ]
+    return {"matches": [{"model": {"type": "Exact", "value": rewrite.model}}], "targets": targets}
 
 
 def _steering_manifest(plan: Steering, kind: str, spec: Body) -> Manifest:
@@ -193,10 +197,14 @@ def _steering_manifest(plan: Steering, kind: str, spec: Body) -> Manifest:
 
 
 def _rewrite_origins(plan: Steering, origins: Mapping[Path, Origin]) -> Iterator[tuple[Path, Origin]]:
-    for i in range(len(plan.targets)):
-        target: Path = ("spec", "rules", 0, "targets", i)
-        yield (*target, "modelRewrite"), origins["targets", i]
-        yield (*target, "weight"), Origin(origins["targets", i].source, (*origins["targets", i].path[:-1], "weight"))
+    for r, rewrite in enumerate(plan.rewrites):
+        rule: Path = ("spec", "rules", r)
+        yield (*rule, "matches"), origins["model", r]
+        yield (*rule, "matches", 0, "model", "value"), origins["model", r]
+        for i in range(len(rewrite.targets)):
+            origin, target = origins["targets", r, i], (*rule, "targets", i)
+            yield (*target, "modelRewrite"), origin
+            yield (*target, "weight"), Origin(origin.source, (*origin.path[:-1], "weight"))
 
 
 def _origins(plan: Steering) -> dict[Path, Origin]:
@@ -205,11 +213,9 @@ def _origins(plan: Steering) -> dict[Path, Origin]:
         (): origins[()],
         ("metadata", "name"): origins["name",],
         ("metadata", "namespace"): origins["namespace",],
-        ("spec", "priority"): origins["priority",],
+        ("spec", "priority"): origins.get(("priority",), origins[()]),
         ("spec", "poolRef"): origins["pool",],
         ("spec", "poolRef", "name"): origins["pool",],
         ("spec", "rules"): origins["targets",],
         **dict(_rewrite_origins(plan, origins)),
-        ("spec", "rules", 0, "matches"): origins["model",],
-        ("spec", "rules", 0, "matches", 0, "model", "value"): origins["model",],
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+
+from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
@@ -13,11 +15,14 @@ from renderer.plan import (
     PackedRoute,
     PackedRule,
     Plan,
+    RouteName,
+    RouteObject,
     RoutePlan,
     RouteTarget,
     SharedPlan,
     TokenLimit,
     TrafficPlan,
+    route_objects,
 )
 from renderer.wellknown import MODEL_HEADER
 from renderer.yamlio import SharedMap
@@ -41,7 +46,21 @@ def ai_gateway_route(plan: Plan | TrafficPlan) -> list[Manifest]:
         return []
     kinds = dict.fromkeys([limit.kind for limit in route.limits])
     costs: list[Body] = [{"metadataKey": _COST_KEYS[kind], "type": kind} for kind in kinds]
-    return [Manifest(_route(route, costs, [_rule(route)]), lambda: _origins(route))]
+    if not route.others:
+        return [Manifest(_route(route, costs, [_rule(route)]), lambda: _origins(route))]
+    return [
+        Manifest(
+            _route(route, costs, [_adapter_rule(route, names) for names in part.rules], part.name),
+            partial(_part_origins, route, part),
+        )
+        for part in route_objects(route)
+    ]
+
+
+def _adapter_rule(route: RoutePlan, names: Sequence[RouteName]) -> Body:
+    """The rule of public names that lead to the same targets."""
+    rule = _rule(replace(route, targets=names[0].targets))
+    return {**rule, "matches": [_match(name.model) for name in names]}
 
 
 def packed_routes(shared_plan: SharedPlan) -> Iterator[Manifest]:
@@ -50,7 +69,7 @@ def packed_routes(shared_plan: SharedPlan) -> Iterator[Manifest]:
         yield Manifest(_route(route, [], [_rule(rule) for rule in route.rules]), route.origins)
 
 
-def _route(route: RoutePlan | PackedRoute, costs: list[Body], rules: list[Body]) -> dict[str, object]:
+def _route(route: RoutePlan | PackedRoute, costs: list[Body], rules: list[Body], name: str = "") -> dict[str, object]:
     """An AIGatewayRoute. Defaults inside of lists are written out (docs/design/drift.md#rules)."""
     spec: dict[str, object] = {"parentRefs": _parent_references(*route.gateway)}
     if route.hostnames:
@@ -61,7 +80,7 @@ def _route(route: RoutePlan | PackedRoute, costs: list[Body], rules: list[Body])
     return {
         "apiVersion": "aigateway.envoyproxy.io/v1beta1",
         "kind": "AIGatewayRoute",
-        "metadata": {"name": route.name, "namespace": route.namespace, "labels": route.labels},
+        "metadata": {"name": name or route.name, "namespace": route.namespace, "labels": route.labels},
         "spec": spec,
     }
 
@@ -79,7 +98,7 @@ def _timeouts(request: str) -> SharedMap:
 def _rule(route: RoutePlan | PackedRule) -> Body:
     """The rule of a public name. Each backend gets the model name that its engine knows; a pool the public name."""
     rule: dict[str, object] = {
-        "matches": [{"headers": [{"type": "Exact", "name": MODEL_HEADER, "value": route.model}]}],
+        "matches": [_match(route.model)],
         "backendRefs": [_backend_reference(target) for target in route.targets],
         "timeouts": _timeouts(route.request_timeout),
         "modelsOwnedBy": route.owned_by,
@@ -87,6 +106,10 @@ def _rule(route: RoutePlan | PackedRule) -> Body:
     if route.created_at:
         rule["modelsCreatedAt"] = route.created_at
     return rule
+
+
+def _match(model: str) -> Body:
+    return {"headers": [{"type": "Exact", "name": MODEL_HEADER, "value": model}]}
 
 
 def _backend_reference(target: RouteTarget) -> Body:
@@ -118,7 +141,7 @@ def traffic_policy(plan: Plan | TrafficPlan) -> list[Manifest]:
         spec["retry"] = _retry(route.retries)
     if route.limits:
         spec["rateLimit"] = {"type": "Global", "global": {"rules": [_rate_limit_rule(limit) for limit in route.limits]}}
-    return [_policy("BackendTrafficPolicy", route, spec)] if spec else []
+    return _policies("BackendTrafficPolicy", route, spec) if spec else []
 
 
 @lru_cache(maxsize=256)
@@ -153,17 +176,22 @@ def security_policy(plan: Plan | TrafficPlan) -> list[Manifest]:
         **route.authentication,
         "authorization": {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": principal}]},
     }
-    return [_policy("SecurityPolicy", route, spec)]
+    return _policies("SecurityPolicy", route, spec)
 
 
-def _policy(kind: str, route: RoutePlan, spec: Body) -> Manifest:
-    """A policy for the HTTPRoute that the AI gateway makes of an AIGatewayRoute, under the same name."""
-    target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route.name}
+def _policies(kind: str, route: RoutePlan, spec: Body) -> list[Manifest]:
+    """A policy for the HTTPRoute that the AI gateway makes of each AIGatewayRoute, under the same name."""
+    names = [part.name for part in route_objects(route)] if route.others else [route.name]
+    return [_policy(kind, route, name, spec) for name in names]
+
+
+def _policy(kind: str, route: RoutePlan, name: str, spec: Body) -> Manifest:
+    target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": name}
     return Manifest(
         {
             "apiVersion": "gateway.envoyproxy.io/v1alpha1",
             "kind": kind,
-            "metadata": {"name": route.name, "namespace": route.namespace, "labels": route.labels},
+            "metadata": {"name": name, "namespace": route.namespace, "labels": route.labels},
             "spec": {"targetRefs": [target], **spec},
         },
         lambda: _origins(route),
@@ -175,6 +203,21 @@ def _limit_origins(route: RoutePlan, origin: Origin) -> Iterator[tuple[Path, Ori
         limit: Path = ("spec", "rateLimit", "global", "rules", i, "limit")
         yield (*limit, "requests"), origin.at(i, "tokens")
         yield (*limit, "unit"), origin.at(i, "interval")
+
+
+def _part_origins(route: RoutePlan, part: RouteObject) -> dict[Path, Origin]:
+    """The origins of one of the objects of a route with several names."""
+    origins = route.origins()
+    field_origins = {path: origin for path, origin in _origins(route).items() if path[:2] != ("spec", "rules")}
+    for r, names in enumerate(part.rules):
+        rule: Path = ("spec", "rules", r)
+        field_origins[*rule, "timeouts", "request"] = origins["request",]
+        for i, name in enumerate(names):
+            origin = origins.get(("others", name.model), origins["model",])
+            field_origins[*rule, "matches", i, "headers", 0, "value"] = origin
+            if not i:
+                field_origins[*rule, "matches"] = field_origins[*rule, "backendRefs"] = origin
+    return field_origins
 
 
 def _origins(route: RoutePlan) -> dict[Path, Origin]:

@@ -30,6 +30,7 @@ from renderer.check.graph import (
     validate_graph,
     validate_whole_graph,
 )
+from renderer.check.kinds.disaggregated_sets import validate_disaggregated_set, validate_disaggregated_set_pods
 from renderer.check.kinds.hpa import validate_hpa
 from renderer.check.kinds.karpenter import validate_node_pool
 from renderer.check.kinds.keda import validate_scaled_object
@@ -64,6 +65,10 @@ __all__ = [
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
     "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (validate_lws, validate_lws_pods),
+    "output/disaggregatedset.x-k8s.io/disaggregatedset_v1": (
+        validate_disaggregated_set,
+        validate_disaggregated_set_pods,
+    ),
     "output/autoscaling/horizontalpodautoscaler_v2": (validate_hpa,),
     "output/keda.sh/scaledobject_v1alpha1": (validate_scaled_object,),
     "output/core/service_v1": (validate_service,),

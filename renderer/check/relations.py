@@ -4,11 +4,12 @@ the leaders.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from renderer import wellknown
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
+from renderer.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
 from renderer.json_values import as_map, as_maps, map_at
 
 _NAME_LABEL = "leaderworkerset.sigs.k8s.io/name"
@@ -23,7 +24,8 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
     workloads: dict[tuple[object, ...], Body] = {}  # filled when first needed
     scalers: dict[tuple[object, ...], int] = {}
-    ports: dict[int, set[object]] = {}  # of leaders, by the index of their set
+    roles = _roles(bodies)
+    ports: dict[int, set[object]] = {}  # of leaders, by the identity of their set
     for i, body in enumerate(bodies):
         kind = body["kind"]
         if kind in wellknown.AUTOSCALERS:
@@ -41,20 +43,21 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
             if target_index is not None and "replicas" in as_map(bodies[target_index]["spec"]):
                 yield IndexedFinding(target_index, "E551", ("spec", "replicas"), {"name": name, "kind": kind})
             if kind == "HorizontalPodAutoscaler" and needs_resource_metrics(body):
-                workloads = workloads or _workloads(bodies)
+                workloads = workloads or {**_workloads(bodies), **_scalable_roles(roles)}
                 for finding in validate_resource_metrics(body, workloads[key]) if key in workloads else ():
                     yield IndexedFinding(i, *finding)
-        elif kind == "Service" and body["apiVersion"] == "v1" and sets:
+        elif kind == "Service" and body["apiVersion"] == "v1" and (sets or roles):
             namespace, name = _key(body)
             if (namespace, name) in sets:
                 yield IndexedFinding(i, "E552", ("metadata", "name"), {"name": name})
             spec = as_map(body["spec"])
             selector = as_map(spec.get("selector"))
-            leader = sets.get((namespace, selector.get(_NAME_LABEL, "")))
-            if leader is not None and selector.get(_INDEX_LABEL) == "0":
-                if leader not in ports:
-                    ports[leader] = _leader_ports(bodies[leader])
-                leader_ports = ports[leader]
+            index = sets.get((namespace, selector.get(_NAME_LABEL, "")))
+            workload = _selected_role(roles, namespace, selector) if index is None else bodies[index]
+            if workload is not None and selector.get(_INDEX_LABEL) == "0":
+                if id(workload) not in ports:
+                    ports[id(workload)] = _leader_ports(workload)
+                leader_ports = ports[id(workload)]
                 for j, port in enumerate(as_maps(spec.get("ports"))):
                     number = port["port"]
                     target_port = port.get("targetPort", number)
@@ -74,6 +77,28 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
 def _workloads(bodies: Sequence[Body]) -> dict[tuple[object, ...], Body]:
     """The objects that an autoscaler may scale, by namespace, kind and name."""
     return {(_key(body)[0], body["kind"], _key(body)[1]): body for body in bodies if body["kind"] in _SCALABLE}
+
+
+def _roles(bodies: Sequence[Body]) -> dict[tuple[object, ...], Body]:
+    """The roles of DisaggregatedSets, by namespace, set and role, as what an autoscaler scales."""
+    return {
+        (*_key(body), role.name): {"kind": ROLE_SCALER, "metadata": {"name": role.scaler}, "spec": role.spec}
+        for body in bodies
+        if body["kind"] == KIND
+        for role in set_roles(body)
+    }
+
+
+def _scalable_roles(roles: Mapping[tuple[object, ...], Body]) -> dict[tuple[object, ...], Body]:
+    """The same by namespace, kind and name of the target that an autoscaler has for each."""
+    return {(key[0], ROLE_SCALER, f"{key[1]}-{key[2]}"): body for key, body in roles.items()}
+
+
+def _selected_role(
+    roles: Mapping[tuple[object, ...], Body], namespace: object, selector: Mapping[str, object]
+) -> Body | None:
+    """The role that a selector names."""
+    return roles.get((namespace, selector.get(SET), selector.get(ROLE))) if roles else None
 
 
 def _key(body: Body) -> tuple[object, object]:

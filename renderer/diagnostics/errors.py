@@ -106,7 +106,8 @@ ERRORS: dict[str, Wording] = {
     "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "E215": Wording(
-        "role lora is not rendered yet", "serve the adapter as a model of its own, or by the engine's own arguments"
+        "adapters are for Playgrounds: nobody knows how the engine of a Service loads them",
+        "write a Playground, or load the adapter by the engine's own arguments and leave it out",
     ),
     "E217": Wording("a RenderConfig is read from llmaz.yaml only", "move it there, to the top of the tree"),
     "E218": Wording("a list of objects is not read", "write each object as a document of its own, with --- between"),
@@ -218,6 +219,45 @@ ERRORS: dict[str, Wording] = {
         "the interceptor holds requests for '{model}' for {other} too, and cannot tell whose they are",
         "give one of them another public name, or minReplicas: 1 or more",
     ),
+    "E390": Wording(
+        "the LeaderWorkerSet of this role is called '{name}' ({length} characters); at most {limit} fit its pods",
+        "shorten the name of the set or of the role by {less}",
+    ),
+    "E391": Wording("a DisaggregatedSet refuses {what}", "{hint}"),
+    "E392": Wording("an autoscaler cannot scale {what}", "{hint}"),
+    "E393": Wording(
+        "the {kind} '{name}' selects no pod of the DisaggregatedSet '{workload}' by {label}: {why}",
+        "leave this label out, or mend its value",
+    ),
+    "E360": Wording(
+        "the adapter would be asked for as '{name}', as {other} is",
+        "give the adapter's OpenModel another servedModelName",
+    ),
+    "E361": Wording("'{name}' is {what}", "{hint}"),
+    "E362": Wording(
+        "the adapter '{name}' was trained on {base}, and '{main}' is {id}",
+        "claim it beside that model; where both are the same, correct spec.facts.adapter.base or leave it out",
+    ),
+    "E363": Wording("the adapter '{name}' has rank {rank}, and {option} is at most {most} here", "{hint}"),
+    "E364": Wording(
+        "{option} takes the place of the claimed adapters, which would not be loaded",
+        "leave it out, and claim each adapter as an OpenModel with role lora; or load all by it, and claim none",
+    ),
+    "E365": Wording(
+        "{option} {value} holds fewer adapters than the {count} that are claimed",
+        "write at least {count}, or leave it out: it follows from how many there are",
+    ),
+    "E366": Wording(
+        "'{backend}' loads no adapters that requests could ask for by name",
+        "set backendName: {able}; or merge the adapter into its model, and serve that",
+    ),
+    "E367": Wording("'{name}' holds '{mark}', and {why}", "{hint}"),
+    "E368": Wording(
+        "the engine cannot load the adapter '{name}' itself: it takes the usual revision of a repository of the "
+        "Hugging Face hub, or a folder",
+        "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
+    ),
+    "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",
@@ -331,6 +371,10 @@ ERRORS: dict[str, Wording] = {
         "{size} accelerators need {hosts} pods for a replica, and '{backend}' serves a model with one",
         "backends that can: {able}; else lower the sizes, or write a Service with a template of your own",
     ),
+    "E342": Wording(
+        "'{backend}' knows no {key} parallelism: nothing in its runtime would say it to the engine",
+        "leave it out, or choose a backend that does: {able}",
+    ),
     "E343": Wording(
         "'{option}' beside sizes that spec.parallelism or several hosts settle",
         "leave it out, and say sizes under spec.parallelism",
@@ -361,6 +405,22 @@ ERRORS: dict[str, Wording] = {
     "E339": Wording(
         "devices are claimed by resource.k8s.io/v1, which Kubernetes has from 1.34 on, and the target is {target}",
         "write targets.kubernetes: '1.34' where every cluster has it, or limits instead of claims",
+    ),
+    # 37x: KV cache outside of accelerators
+    "E370": Wording(
+        "{memory} of memory cannot hold the {cpu} of kvCacheOffloading.cpu, in {file}:{line}",
+        "write {sum}, which is {cpu} more than the engine gets without it",
+    ),
+    "E371": Wording(
+        "{size} of shared memory cannot hold the {cpu} of kvCacheOffloading.cpu, in {file}:{line}, beside what the "
+        "engine has there",
+        "write {sum}, or leave this size out",
+    ),
+    "E372": Wording("'{backend}' {what}", "{hint}"),
+    "E373": Wording("{given} says what kvCacheOffloading says, in {file}:{line}", "leave one of them out"),
+    "E374": Wording(
+        "a replica of {hosts} pods: nobody has seen KV cache outside of accelerators work over several hosts",
+        "leave it out, or take a flavor with which one host suffices",
     ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),

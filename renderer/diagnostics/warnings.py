@@ -352,9 +352,25 @@ WARNINGS: dict[str, Wording] = {
         "{value} end a request before a replica has started, which may take {seconds}s",
         "write {seconds}s or more",
     ),
+    "W390": Wording(
+        "the controller of a DisaggregatedSet writes a value of its own over the label {label}: {value}",
+        "take another key, and in what selects by it",
+    ),
+    "W391": Wording(
+        "nobody reads spec.replicas beside scaling.mode External: who scales '{scaler}' says how many there are",
+        "leave it out",
+    ),
+    "W360": Wording(
+        "nobody says the rank of the adapter '{name}', and {backend} refuses to start with one above {most}",
+        "write spec.facts.adapter.rank: r of its adapter_config.json",
+    ),
     "W221": Wording(
         "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",
+    ),
+    "W370": Wording(
+        "nothing keeps the files of '{backend}' below {size}: once there are more, the node ends the pod",
+        "name a claim as pvc, or a size that is never reached",
     ),
     "W240": Wording(
         "the Gateway {name} has {count} routes; above {most} its memory grows with their square",

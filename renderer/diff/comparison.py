@@ -23,11 +23,13 @@ from renderer.diff.objects import (
     changed_files,
     is_workload,
     items,
+    role_items,
     unchanged_objects,
 )
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, traffic_changes
+from renderer.disaggregated_sets import KIND
 from renderer.output.manifest_files import OutputFile
 from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.wellknown import AUTOSCALERS, DEPLOYMENT
@@ -90,7 +92,13 @@ def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFi
     one of the unchanged files `unchanged`.
     """
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
-    workloads = {(key.namespace, key.name) for side in (old, new) for key, item in side.items() if _runs(item)}
+    workloads = {
+        (role.key.namespace, role.key.name)
+        for side in (old, new)
+        for item in side.values()
+        if _runs(item)
+        for role in role_items(item).values()
+    }
     scaled = {*autoscalers(old), *autoscalers(new)}
     unscaled = [(kind, workloads - scaled) for kind in AUTOSCALERS]
     for kind, names in (*unscaled, (WORKLOAD, scaled - workloads), (DEPLOYMENT, scaled - workloads)):
@@ -157,6 +165,14 @@ def _model_changes(
     for pair in pairs:
         if not any(_runs(item) for item in (pair.before, pair.after) if item):
             continue
+        yield from _workload_changes(pair, before, after, count)
+
+
+def _workload_changes(
+    whole: ObjectChange, before: Scalers, after: Scalers, count: Callable[[str], bool]
+) -> Iterator[ModelChange]:
+    """The change of a workload's model; of a DisaggregatedSet one for each role."""
+    for pair in _role_changes(whole):
         old: ModelSummary | None = summarize_model(pair.before, before, count) if pair.before else None
         new: ModelSummary | None = summarize_model(pair.after, after, count) if pair.after else None
         facts, flags, gpus = compare_models(old, new)
@@ -174,6 +190,23 @@ def _model_changes(
             flags=tuple(flags),
             gpus=tuple(gpus),
         )
+
+
+def _role_changes(pair: ObjectChange) -> Iterator[ObjectChange]:
+    """The change for each role of a DisaggregatedSet; that of another workload itself."""
+    if all(item is None or item.key.kind != KIND for item in (pair.before, pair.after)):
+        yield pair
+        return
+    old, new = (role_items(item) if item else {} for item in (pair.before, pair.after))
+    for name in dict.fromkeys([*old, *new]):
+        before, after = old.get(name), new.get(name)
+        state = pair.state
+        if before and after:
+            state = "same" if state == "changed" and same(before.body, after.body) else state
+        elif pair.before and pair.after:
+            state = "added" if after else "removed"
+        if item := after or before:
+            yield ObjectChange(state, item.key, before, after, ())
 
 
 def _total_gpus(models: Sequence[ModelChange]) -> tuple[GpuChange, ...]:

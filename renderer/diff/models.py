@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from msgspec import Struct
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, pod_template
@@ -19,10 +19,12 @@ _ANNOTATIONS = {
     wellknown.ENGINE_VERSION: "engine version",
     wellknown.MODEL_REVISION: "model revision",
     wellknown.SERVED_MODEL_NAME: "public name",
+    wellknown.KV_CACHE_MEMORY: "KV cache in memory",
+    wellknown.ADAPTERS: "adapters",
 }
 _MODEL = wellknown.MODEL_NAME
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
-_KINDS = (WORKLOAD, wellknown.DEPLOYMENT)
+_KINDS = (WORKLOAD, wellknown.DEPLOYMENT, disaggregated_sets.ROLE_SCALER)
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
@@ -104,7 +106,7 @@ class ModelChange(Struct, frozen=True):
 def summarize_model(
     item: ObjectItem, autoscalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]
 ) -> ModelSummary:
-    """The model of a workload. `autoscalers`: by namespace and name of their target."""
+    """The model of a workload, or of a role of one. `autoscalers`: by namespace and name of their target."""
     body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
     annotations = map_at(body, "metadata", "annotations")
     worker = pod_template(body)

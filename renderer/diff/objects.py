@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import wellknown, yamlio
+from renderer import disaggregated_sets, wellknown, yamlio
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
@@ -35,8 +35,10 @@ class ObjectKey(Struct, frozen=True, order=True):
 
 
 def is_workload(key: ObjectKey, body: Body) -> bool:
-    """Whether the object runs the pods of an app: a LeaderWorkerSet, or a Deployment that we rendered for one."""
-    if key.kind == WORKLOAD:
+    """Whether the object runs the pods of an app: a LeaderWorkerSet or DisaggregatedSet, or a Deployment that we
+    rendered for one.
+    """
+    if key.kind in (WORKLOAD, disaggregated_sets.KIND):
         return True
     labels = map_at(body, "metadata", "labels") if key.kind == wellknown.DEPLOYMENT else {}
     own = wellknown.own_labels("", "inference-server")
@@ -58,6 +60,24 @@ class ObjectItem(Struct, frozen=True):
 
 
 Items: TypeAlias = dict[ObjectKey, ObjectItem]
+
+
+def role_items(item: ObjectItem) -> dict[str, ObjectItem]:
+    """The roles of a DisaggregatedSet by name, each as the LeaderWorkerSet that it becomes, with the replicas of all
+    slices; an object of another kind itself, under ''. A role is called as what an autoscaler targets of it.
+    """
+    if item.key.kind != disaggregated_sets.KIND:
+        return {"": item}
+    slices = disaggregated_sets.slice_count(item.body)
+    roles = {}
+    for role in disaggregated_sets.set_roles(item.body):
+        replicas = role.spec.get("replicas")
+        if slices > 1:
+            replicas = slices * (replicas if isinstance(replicas, int) else 1)
+        spec = role.spec if replicas is None else {**role.spec, "replicas": replicas}
+        body = {"metadata": map_at(item.body, "metadata"), "spec": spec}
+        roles[role.name] = ObjectItem(replace(item.key, name=role.scaler), item.file, body, item.place)
+    return roles
 
 
 def changed_files(

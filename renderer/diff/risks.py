@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import quantity, wellknown
+from renderer import disaggregated_sets, quantity, wellknown
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
@@ -47,6 +47,7 @@ STANDING = (
 NAME = "\0"  # no YAML holds it
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _DEPLOYED: Path = ("spec", "template")
+_ROLES: Path = ("spec", "roles")  # of a DisaggregatedSet
 _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
@@ -111,8 +112,9 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     if is_workload(key, pair.after) and pair.before and pair.after and not pair.was:
         if fields := restarting_fields(pair.changes):
             text = ", ".join(map(_name, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
-            if value_at(pair.before, "spec", "replicas") != 0:
-                yield Risk("restart", key, text)
+            together = ": all roles roll out together" if key.kind == disaggregated_sets.KIND else ""
+            if _runs_pods(pair.before):
+                yield Risk("restart", key, text + together)
         path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
         old, new = value_at(pair.before, *path), value_at(pair.after, *path)
         if old != new:
@@ -149,6 +151,13 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     elif key.kind == "Gateway":
         for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)
+
+
+def _runs_pods(body: Body) -> bool:
+    """Whether a workload has replicas, as far as it says itself."""
+    roles = disaggregated_sets.set_roles(body)
+    counts = [role.spec.get("replicas") for role in roles] if roles else [value_at(body, "spec", "replicas")]
+    return any(count != 0 for count in counts)
 
 
 def _claim_risks(pair: ObjectPair) -> Iterator[Risk]:
@@ -254,6 +263,9 @@ def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
     fields = []
     for change in changes:
         path = change.path
+        if path[:2] == _ROLES:
+            fields += _restarting_role_fields(path)
+            continue
         copied = path[:2] == ("metadata", "annotations") and (path[2:] == () or path[2] in _COPIED)
         if path[:2] in _RESTARTS or path == ("spec",) or copied:
             if not (copied and path[2:] == ()) and not _is_same_quantity(change):
@@ -261,6 +273,15 @@ def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
             elif copied and any(name in _keys(change) for name in _COPIED):
                 fields.append("annotations")
     return list(dict.fromkeys(fields))
+
+
+def _restarting_role_fields(path: Path) -> Iterator[str]:
+    """The short name of a changed field of a DisaggregatedSet's roles where it is part of what they are made of."""
+    role = str(path[2]).strip("[]") if len(path) > 2 else ""
+    if len(path) <= len(_ROLES) + 1:
+        yield f"role {role}" if role else "roles"
+    elif path[3:5] == _TEMPLATE:
+        yield f"{_shorten_path(path[3:])} in {role}"
 
 
 def _keys(change: FieldChange) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -61,13 +61,23 @@ def public_names(objects: Items) -> Iterator[PublicName]:
         ]
         hosts = [str(host) for host in list_at(item.body, "spec", "hostnames")]
         for rule in maps_at(item.body, "spec", "rules"):
-            legs = {str(reference.get("name", "")): _leg(reference) for reference in maps_at(rule, "backendRefs")}
+            legs = _legs(maps_at(rule, "backendRefs"))
             timeout = str(value_at(rule, "timeouts", "request") or "")
             for match in maps_at(rule, "matches"):
                 for header in maps_at(match, "headers"):
                     if header.get("name") == _MODEL:
                         name = str(header.get("value", ""))
                         yield PublicName(tuple(parents), tuple(hosts), name, key, legs, timeout)
+
+
+def _legs(references: Sequence[Body]) -> dict[str, TrafficLeg]:
+    """The backends of a rule by their names; those of one name by that of the model too, as of several adapters."""
+    names = Counter(str(reference.get("name", "")) for reference in references)
+    legs: dict[str, TrafficLeg] = {}
+    for reference in references:
+        name, leg = str(reference.get("name", "")), _leg(reference)
+        legs[name if names[name] == 1 else f"{name} as {leg.called}"] = leg
+    return legs
 
 
 def _leg(reference: Body) -> TrafficLeg:

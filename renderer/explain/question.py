@@ -20,6 +20,7 @@ _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "ClientTrafficPolicy": ("ctp",),
     "ConfigMap": ("cm",),
     "Deployment": ("deploy",),
+    "DisaggregatedSet": (),
     "EnvoyProxy": ("eproxy",),
     "Gateway": ("gtw",),
     "GatewayClass": ("gc",),

@@ -44,6 +44,7 @@ _AI_GATEWAY_GROUP = "aigateway.envoyproxy.io"
 # Kinds of other groups that are rendered, that act on what is, or that hold others.
 COMPARED_KINDS = (
     "LeaderWorkerSet",
+    "DisaggregatedSet",
     "Service",
     "ConfigMap",
     "PodDisruptionBudget",
@@ -68,6 +69,7 @@ _REFERENCED_SIGNS = (
     *(f"{group}/".encode() for group in (*REFERENCED_GROUPS, _AI_GATEWAY_GROUP)),
     b"kind: Secret",
     b"LeaderWorkerSet",  # also as what an autoscaler targets
+    b"DisaggregatedSet",  # the same
 )
 # As text: few trees need it, and `re` caches the compiled pattern.
 _COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")\b"

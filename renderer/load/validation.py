@@ -152,8 +152,6 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             continue
         if code == "E302" and finding.words["word"] == "maxReplicas":
             code = "E271"
-        elif code == "E304" and raw == "lora" and finding.path[-1] == "role":
-            code = "E215"
         problems.append(make_diagnostic(code, origin, **schema_validation.message_words(finding, raw)))
     return problems
 

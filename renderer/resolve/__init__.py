@@ -15,7 +15,7 @@ from renderer.api import App, BackendRuntime, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve import app_annotations, claims, flavors, names
-from renderer.resolve.apps import inference_models, model_routes
+from renderer.resolve.apps import adapters, inference_models, model_routes
 from renderer.resolve.apps.app_base import compile_engine, find_weights, run_context
 from renderer.resolve.apps.conflicts import name_conflicts
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
@@ -64,8 +64,6 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
         targets = [pools.pool_target(leader_plan)]
     else:
         routed_plans, targets = plans, route_backends.workload_targets(plans)
-    if context.traffic and _has_foreign_route(context, app, leader_plan.public_name):
-        return routed_plans
     model = context.inputs.models[leader_plan.model]
     request = routing.RouteRequest(
         leader_plan.public_name,
@@ -74,13 +72,23 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
         model,
         wake_seconds=route_backends.wake_seconds(plans),
     )
+    has_foreign_route = bool(context.traffic) and _has_foreign_route(context, app, leader_plan.public_name)
+    if leader_plan.adapters:
+        names = adapters.route_names(context, app, plans, pool=mode == "pool")
+        if mode == "pool":
+            steering = adapters.steering(context, app, settings, leader_plan, names)
+            routed_plans = [replace(routed_plans[0], steering=steering)]
+        request = adapters.with_names(context, app, request, names, only_adapters=has_foreign_route)
+        has_foreign_route = has_foreign_route and not names
+    if has_foreign_route:
+        return routed_plans
     gateway = app.spec.get("gateway")
     if gateway and ("allow" in gateway or "timeouts" in gateway):
         request = request.with_settings_of(app)
     route = routing.route(app, settings, request, diagnostics)
     shared = (
         *routing.shared_needs(settings, route),
-        public_names.name_claim(app, settings, route.model, (), "" if route.packed_route else route.name),
+        *public_names.route_claims(app, settings, route),
     )
     return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*leader_plan.shared, *shared))]
 
@@ -88,7 +96,7 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
 def _has_foreign_route(context: RunContext, app: App, served: str) -> bool:
     """Whether a ModelRoute, or an InferenceModel of the same public name, replaces the app's own route."""
     return any(
-        traffic_input.kind == "ModelRoute" or traffic_input.spec["modelName"] == served
+        adapters.leads_to_main(traffic_input, app) or traffic_input.spec["modelName"] == served
         for traffic_input in context.traffic.get((app.namespace, app.name), ())
     )
 

@@ -21,8 +21,9 @@ class ClaimedModel(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """The models, main first, the others as listed. `main`: the model of labels, names and flavors; `flavors`: as the
-    claim lists them, at `flavors_path`; `draft`: whether there is a draft model.
+    """The models: main, then draft, then adapters as listed. `main`: the model of labels, names and flavors; `flavors`:
+    as the claim lists them, at `flavors_path`; `draft`: whether there is a draft model; `adapters`: the number of LoRA
+    adapters.
     """
 
     models: tuple[ClaimedModel, ...]
@@ -30,6 +31,10 @@ class Claim(Struct, frozen=True):
     flavors: tuple[str, ...]
     flavors_path: Path
     draft: bool = False
+    adapters: int = 0
+
+
+_ORDER = {"main": 0, "draft": 1, "lora": 2}
 
 
 def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
@@ -69,11 +74,17 @@ def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
     ]
     if len(models) < len(names):
         raise Stop
-    draft = False
+    draft, adapters = False, 0
     if len(models) > 1:
-        models.sort(key=lambda entry: entry.role != "main")
-        draft = any(entry.role == "draft" for entry in models)
-    return Claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft)
+        models.sort(key=lambda entry: _ORDER[entry.role])
+        roles = [entry.role for entry in models]
+        draft, adapters = "draft" in roles, roles.count("lora")
+        if adapters:
+            _validate_adapters(app, models, diagnostics)
+    if "adapter" in (models[0].model.spec.get("facts") or {}):
+        what, hint = "an adapter, as its facts say", "claim the model that it was trained on, and this with role: lora"
+        diagnostics.add("E361", app.origin(*models[0].path), name=models[0].model.name, what=what, hint=hint)
+    return Claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft, adapters)
 
 
 def _validate_roles(app: App, names: list[_Named], diagnostics: Collector) -> None:
@@ -85,8 +96,48 @@ def _validate_roles(app: App, names: list[_Named], diagnostics: Collector) -> No
         diagnostics.stop(
             "E225", app.origin(*mains[1][:-1]), names=quoted(name for name, role, _ in names if role == "main")
         )
-    if drafts and len(names) != 2:
-        diagnostics.stop("E226", app.origin(*drafts[-1][:-1]), count=len(names))
+    count = len([role for _, role, _ in names if role != "lora"])
+    if drafts and count != 2:
+        diagnostics.stop("E226", app.origin(*drafts[-1][:-1]), count=count)
+
+
+def _validate_adapters(app: App, models: list[ClaimedModel], diagnostics: Collector) -> None:
+    """Errors for adapters that are claimed twice, or were trained on another model; Stop in a Service."""
+    main, names = models[0].model, {entry.model.name: entry.role for entry in models if entry.role != "lora"}
+    repeated = False
+    main_id = (main.spec["source"].get("modelHub") or {}).get("modelID", "")
+    for entry in models:
+        if entry.role != "lora":
+            continue
+        name, origin = entry.model.name, app.origin(*entry.path)
+        if app.kind == "Service":
+            diagnostics.stop("E215", app.origin(*entry.path[:-1], "role"))
+        if name in names:
+            hint = "claim each model once; an adapter is an OpenModel of its own, beside the model that it changes"
+            diagnostics.add("E361", origin, name=name, what=f"claimed already, with role {names[name]}", hint=hint)
+            repeated = True
+            continue
+        names.setdefault(name, "lora")
+        base = ((entry.model.spec.get("facts") or {}).get("adapter") or {}).get("base", "")
+        if base and main_id and base.lower() != main_id.lower():
+            diagnostics.add("E362", origin, name=name, base=base, main=main.name, id=main_id)
+    if repeated:
+        raise Stop
+
+
+def public_name(model: OpenModel) -> str:
+    """The public name of an OpenModel where no app says another."""
+    return str(model.spec.get("servedModelName") or model.name)
+
+
+def claimed_adapters(inputs: Inputs, app: App) -> dict[str, Path]:
+    """By the name of its OpenModel, the path of each adapter in the claim of an app."""
+    entries = (app.spec.get("modelClaims") or {}).get("models") or ()
+    return {
+        entry["name"]: ("spec", "modelClaims", "models", i, "name")
+        for i, entry in enumerate(entries)
+        if entry.get("role") == "lora" and entry["name"] in inputs.models
+    }
 
 
 def find_model(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector) -> OpenModel | None:

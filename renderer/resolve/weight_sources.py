@@ -73,6 +73,11 @@ class Weights(Struct, frozen=True):
     words: Mapping[str, object] = {}
 
 
+def has_usual_revision(weights: Weights) -> bool:
+    """Whether weights lie in a hub under the revision that an engine asks for where nobody says one."""
+    return bool(weights.hub) and weights.revision == _DEFAULT_REVISION.get(weights.hub)
+
+
 def read_weights(inputs: Inputs, model: OpenModel, diagnostics: Collector) -> Weights:
     """The weights of `spec.source`. Raises Stop when it is not usable."""
     source = model.spec["source"]

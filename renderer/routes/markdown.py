@@ -69,9 +69,12 @@ def chart(rows: Sequence[RouteRow]) -> str:
 
 
 def _name_id(row: RouteRow) -> str:
-    """The node id of a public name; the kind is part of it, since an app and a ModelRoute may have the same name."""
+    """The node id of a public name; the kind is part of it, since an app and a ModelRoute may have the same name,
+    and an adapter, since its app has a name too.
+    """
     apps = ("Playground", "Service")
-    return _node_id("name" if row.kind in apps else row.kind.lower(), row.namespace, row.owner)
+    adapter = [row.adapter] if row.adapter else []
+    return _node_id("name" if row.kind in apps else row.kind.lower(), row.namespace, row.owner, *adapter)
 
 
 def _name_label(row: RouteRow) -> str:
@@ -88,11 +91,18 @@ def _chart_edge(line: TableLine, leg: RouteLeg) -> str:
     candidates = (
         f"{line.weight} of {line.total}" if line.total else "",
         priority(line),
-        f"as {line.called}" if line.called else "",
+        _asked(line, leg),
     )
     edge_labels = [text for text in candidates if text]
     share = f"|{_label(*edge_labels)}|" if edge_labels else ""
     return f"  {_name_id(row)} -->{share} {_target_id(row, leg)}"
+
+
+def _asked(line: TableLine, leg: RouteLeg) -> str:
+    """By which name, or for which adapter, requests ask a target; '' for its model itself."""
+    if leg.workload and (adapter := leg.workload.adapters.get(line.called or line.row.name)):
+        return f"adapter {adapter}"
+    return f"as {line.called}" if line.called else ""
 
 
 def _target_id(row: RouteRow, leg: RouteLeg) -> str:

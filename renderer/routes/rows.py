@@ -24,7 +24,8 @@ OFF, KEPT = "gateway.mode: off", "its name is reserved"  # reasons why an app ha
 
 class WorkloadBehind(Struct, frozen=True):
     """The workload of a route backend or pool. `low`, `high`: bounds of its replicas, equal without an autoscaler;
-    `called`: the engine's name of the model; `picker`: the name of the pool's picker, '' without a pool.
+    `called`: the engine's name of the model; `picker`: the name of the pool's picker, '' without a pool; `adapters`:
+    the OpenModels of its adapters, by what the engine is asked for.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class WorkloadBehind(Struct, frozen=True):
     low: int
     high: int
     picker: str
+    adapters: Mapping[str, str] = {}
 
 
 class ProviderBehind(Struct, frozen=True):
@@ -73,7 +75,8 @@ class RouteRow(Struct, frozen=True):
     `auth_methods`: how the Gateway authenticates callers, in the words of `gateway.auth`; `kind`, `owner`: the object
     that has the name; `route`: the name of the route, '' for a name that is only reserved; `allowed`: who may call, ()
     for all whom the Gateway lets in; `request`, `idle`: timeouts of a request, and of a silent stream; `limits`:
-    token limits; `objective_priority`: the priority that a picker gets.
+    token limits; `objective_priority`: the priority that a picker gets; `adapter`: the OpenModel of one that has the
+    name, beside others of its owner.
     """
 
     gateway: tuple[str, str]
@@ -91,6 +94,7 @@ class RouteRow(Struct, frozen=True):
     limits: tuple[TokenLimit, ...] = ()
     objective_priority: int | None = None
     legs: tuple[RouteLeg, ...] = ()
+    adapter: str = ""
 
 
 class UnroutedApp(Struct, frozen=True, order=True):
@@ -154,7 +158,7 @@ def _with_workloads(row: RouteRow, workloads: Workloads) -> RouteRow:
 def _item_routes(
     context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
 ) -> _ItemRoutes:
-    rows = [_row(item, plan.route, plan) for plan in plans if plan.route]
+    rows = [row for plan in plans if plan.route for row in _rows(item, plan.route, plan)]
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
     unrouted: list[UnroutedApp] = []
     if isinstance(item, App):
@@ -172,7 +176,14 @@ def _workload(app: App, plan: Plan) -> WorkloadBehind:
     fixed = plan.replicas or 0
     low, high = (plan.scaler.min_replicas, plan.scaler.max_replicas) if plan.scaler else (fixed, fixed)
     return WorkloadBehind(
-        app.kind, app.name, plan.model, plan.name_in_engine, low, high, plan.pool.name if plan.pool else ""
+        kind=app.kind,
+        app=app.name,
+        model=plan.model,
+        called=plan.name_in_engine,
+        low=low,
+        high=high,
+        picker=plan.pool.name if plan.pool else "",
+        adapters={adapter.asked: adapter.model or adapter.name for adapter in plan.adapters},
     )
 
 
@@ -195,8 +206,18 @@ def _only_reserves(item: TrafficInput) -> bool:
     return bool(targets) and all(target.get("weight") == 0 for target in targets)
 
 
+def _rows(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -> Iterator[RouteRow]:
+    """The row of a route, and one for each more public name of it."""
+    yield _row(item, route, plan)
+    models = {adapter.name: adapter.model for adapter in plan.adapters} if isinstance(plan, Plan) else {}
+    for name in route.others:
+        row = _row(item, replace(route, model=name.model, targets=name.targets), plan)
+        yield replace(row, adapter=models[name.model])
+
+
 def _row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -> RouteRow:
-    steering = plan.steering if isinstance(plan, TrafficPlan) else None
+    steering = plan.steering
+    rewrites = {rewrite.model: rewrite.targets for rewrite in steering.rewrites} if steering else {}
     providers = {provider.name: provider for provider in plan.providers} if isinstance(plan, TrafficPlan) else {}
     return RouteRow(
         gateway=route.gateway,
@@ -220,7 +241,7 @@ def _row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -
                 priority=target.priority,
                 override="" if target.pool or target.model == route.model else target.model,
                 pool=target.pool,
-                names=steering.targets if steering and target.pool else (),
+                names=rewrites.get(route.model, ()) if target.pool else (),
                 workload=None,
                 provider=_provider(providers[target.name]) if target.name in providers else None,
             )

@@ -135,10 +135,14 @@ def priority(line: TableLine) -> str:
 
 
 def _model(line: TableLine) -> str:
-    """The OpenModel, with `as` and the requested name if that is another; for a provider the model's name there."""
+    """The OpenModel, with `as` and the requested name if that is another, and with an adapter before it; for a provider
+    the model's name there.
+    """
     leg = line.leg
     if leg and leg.provider:
         return line.called or line.row.name
+    if leg and leg.workload and (adapter := leg.workload.adapters.get(line.called or line.row.name)):
+        return f"{adapter} on {leg.workload.model}"
     return " as ".join(filter(None, (leg.workload.model if leg and leg.workload else "", line.called)))
 
 

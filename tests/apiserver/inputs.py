@@ -284,6 +284,7 @@ class Engine(NamedTuple):
     sources: Sequence[str]
     streams: bool
     accelerators: Sequence[str]
+    offloads: Sequence[str]
     bare: bool
     options: Sequence[tuple[str, str]]
     drafts: bool
@@ -320,6 +321,7 @@ def engines() -> list[Engine]:
                 accelerators=[
                     each["accelerator"] for each in engine["variants"] if each["accelerator"] in (*RESOURCES, "none")
                 ],
+                offloads=engine.get("kvCacheOffloading", {}).get("evictionPolicies", ()),
                 bare=any(each.get("unflavored") for each in engine["variants"]),
                 options=[each for each in names if each[0] not in SET and each[0] not in grouped],
                 drafts=any(each["name"] == "speculative-decoding" for each in spec["recommendedConfigs"]),
@@ -337,6 +339,7 @@ OWN = Engine(
     sources=("hub", "objectStore", "host", "oci", "pvc"),
     streams=False,
     accelerators=("nvidia", "amd"),
+    offloads=(),
     bare=True,
     options=(),
     drafts=True,
@@ -573,6 +576,12 @@ def models(draw: st.DrawFn, engine: Engine) -> list[Node]:
     return made
 
 
+kv_tier = st.one_of(record({"pvc": one_of("kv-cache")}), record({"emptyDir": one_of("200Gi", "500G")}))
+kv_cache = record(
+    {"cpu": one_of("64Gi", "100G", "68719476736", 137438953472)},
+    evictionPolicy=one_of("lru"),
+    secondary=some(st.builds(lambda tier, more: {**tier, **more}, kv_tier, record(path=one_of("/mnt/kv", "/kv_1"))), 1),
+)
 service_of_clients = record(  # its name gets the number of the input
     {"name": one_of("api", "a-b")},
     port=st.integers(1, 65535),
@@ -633,6 +642,10 @@ def playground(draw: st.DrawFn) -> Input:
             workload=st.one_of(set_settings, deployment_settings),
         )
     )
+    if engine.offloads and draw(st.integers(0, 3)) == 0:
+        for size in ("resources", "sharedMemorySize"):
+            config.pop(size, None)
+        spec["kvCacheOffloading"] = draw(kv_cache)
     spec |= draw(
         st.one_of(record(replicas=st.integers(0, 5)), st.builds(lambda value: {"elasticConfig": value}, elastic))
     )

@@ -18,6 +18,7 @@ from tests.apiserver.server import LANES, Body, CannotJudge, Client
 
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "llmaz"}
 LWS = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+SETS = (LWS, ("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet"))
 BUILT_IN = ("apps", "batch", "")  # groups whose pod templates the API server looks into by itself
 
 
@@ -71,7 +72,7 @@ class Judge:
         self._make_namespaces(wanted)
         with ThreadPoolExecutor(LANES) as lanes:
             found = [refusal for each in lanes.map(self._refusals, wanted) for refusal in each]
-        return found + list(self._webhook([each for each in wanted if is_lws(each.body)]))
+        return found + list(self._webhook([each for each in wanted if has_webhook(each.body)]))
 
     def _refusals(self, manifest: Manifest) -> list[Refusal]:
         found = []
@@ -80,7 +81,7 @@ class Judge:
         for path, template in pod_templates(manifest.body):
             metadata = {"name": "template", "namespace": _namespace(manifest.body)}
             body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata}
-            body["template"] = _with_claims(template, manifest.body)
+            body["template"] = _with_claims(template, manifest.body, path)
             if message := self._asked(body):
                 found.append(Refusal(manifest, f"API server, of {path}", message))
         return found
@@ -106,7 +107,7 @@ class Judge:
             self._namespaces.add(name)
 
     def _webhook(self, wanted: Sequence[Manifest]) -> Iterator[Refusal]:
-        """What LeaderWorkerSet's own code refuses or would change."""
+        """What LeaderWorkerSet's own code refuses or would change, of a DisaggregatedSet too."""
         if not wanted:
             return
         with tempfile.TemporaryDirectory() as folder:
@@ -121,7 +122,7 @@ class Judge:
             found[index] += [("LeaderWorkerSet webhook", text) for text in finding["errors"]]
             found[index] += [(CHANGED, text) for text in finding["changed"]]
         if len(found) != len(wanted):
-            raise CannotJudge(f"lwscheck saw {len(found)} of {len(wanted)} LeaderWorkerSets")
+            raise CannotJudge(f"lwscheck saw {len(found)} of {len(wanted)} sets")
         for index, each in enumerate(wanted):
             for who, message in found[index]:
                 yield Refusal(each, who, message)
@@ -156,11 +157,15 @@ def _dropped(value: Any) -> Any:
     return [_dropped(item) for item in value] if isinstance(value, list) else value
 
 
-def _with_claims(template: Body, body: Body) -> Body:
-    """The pod template of a LeaderWorkerSet with the volumes that its volumeClaimTemplates become."""
-    within = body.get("spec", {}).get("leaderWorkerTemplate")
+def _with_claims(template: Body, body: Body, path: str) -> Body:
+    """The pod template of a LeaderWorkerSet, or of a role, with the volumes that its volumeClaimTemplates become.
+    `path`: of the template.
+    """
+    within: Any = body
+    for step in re.findall(r"[^.\[\]]+", path)[:-1]:
+        within = within[int(step) if isinstance(within, list) else step]
     claims = within.get("volumeClaimTemplates") if isinstance(within, Mapping) else None
-    if not isinstance(claims, list) or not is_lws(body):
+    if not isinstance(claims, list) or not has_webhook(body):
         return template
     named = [each.get("metadata") for each in claims if isinstance(each, Mapping)]
     names = [each.get("name") for each in named if isinstance(each, Mapping)]
@@ -173,9 +178,9 @@ def _with_claims(template: Body, body: Body) -> Body:
     return {**template, "spec": {**spec, "volumes": [*volumes, *more]}} if more else template
 
 
-def is_lws(body: Body) -> bool:
-    """Whether LeaderWorkerSet's webhook is asked about the object."""
-    return (body.get("apiVersion"), body.get("kind")) == LWS
+def has_webhook(body: Body) -> bool:
+    """Whether the webhooks of LeaderWorkerSet and DisaggregatedSet are asked about the object."""
+    return (body.get("apiVersion"), body.get("kind")) in SETS
 
 
 def _group(body: Body) -> str:

@@ -22,7 +22,7 @@ import yaml
 
 from tests.apiserver.server import HOST, PATIENCE, Answer, Body, CannotJudge, Client, leashed, ports, running
 
-from scripts.make_schemas import CRDS, crds, files  # isort: skip  # tests.apiserver has put its neighbours on the path
+from scripts.make_schemas import CRDS, files  # isort: skip  # tests.apiserver has put its neighbours on the path
 
 MANAGER = "argocd-controller"  # the name under which Argo CD applies
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "lws-manager", "kwok", "drift")
@@ -110,8 +110,7 @@ def standing(tools: Path, nodes: Iterable[Body]) -> Iterator[Cluster]:
     if missing:
         raise CannotJudge(f"{', '.join(missing)} not built: scripts/tools.sh {' '.join(missing)}")
     with (
-        # the manager looks for this kind too, though we never render it
-        running(tools, list(crds(LWS_CRDS._replace(kinds=("DisaggregatedSet",)))), accounts=True) as client,
+        running(tools, accounts=True) as client,
         tempfile.TemporaryDirectory(prefix="llmaz-cluster-") as folder,
         ExitStack() as programs,
     ):

@@ -26,9 +26,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "presets.md"
 VERSIONS = {
-    "vllm": ["0.6.6.post1", "0.8.5", "0.9.2", "0.11.0", "0.11.1", "0.18.0", "0.22.0", "0.33.0"],
+    "vllm": ["0.6.6.post1", "0.8.5", "0.9.2", "0.11.0", "0.11.1", "0.18.0", "0.22.0", "0.28.0", "0.33.0"],
     "sglang": ["0.4.3.post2", "0.4.6.post1", "0.5.2", "0.5.5", "0.5.10", "0.5.22", "0.5.23"],
     "llamacpp": ["b4094", "b4579", "b7079", "b8929", "b10809"],
+}
+OFFLOADS = {
+    "KV cache": "kvCacheOffloading: {cpu: 64Gi}",
+    "KV cache in files": "kvCacheOffloading: {cpu: 64Gi, evictionPolicy: lru, secondary: [{pvc: kv-cache}]}",
 }
 HOSTS = {  # what takes two hosts of two accelerators
     "tensor over hosts": "parallelism: {tensor: 4}",
@@ -36,7 +40,8 @@ HOSTS = {  # what takes two hosts of two accelerators
     "data over hosts": "parallelism: {data: 4, expert: true}",
     "rank ports": "parallelism: {data: 4, expert: true}",  # behind a pool
 }
-USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader", *HOSTS)
+MORE = {**OFFLOADS, **HOSTS}
+USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader", *MORE)
 MODELS = """
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -59,8 +64,8 @@ metadata: {{name: app, annotations: {{llmaz.io/skip-model-loader: "{skips}"}}}}
 spec:
   {claim}
   gateway: {{mode: "{mode}"}}
-  {parallelism}
   backendRuntimeConfig: {{backendName: {engine}, version: {tag}}}
+  {more}
 """
 
 
@@ -76,10 +81,10 @@ def playground(engine: str, version: str, use: str) -> str:
         draft=(hub % "draft").replace("m.gguf", "d.gguf"),
         count=2 if use in HOSTS or use == "tensor parallel" else 1,
         mode="pool" if use == "rank ports" else "off",
-        parallelism=HOSTS.get(use, ""),
         skips=str(use in ("streaming", "skip-loader")).lower(),
         claim=both if use == "speculative" else "modelClaim: {modelName: main}",
         engine=engine,
+        more=MORE.get(use, ""),
         tag=f"server-{version}" if engine == "llamacpp" else f"v{version}",
     )
 

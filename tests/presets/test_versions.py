@@ -17,6 +17,7 @@ from renderer.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import (
+    adapters,
     arg_merge,
     compilation,
     image_version,
@@ -24,6 +25,7 @@ from renderer.resolve.engine import (
     template_words,
     versions,
 )
+from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.known_options import known_versions
 from renderer.resolve.engine.option_list_validation import refused_preset_options
@@ -50,19 +52,30 @@ PLAIN: dict[str, Any] = {
     "Stream": False,
     "Accelerator": "nvidia",
     "TP": 1,
+    "PP": 1,
+    "DP": 1,
+    "EP": False,
+    "WorldSize": 1,
+    "Hosts": 1,
+    "LocalRanks": 1,
+    "RankPorts": 0,
     "MaxModelLen": 0,
     "Slots": 4,
     "Region": "",
     "Anonymous": False,
+    **template_words.NO_OFFLOADING,
+    "Adapters": 0,
     **template_words.constant_words(10),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
+OFFLOAD = {"KVOffloadGiB": 64, "KVOffloadShareGB": 34}
+FILES_OF_KV = {**OFFLOAD, "KVOffloadTiers": "/mnt/kv-cache-0", "KVOffloadDiskShare": 10**11}
 # What the words of apps may be, so that every entry of `derived` holds for some of them.
 USES: dict[str, dict[str, Any]] = {
     "default": {},
-    "tensor parallel": {"TP": 2, "MaxModelLen": 4096},
-    "speculative": {**DRAFT, "TP": 2},
+    "tensor parallel": {"TP": 2, "WorldSize": 2, "MaxModelLen": 4096},
+    "speculative": {**DRAFT, "TP": 2, "WorldSize": 2},
     "skip-loader": {"Skip": True, "Revision": "main", "ModelPath": "org/m"},
     "skip-loader, speculative": {"Skip": True, "Revision": "main", "DraftRevision": "main", **DRAFT},
     "skip-loader, ModelScope": {"Skip": True, "Hub": "ModelScope", "Revision": "master"},
@@ -70,6 +83,19 @@ USES: dict[str, dict[str, Any]] = {
     "streaming from gs": {**STREAM, "ModelPath": "gs://bucket/m", "Anonymous": True},
     "gguf": {"Format": "gguf", "ModelPath": "/workspace/models/m.gguf"},
     "no accelerator": {"Accelerator": "none"},
+    "pipeline on one host": {"TP": 2, "PP": 2, "WorldSize": 4},
+    "pipeline of single accelerators": {"PP": 2, "WorldSize": 2, "Hosts": 2},
+    "data parallel on one host": {"DP": 4, "WorldSize": 4, "LocalRanks": 4, "EP": True},
+    "tensor parallel over hosts": {"TP": 16, "WorldSize": 16, "Hosts": 2, "EP": True},
+    "pipeline over hosts": {"TP": 8, "PP": 2, "WorldSize": 16, "Hosts": 2, "EP": True},
+    "data parallel over hosts": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "EP": True},
+    "data parallel over hosts, one rank each": {"DP": 2, "WorldSize": 2, "Hosts": 2},
+    "ports of ranks": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "RankPorts": 8},
+    "KV cache in memory": OFFLOAD,
+    "KV cache in memory, by a policy": {**OFFLOAD, "KVOffloadPolicy": "lru"},
+    "KV cache in memory, AMD": {**OFFLOAD, "Accelerator": "amd"},
+    "KV cache in files": FILES_OF_KV,
+    "adapters": {"Adapters": 2},
 }
 
 
@@ -80,6 +106,12 @@ def shipped(name: str) -> BackendRuntime:
 
 def compiled(runtime: BackendRuntime, version: str) -> Engine:
     return compilation.compile_engine(FILES, runtime, Collector(), 10, version)
+
+
+_PLACE = Origin(shipped("vllm").document)
+ADAPTERS = [
+    EngineAdapter(name, name, f"/workspace/models/{name}", rank, _PLACE, _PLACE) for name, rank in (("a", 8), ("b", 64))
+]
 
 
 @cache
@@ -110,6 +142,8 @@ def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
     assert judge.option_list.version == version
     for use, name, words in used(engine):
         layers = [engine.configs[name].layer(words), *engine.derivation(words).layers]
+        if words["Adapters"] and adapters.can_load(engine):
+            layers += adapters.adapter_layers(engine, ADAPTERS, (), Collector())
         for given, _ in refused_preset_options(judge, layers, len(layers)):
             yield f"{runtime.name} {version}, {use}, {name}: {given}"
 
@@ -123,7 +157,18 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("sleep", 35, "0.18.0", 10),
         ("drain option", None, "0.18.0", "--shutdown-timeout"),
         ("s3", False, "0.6.6", True),
+        ("rank", "8", "0.11.1", "1"),
         ("gs", False, "0.10.2", True),
+        ("experts", False, "0.8.0", True),
+        ("data parallel", False, "0.8.3", True),
+        ("data parallel over hosts", False, "0.10.0", True),
+        ("tensor parallel over hosts", False, "0.11.1", True),
+        ("ports of ranks", False, "0.22.0", True),
+        ("kv in memory", False, "0.14.0", True),
+        ("kv in files", False, "0.22.0", True),
+        ("kv beside Intel", False, "0.23.0", True),
+        ("kv in shm", False, "0.27.0", True),
+        ("kv files by hash", ["PYTHONHASHSEED"], "0.29.0", []),
     ],
     "sglang": [
         ("command", ("python3", "-m", "sglang.launch_server"), "0.5.5", ("sglang", "serve")),
@@ -132,7 +177,14 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("cacheBlocks", None, "0.5.11", "sglang:num_pages"),
         ("cacheBlockSize", None, "0.5.11", "sglang:page_size"),
         ("draft", False, "0.5.2", True),
+        ("adapters by name", False, "0.5.4", True),
         ("s3", False, "0.5.10", True),
+        ("pipeline", False, "0.4.6.post2", True),
+        ("data parallel by", ["--data-parallel-size", "--enable-dp-attention"], "0.5.22", ["--attn-dp-size"]),
+        ("kv in memory", False, "0.4.5.post3", True),
+        ("kv in files", False, "0.4.10", True),
+        ("kv by policy", False, "0.5.3", True),
+        ("kv files bounded", [], "0.5.14", ["SGLANG_HICACHE_FILE_BACKEND_MAX_SIZE"]),
     ],
     "llamacpp": [
         ("command", ("/llama-server",), "b4295", ("/app/llama-server",)),
@@ -152,6 +204,15 @@ DRAFT_BY = [
     ["--speculative-config"],
     [f"--speculative-config.{key}" for key in ("method", "model", "num_speculative_tokens", "revision")],
 ]
+
+
+OVER_HOSTS = ("data parallel over hosts", "tensor parallel over hosts", "ports of ranks")
+
+
+def variables_of(engine: Engine, words: dict[str, Any], start: str) -> list[str]:
+    """The derived variables whose name begins so."""
+    layers = engine.derivation({**PLAIN, **words}).envs
+    return [entry["name"] for layer in layers for entry in layer.value if entry["name"].startswith(start)]
 
 
 def facts(engine: Engine) -> dict[str, Any]:
@@ -180,12 +241,41 @@ def facts(engine: Engine) -> dict[str, Any]:
         "sleep": value_at(stop, "sleep", "seconds"),
         "drain option": engine.spec["drain"].get("option"),
         "ready timeout": "VLLM_ENGINE_READY_TIMEOUT_S" in variables,
+        "rank": _rank(engine),
+        "adapters by name": not refused(engine, {**PLAIN, "Adapters": 2}),
         "draft": not refused(engine, {**PLAIN, **DRAFT}),
+        "kv in memory": not refused(engine, {**PLAIN, **OFFLOAD}),
+        "kv in files": not refused(engine, {**PLAIN, **FILES_OF_KV}),
+        "kv by policy": not refused(engine, {**PLAIN, **OFFLOAD, "KVOffloadPolicy": "lru"}),
+        "kv beside Intel": not refused(engine, {**PLAIN, **OFFLOAD, "Accelerator": "intel"}),
+        "kv in shm": engine.derivation({**PLAIN, **OFFLOAD}).shared_memory_holds_kv_cache,
+        "kv in shm, AMD": engine.derivation({**PLAIN, **OFFLOAD, "Accelerator": "amd"}).shared_memory_holds_kv_cache,
+        "kv in shm, files": engine.derivation({**PLAIN, **FILES_OF_KV}).shared_memory_holds_kv_cache,
+        "kv files by hash": variables_of(engine, FILES_OF_KV, "PYTHON"),
+        "kv files bounded": variables_of(engine, FILES_OF_KV, "SGLANG_HICACHE_FILE_BACKEND_MAX"),
         "draft on CPUs": not refused(engine, {**PLAIN, **DRAFT, "Accelerator": "none"}),
+        "experts": not refused(engine, {**PLAIN, "EP": True}),
+        "pipeline": not refused(engine, {**PLAIN, **USES["pipeline on one host"]}),
+        "data parallel": not refused(engine, {**PLAIN, "DP": 2, "LocalRanks": 2}),
+        **{use: not refused(engine, {**PLAIN, **USES[use]}) for use in OVER_HOSTS},
+        "data parallel by": [
+            arg
+            for layer in engine.derivation({**PLAIN, **USES["data parallel over hosts"]}).layers
+            for arg in layer.args
+            if arg in ("--attn-dp-size", "--data-parallel-size", "--enable-dp-attention")
+        ],
         "s3": not refused(engine, {**PLAIN, **USES["streaming"]}),
         "gs": not refused(engine, {**PLAIN, **USES["streaming from gs"]}),
         **{name: metrics.get(name) for name in ("kvUsage", "adapters", "cacheBlocks", "cacheBlockSize")},
     }
+
+
+def _rank(engine: Engine) -> str:
+    """What is written for an adapter of rank 1."""
+    if not adapters.can_load(engine):
+        return ""
+    layers = adapters.adapter_layers(engine, [replace(ADAPTERS[0], rank=1)], (), Collector())
+    return next((layer.args[1] for layer in layers if layer.args[0] == "--max-lora-rank"), "")
 
 
 def faults(runtime: BackendRuntime) -> Iterator[str]:
@@ -205,6 +295,9 @@ def faults(runtime: BackendRuntime) -> Iterator[str]:
             able = place >= names.index("0.20.0")
             if known["draft on CPUs"] != able:
                 yield f"vllm {version}: draft on CPUs is {known['draft on CPUs']}"
+            able = names.index("0.27.0") <= place < names.index("0.32.0")
+            if known["kv in shm, AMD"] != able or not known["kv in shm, files"]:
+                yield f"vllm {version}: KV cache in shared memory"
             form = 0 if place < names.index("0.8.3") else 1 if place < names.index("0.9.0") else 2
             if known["draft by"] != DRAFT_BY[form]:
                 yield f"vllm {version}: draft by {known['draft by']}"

@@ -21,6 +21,7 @@ from renderer.check.graph import (
     pools,
     references,
     routes,
+    set_pods,
 )
 from renderer.check.graph.external import declared_objects
 from renderer.check.graph.policies import api_keys
@@ -56,6 +57,7 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
     "Backend": (backends.validate_backend, controller_refusals.validate_addresses),
     "InferencePool": (pools.validate_pool,),
     "Service": (backends.validate_service_selector,),
+    "PodDisruptionBudget.policy": (set_pods.validate_budget_selector,),
     pools.OLD: (pools.report_old_pool,),
     "Gateway": (gateways.validate_gateway, controller_refusals.validate_listeners),
     "GatewayConfig": (controller_refusals.validate_gateway_config,),

@@ -5,33 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.check.finding import Body, Finding
+from renderer.check.graph.pods import LEADERS, POD_LABELS, WORKER_INDEX, WorkloadPods, group_pods, template_pods
 from renderer.check.graph.references import validate_grant
+from renderer.check.graph.set_pods import set_pods, validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_number, as_text, as_texts, map_at, maps_at, number_at, text_at
+from renderer.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, number_at, text_at
 
-LEADERS = "leaderworkerset.sigs.k8s.io/name"
 _SERVED = "renderer.llmaz.io/served-model-name"
 _WORD_SEPARATORS = re.compile(
     r"[\s=\"]+"
 )  # of the words in a line of a shell or in JSON, and of an option and its value
-_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 _HTTPS = 443
-# Prefixes of labels whose values controllers make up for each pod.
-_POD_LABELS = ("leaderworkerset.sigs.k8s.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/")
-
-
-class WorkloadPods(Struct, frozen=True):
-    """The pods that a template of a workload makes: their labels, and the ports of their containers by
-    number and name.
-    """
-
-    labels: Mapping[str, object]
-    ports: frozenset[float | str]
 
 
 def validate_ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -92,32 +79,35 @@ def _backends_with_tls(view: ObjectView) -> set[Place]:
 
 
 def validate_service_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
-    """A finding where a Service selects no pod of the LeaderWorkerSet that its selector names."""
+    """A finding where a Service selects no pod of the LeaderWorkerSet or DisaggregatedSet that its selector names."""
     yield from validate_group_selector(view, body, namespace, name, ("spec", "selector"))
 
 
 def validate_group_selector(
     view: ObjectView, body: Body, namespace: str, name: str, path: tuple[str, ...]
 ) -> Iterator[Finding]:
-    """A finding where the selector at `path` of an object names a LeaderWorkerSet of the set, and labels that none of
-    its pods has.
+    """A finding where the selector at `path` of an object names a LeaderWorkerSet or DisaggregatedSet of the set, and
+    labels that none of its pods has.
     """
     selector = map_at(body, *path)
+    yield from validate_role_selector(view, body, namespace, name, path)
     workload = view.find("LeaderWorkerSet", namespace, as_text(selector.get(LEADERS))) if LEADERS in selector else None
     if not workload:
+        if workload is None and LEADERS in selector:
+            yield from validate_child_selector(view, body, namespace, name, path)
         return
     index, size = (
-        as_text(selector.get(_INDEX, "0")),
+        as_text(selector.get(WORKER_INDEX, "0")),
         number_at(workload, "spec", "leaderWorkerTemplate", "size", default=1),
     )
     words = {"kind": body["kind"], "name": name, "workload": selector[LEADERS]}
     if not index.isdecimal() or int(index) >= size:
         pods = f"groups of {size:g} pods" if size > 1 else "groups of one pod, the leader"
-        yield "E670", (*path, _INDEX), {**words, "label": f"{_INDEX}: {index}", "why": f"it has {pods}"}
+        yield "E670", (*path, WORKER_INDEX), {**words, "label": f"{WORKER_INDEX}: {index}", "why": f"it has {pods}"}
         return
-    own_labels = {key: value for key, value in selector.items() if not key.startswith(_POD_LABELS)}
-    if own_labels and not _matching_pods(own_labels, _group_pods(as_text(selector[LEADERS]), workload)):
-        templates = [pod.labels for pod in _group_pods(as_text(selector[LEADERS]), workload)]
+    own_labels = {key: value for key, value in selector.items() if not key.startswith(POD_LABELS)}
+    if own_labels and not _matching_pods(own_labels, _lws_pods(as_text(selector[LEADERS]), workload)):
+        templates = [pod.labels for pod in _lws_pods(as_text(selector[LEADERS]), workload)]
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
             next(iter(own_labels)),
@@ -173,10 +163,22 @@ def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
     """
     group, deployment = as_text(selector.get(LEADERS)), as_text(selector.get(wellknown.WORKLOAD))
     if not group and not deployment:
-        return None
+        return _served_by_role(view, namespace, selector) if disaggregated_sets.SET in selector else None
     body = view.find("LeaderWorkerSet" if group else "Deployment", namespace, group or deployment)
     name = text_at(body, "metadata", "annotations", _SERVED)
     return (body, name) if body and name else None
+
+
+def _served_by_role(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> tuple[Body, str] | None:
+    """The same of a role of a DisaggregatedSet, as the LeaderWorkerSet that it becomes; where the selector names no
+    role, of the first: all run the same model.
+    """
+    body = view.find(disaggregated_sets.KIND, namespace, as_text(selector[disaggregated_sets.SET]))
+    name = text_at(body, "metadata", "annotations", _SERVED)
+    for role in disaggregated_sets.set_roles(body) if body and name else ():
+        if selector.get(disaggregated_sets.ROLE, role.name) == role.name:
+            return {"metadata": {"name": role.scaler}, "spec": role.spec}, name
+    return None
 
 
 def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, object] | None:
@@ -236,7 +238,7 @@ def validate_service_port(
     # Without a proxy between, the port that is asked is the pod's.
     pod_port = port if headless or target is None else target
     if listening_ports and pod_port not in listening_ports:
-        if selector and _INDEX in selector and target is not None and target not in listening_ports:
+        if selector and WORKER_INDEX in selector and target is not None and target not in listening_ports:
             return  # E553 reports it for the Service
         yield "E592", path, {"what": f"Service '{name}'", "port": pod_port, "ports": format_ports(listening_ports)}
 
@@ -255,7 +257,7 @@ def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
     """The pods of the set that a selector matches, one for each template."""
     if workload := as_text(selector.get(LEADERS)):
         body = view.find("LeaderWorkerSet", namespace, workload)
-        return _matching_pods(selector, _group_pods(workload, body)) if body else []
+        return _matching_pods(selector, _lws_pods(workload, body)) if body else []
     key, value = next(iter(selector.items()))
     pods = _matching_pods(selector, view.once("pods", _pods_by_label).get((namespace, key, value), ()))
     others = view.external.others
@@ -267,24 +269,9 @@ def _matching_pods(selector: Mapping[str, object], pods: Iterable[WorkloadPods])
     return [pod for pod in pods if required <= pod.labels.items()]
 
 
-def _group_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
+def _lws_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
     """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
-    template = map_at(body, "spec", "leaderWorkerTemplate")
-    worker = as_map(template.get("workerTemplate"))
-    yield _pods(as_map(template.get("leaderTemplate")) or worker, {LEADERS: name, _INDEX: "0"})
-    if number_at(template, "size", default=1) > 1:
-        yield _pods(worker, {LEADERS: name, _INDEX: "1"})
-
-
-def _pods(template: Body, labels: Mapping[str, str] = {}) -> WorkloadPods:
-    spec = as_map(template.get("spec"))
-    ports: set[float | str] = set()
-    for container in (*as_maps(spec.get("containers")), *as_maps(spec.get("initContainers"))):
-        for port in as_maps(container.get("ports")):
-            ports.add(as_number(port.get("containerPort")))
-            if "name" in port:
-                ports.add(as_text(port.get("name")))
-    return WorkloadPods({**map_at(template, "metadata", "labels"), **labels}, frozenset(ports))
+    return group_pods(body, {LEADERS: name})
 
 
 def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[WorkloadPods]]:
@@ -294,12 +281,14 @@ def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[Workl
         if not body:
             continue
         if kind == "LeaderWorkerSet":
-            templates = list(_group_pods(name, body))
+            templates = list(_lws_pods(name, body))
+        elif kind == disaggregated_sets.KIND:
+            templates = list(set_pods(view, name, body))
         elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
             spec = as_map(body.get("spec"))
-            templates = [_pods(as_map(spec.get("template")))] if "template" in spec else []
+            templates = [template_pods(as_map(spec.get("template")))] if "template" in spec else []
         elif kind == "Pod":
-            templates = [_pods(body)]
+            templates = [template_pods(body)]
         else:
             continue
         for template in templates:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.backends import (
-    LEADERS,
     declared_ports,
     format_ports,
     holds_pods,
@@ -16,6 +15,7 @@ from renderer.check.graph.backends import (
     view_pods,
 )
 from renderer.check.graph.gateways import CONFIG, model_gateways
+from renderer.check.graph.pods import LEADERS
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
 from renderer.json_values import map_at, maps_at, text_at, value_at
@@ -41,8 +41,9 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
     pods = view_pods(view, namespace, selector) if selector else []
     if not pods:
         workload = text_at(selector, LEADERS)
-        if workload and view.find("LeaderWorkerSet", namespace, workload):
-            yield from validate_group_selector(view, body, namespace, name, path)
+        findings = list(validate_group_selector(view, body, namespace, name, path))
+        if findings or (workload and view.find("LeaderWorkerSet", namespace, workload)):
+            yield from findings
         elif not holds_pods(view, namespace):
             yield "N582", path, {"name": name}
         elif workload:

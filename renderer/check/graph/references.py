@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
+from renderer.check.graph.set_pods import validate_scale_target, validate_whole_target
 from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of
 from renderer.diagnostics import Path
 from renderer.json_values import as_text, map_at, maps_at, text_at
@@ -92,8 +94,10 @@ def validate_autoscaler(view: ObjectView, body: Body, namespace: str, name: str)
     if target:
         kind = kind_of(target.get("apiVersion", "apps/v1"), target.get("kind", "Deployment"))
         target_name = as_text(target.get("name"))
-        if view.find(kind, namespace, target_name) is None:
-            yield view.missing(kind, namespace, target_name, ("spec", "scaleTargetRef", "name"))
+        if kind == disaggregated_sets.KIND:
+            yield from validate_whole_target(target_name)
+        elif view.find(kind, namespace, target_name) is None:
+            yield from validate_scale_target(view, kind, namespace, target_name)
 
 
 def validate_pool_companion(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from renderer import patterns
+from renderer import disaggregated_sets, patterns
 from renderer.check.finding import Body, Finding
 from renderer.component_versions import TargetVersions
 from renderer.diagnostics import Path
@@ -31,6 +31,7 @@ _KINDS = {
     "gateway.networking.k8s.io": "BackendTLSPolicy Gateway GatewayClass GRPCRoute HTTPRoute ListenerSet ReferenceGrant",
     "inference.networking.k8s.io": "InferencePool",
     "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
+    disaggregated_sets.GROUP: f"{disaggregated_sets.KIND} {disaggregated_sets.ROLE_SCALER}",
     "keda.sh": "ScaledObject",
     "autoscaling": "HorizontalPodAutoscaler",
     "apps": "DaemonSet Deployment ReplicaSet StatefulSet",

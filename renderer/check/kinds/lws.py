@@ -37,7 +37,7 @@ def validate_lws(body: Body) -> Iterator[Finding]:
     yield from _validate_identity(as_text(metadata["name"]), spec, size)
 
 
-_MAX_HASHED_NAME = {True: 54, False: 43}
+MAX_HASHED_NAME = {True: 54, False: 43}
 """Longest names of a LeaderWorkerSet whose groups have random keys, by whether a group is one pod."""
 
 
@@ -52,7 +52,7 @@ def _validate_identity(name: str, spec: Body, size: float) -> Iterator[Finding]:
             pairs.append((("spec", "groupIdentity"), "groupIdentity Hash with volumeClaimTemplates"))
         if partition := value_at(spec, "rolloutStrategy", "rollingUpdateConfiguration", "partition"):
             pairs.append((("spec", "groupIdentity"), f"groupIdentity Hash with the partition {partition}"))
-        if len(name) > (longest := _MAX_HASHED_NAME[size == 1]):
+        if len(name) > (longest := MAX_HASHED_NAME[size == 1]):
             what = f"a name of {len(name)} characters with groupIdentity Hash"
             yield "E703", ("metadata", "name"), {"what": what, "hint": f"take at most {longest}"}
     elif spec.get("groupReplacementPolicy") == "Immediate":

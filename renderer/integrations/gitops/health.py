@@ -17,6 +17,7 @@ CHECKS = {  # kind, as in Argo CD's keys → name of the Lua file
     "aigateway.envoyproxy.io_BackendSecurityPolicy": "aigateway",
     "inference.networking.k8s.io_InferencePool": "inferencepool",
     _LWS: "leaderworkerset",
+    "disaggregatedset.x-k8s.io_DisaggregatedSet": "disaggregatedset",
 }
 # Fields that hold a type of Kubernetes, so that Argo CD compares quantities by value.
 _TYPES = {

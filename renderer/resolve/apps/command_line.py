@@ -13,7 +13,15 @@ from renderer.plan import Body
 from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.context import RunContext, cache_key
-from renderer.resolve.engine import arg_merge, arg_validation, backend_runtime, dialect, option_list_choice
+from renderer.resolve.engine import (
+    arg_merge,
+    arg_validation,
+    backend_runtime,
+    dialect,
+    kv_offloading,
+    option_list_choice,
+)
+from renderer.resolve.engine import adapters, arg_merge, arg_validation, backend_runtime, dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Derivation
 from renderer.resolve.engine.dialect import ArgLayer, LineForm
 from renderer.resolve.engine.option_list_validation import refused_preset_options, validate_options
@@ -69,6 +77,9 @@ def resolve_command_line(
         ]
         arg_validation.validate_split_paths([arg for layer in layers for arg in layer.args], paths, diagnostics)
     user_layers = _user_layers(app, base, run)
+    if run.adapters:
+        layers += adapters.adapter_layers(engine, run.adapters, user_layers, diagnostics)
+    preset_layer_count = len(layers)
     layers += user_layers
     args, form = arg_merge.merge_args(engine.style, layers)
     # Everything that the validation depends on, where the version is known; the layers of presets follow from these.
@@ -92,20 +103,34 @@ def resolve_command_line(
     if validation_key not in form.valid:
         problem_count = len(diagnostics.problems)
         if engine.is_other_version and engine.style.parses_options:
-            _validate_preset_args(context, run, layers, 1 + len(derivation.layers), diagnostics)
+            _validate_preset_args(context, run, layers, preset_layer_count, diagnostics)
         _validate_user_args(context, app, base, run, user_layers, args, diagnostics)
         if run.version and len(diagnostics.problems) == problem_count:
             form.valid.add(validation_key)
     env = _merge_environment(context, app, base, run, derivation, diagnostics)
+    if run.offloading:
+        user_envs = env_layers(context, app, base, run)[-2:]
+        kv_offloading.validate_options(engine, words, run.offloading, user_layers, user_envs, diagnostics)
+        kv_offloading.warn_unbounded(engine, words, run.offloading, diagnostics)
     return CommandLine(layers, args, form, user_layers, env, _shared_memory_size(app, run, derivation, diagnostics))
 
 
 def shared_memory_layers(app: App, run: EngineRun) -> list[ValueLayer]:
     """The layers of the size of shared memory, as written; the last one wins."""
-    layers = [*run.engine.derivation(run.words).shared_memory]
-    if "sharedMemorySize" in run.config.spec or "sharedMemorySize" in run.backend_config:  # rarely
-        authors = (run.config.spec, run.config.origin), (run.backend_config, app.origin(*_BACKEND))
-        layers += replacements("sharedMemorySize", authors)
+    layers = preset_shared_memory_layers(run)
+    if "sharedMemorySize" in run.backend_config:  # rarely
+        layers += replacements("sharedMemorySize", [(run.backend_config, app.origin(*_BACKEND))])
+    return layers
+
+
+def preset_shared_memory_layers(run: EngineRun) -> list[ValueLayer]:
+    """Those layers without the app's own size: of the preset, and of KV cache that lies there."""
+    derivation = run.engine.derivation(run.words)
+    layers = [*derivation.shared_memory]
+    if "sharedMemorySize" in run.config.spec:  # rarely
+        layers += replacements("sharedMemorySize", [(run.config.spec, run.config.origin)])
+    if run.offloading and derivation.shared_memory_holds_kv_cache:
+        layers += kv_offloading.shared_memory_layers(run.offloading, layers)
     return layers
 
 

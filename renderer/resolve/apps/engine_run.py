@@ -11,6 +11,7 @@ from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.resolve import flavors, names
 from renderer.resolve.apps import host_groups
+from renderer.resolve.apps import adapters
 from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
@@ -18,6 +19,17 @@ from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import backend_runtime, compilation, dialect, engine_variants, weight_validation
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import Parallelism, resolve_parallelism, size_origin
+from renderer.resolve.engine import (
+    backend_runtime,
+    compilation,
+    dialect,
+    engine_variants,
+    kv_offloading,
+    weight_validation,
+)
+from renderer.resolve.engine.kv_offloading import KVOffloading
+from renderer.resolve.engine.template_words import NO_OFFLOADING
+from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -36,6 +48,10 @@ class EngineRun(Struct, frozen=True):
     Playground; `image_layers`, `version_layers`: the layers of the image's repository and tag, the last one wins;
     `version`: of the engine, '' where the image does not tell; `multi_host`: how several hosts serve a replica, None
     for one; `slots`: requests at once that share a context; `name_in_engine`: the model name that the engine knows.
+    `version`: of the engine, '' where the image does not tell; `size`: of a tensor parallel group; `slots`: requests at
+    once that share a context; `name_in_engine`: the model name that the engine knows; `offloading`: what the app says
+    of its KV cache.
+    once that share a context; `name_in_engine`: the model name that the engine knows; `adapters`: of the claim.
     """
 
     engine: backend_runtime.Engine
@@ -53,6 +69,8 @@ class EngineRun(Struct, frozen=True):
     multi_host: MultiHostForm | None
     slots: int
     name_in_engine: str
+    offloading: KVOffloading | None = None
+    adapters: tuple[EngineAdapter, ...] = ()
 
     @property
     def tag(self) -> str:
@@ -71,17 +89,22 @@ def resolve_engine_run(
         diagnostics.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
     config = backend_runtime.choose_config(engine, claim.draft, app, diagnostics)
     model_settings = backend_runtime.model_settings(main, engine)
+    offloading = kv_offloading.read_offloading(app, diagnostics)
     sizing = backend_config.get("resources"), model_settings.get("resources"), model_settings.get("maxModelLen")
     size_key = cache_key(sizing, placement.limits, placement.params, placement.has_flavors)
     if placement.claim:
         size_key += cache_key(placement.claim.device_class, placement.claim.count)
     if "parallelism" in spec:
         size_key += cache_key(spec["parallelism"])
+        host_groups.validate_known_sizes(inputs, app, engine, diagnostics)
+    if offloading:
+        size_key += cache_key(offloading.memory)
     problem_count = len(diagnostics.problems)
     runner_size = config.sizes.get(size_key)
-    merged = (
-        runner_size.resources if runner_size else _merge_resources(app, engine, config, main, placement, diagnostics)
-    )
+    if runner_size:
+        merged = runner_size.resources
+    else:
+        merged = _merge_resources(resource_layers(app, engine, config, main, offloading), placement, diagnostics)
     if engine.templated:
         weights_problem_count = len(diagnostics.problems)
         weight_validation.validate_weights(inputs, app, engine, claim, base.weights, base.skip_loaders, diagnostics)
@@ -106,7 +129,19 @@ def resolve_engine_run(
         layers = config.spec.get("args") or (), model_settings.get("args") or (), backend_config.get("args") or ()
         slots = dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
     parallelism = runner_size.parallelism
-    words = _template_words(engine, base, variant, parallelism, mode, served_name, length, slots)
+    words = _template_words(
+        engine,
+        base,
+        variant,
+        parallelism=parallelism,
+        rank_ports=host_groups.rank_port_count(parallelism, mode),
+        served_name=served_name,
+        length=length,
+        slots=slots,
+    )
+    words = _template_words(engine, base, variant, runner_size.size, served_name, length, slots)
+    if offloading:
+        words |= kv_offloading.offloading_words(engine, offloading, accelerator, diagnostics)
     name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
     keeps_name = engine.templated and name_in_engine == served_name
     if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
@@ -132,6 +167,8 @@ def resolve_engine_run(
         multi_host = host_groups.find_form(inputs, engine, parallelism, words, origin, diagnostics)
         host_groups.validate_rank_ports(parallelism, multi_host, origin, diagnostics)
         host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
+    if offloading:
+        kv_offloading.validate_engine(inputs, engine, accelerator, offloading, diagnostics)
     return EngineRun(
         engine=engine,
         config=config,
@@ -148,6 +185,8 @@ def resolve_engine_run(
         multi_host=multi_host,
         slots=slots,
         name_in_engine=name_in_engine,
+        offloading=offloading,
+        adapters=adapters.engine_adapters(inputs, app, engine, base, diagnostics) if claim.adapters else (),
     )
 
 
@@ -173,25 +212,28 @@ def _accelerators_unknown(diagnostics: Collector, problem_count: int) -> bool:
 
 
 def resource_layers(
-    app: App, engine: backend_runtime.Engine, config: backend_runtime.RecommendedConfig, model: OpenModel
-) -> list[ValueLayer]:
-    """The layers of the runner's resources: preset, OpenModel, Playground."""
-    backend_config, name = app.spec.get("backendRuntimeConfig") or {}, engine.runtime.name
-    layers = [ValueLayer(config.spec.get("resources") or {}, config.origin.at("resources"))]
-    if model_resources := backend_runtime.model_settings(model, engine).get("resources"):
-        layers.append(ValueLayer(model_resources, Origin(model.document, ("spec", "engines", name, "resources"))))
-    return [*layers, ValueLayer(backend_config.get("resources") or {}, app.origin(*_BACKEND, "resources"))]
-
-
-def _merge_resources(
     app: App,
     engine: backend_runtime.Engine,
     config: backend_runtime.RecommendedConfig,
     model: OpenModel,
-    placement: flavors.Placement,
-    diagnostics: Collector,
+    offloading: KVOffloading | None,
+) -> list[ValueLayer]:
+    """The layers of the runner's resources: preset, OpenModel, what KV cache outside of accelerators adds to these,
+    Playground.
+    """
+    backend_config, name = app.spec.get("backendRuntimeConfig") or {}, engine.runtime.name
+    layers = [ValueLayer(config.spec.get("resources") or {}, config.origin.at("resources"))]
+    if model_resources := backend_runtime.model_settings(model, engine).get("resources"):
+        layers.append(ValueLayer(model_resources, Origin(model.document, ("spec", "engines", name, "resources"))))
+    if offloading:
+        layers.append(kv_offloading.memory_layer(offloading, layers))
+    return [*layers, ValueLayer(backend_config.get("resources") or {}, app.origin(*_BACKEND, "resources"))]
+
+
+def _merge_resources(
+    layers: Sequence[ValueLayer], placement: flavors.Placement, diagnostics: Collector
 ) -> MergedResources:
-    merged = resources.merge_resources(resource_layers(app, engine, config, model), placement.limits, diagnostics)
+    merged = resources.merge_resources(layers, placement.limits, diagnostics)
     return MergedResources(share_maps(merged.sides), merged.history)
 
 
@@ -245,20 +287,21 @@ def _template_words(
     engine: backend_runtime.Engine,
     base: AppBase,
     variant: VariantSpec,
+    *,
     parallelism: Parallelism,
-    mode: str,
+    rank_ports: int,
     served_name: str,
     length: int,
     slots: int,
 ) -> dict[str, object]:
     main = base.weights[0]
-    draft = base.weights[1] if len(base.weights) > 1 else None
+    draft = base.weights[1] if base.claim.draft else None
     return {
         "ModelPath": _model_path(engine, main, base.skip_loaders),
         "ModelName": main.name if main.kind == PULLED else served_name,
         "DraftModelPath": _model_path(engine, draft, base.skip_loaders) if draft else "",
         "Revision": main.revision,
-        "DraftRevision": draft.revision if draft and base.claim.draft else "",
+        "DraftRevision": draft.revision if draft else "",
         "Hub": main.hub,
         "Filename": main.filename,
         "Endpoint": main.endpoint if main.kind == "objectStore" else "",
@@ -274,11 +317,13 @@ def _template_words(
         "WorldSize": parallelism.size,
         "Hosts": parallelism.hosts,
         "LocalRanks": parallelism.local_ranks,
-        "RankPorts": parallelism.local_ranks if mode == "pool" and parallelism.hosts > 1 < parallelism.data else 0,
+        "RankPorts": rank_ports,
         "MaxModelLen": length,
         "Slots": slots,
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
+        **NO_OFFLOADING,
+        "Adapters": base.claim.adapters,
         **engine.constant,
     }
 

@@ -27,6 +27,7 @@ from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
 from renderer.resolve.engine.parallelism import size_origin
+from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
@@ -99,6 +100,8 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
     yield (*runner, "args"), run.config.origin.at("args")
     yield (*runner, "env"), runtime.at("envs")
     yield (*runner, "resources"), (own if "resources" in run.backend_config else run.config.origin).at("resources")
+    for side, origin in _offloaded_memory_origins(planned):
+        yield (*runner, "resources", side, "memory"), origin
     for key in ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe"):
         yield (*runner, key), runtime.at(key)
     if flavor := planned.flavor:
@@ -109,6 +112,17 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
     yield ("template", "spec", "runtimeClassName"), config.origin("flavors")
     for key, origin in preparation.file_origins(run.engine, run.words):
         yield ("config", key), origin
+
+
+def _offloaded_memory_origins(planned: PlannedPlayground) -> Iterator[tuple[str, Origin]]:
+    """Of the runner's memory, by side, where KV cache outside of accelerators adds to it and nobody says more."""
+    run, main = planned.run, planned.base.claim.main
+    if run.offloading:
+        layers = engine_run.resource_layers(planned.app, run.engine, run.config, main, run.offloading)
+        for side in ("limits", "requests"):
+            positions = run.resources.history.get((side, "memory"))
+            if positions and positions[-1].layer == len(layers) - 2:
+                yield side, layers[-2].origin
 
 
 def _patched_pod_origins(planned: PlannedPlayground) -> _Origins:
@@ -157,7 +171,9 @@ def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[t
         yield (*_RUNNER, "args", i), origins
     for i, entry in enumerate(planned.pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(str(entry["name"]), ())
-    layers = [layer.origin for layer in engine_run.resource_layers(planned.app, run.engine, run.config, main)]
+    layers = [
+        layer.origin for layer in engine_run.resource_layers(planned.app, run.engine, run.config, main, run.offloading)
+    ]
     for path, origins in origins_of(run.resources.history, [*layers, *filter(None, [planned.flavor])]):
         yield (*_RUNNER, "resources", *path), origins
 
@@ -185,6 +201,8 @@ def _annotation_origins(context: RunContext, app: App, base: AppBase, run: Engin
     elif context.inputs.config.get("backend"):
         yield (*_ANNOTATIONS, wellknown.BACKEND), context.inputs.config.origin("backend")
     yield (*_ANNOTATIONS, wellknown.ENGINE_VERSION), run.version_layers[-1].origin
+    if run.offloading:
+        yield (*_ANNOTATIONS, wellknown.KV_CACHE_MEMORY), run.offloading.origin.at("cpu")
     by_path = run.engine.spec.get("servedName") in ("directory", "model")
     own_name = by_path and backend_runtime.name_in_engine(run.engine, run.served_name, run.words) != run.served_name
     routed = routing.mode(app, gateway_settings(context, app.namespace)) != "off"
@@ -270,8 +288,23 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
                 yield (*_POD, "volumes", i, *steps), origin
         if volume["name"] == "dshm" and (sizes := command_line.shared_memory_layers(app, run)):
             yield (*_POD, "volumes", i, "emptyDir", "sizeLimit"), sizes[-1].origin
+    yield from _offloading_origins(run, pod)
     for key in ("startupProbe", "readinessProbe", "livenessProbe", "lifecycle"):  # where podTemplate keeps them
         yield (*_POD, "containers", 0, key), run.engine.origin.at(key)
+
+
+def _offloading_origins(run: EngineRun, pod: Pod) -> _Origins:
+    """Of the folders for files of the KV cache."""
+    tiers = {tier.volume: tier.origin for tier in run.offloading.tiers} if run.offloading else {}
+    for field, items in ((("volumes",), pod.volumes), (("containers", 0, "volumeMounts"), pod.containers[0].mounts)):
+        for i, item in enumerate(items):
+            if origin := tiers.get(str(item["name"])):
+                yield (*_POD, *field, i), origin
+                if field == ("volumes",):
+                    yield (*_POD, *field, i, "persistentVolumeClaim", "claimName"), origin.at("pvc")
+                    yield (*_POD, *field, i, "emptyDir", "sizeLimit"), origin.at("emptyDir")
+                else:
+                    yield (*_POD, *field, i, "mountPath"), origin.at("path")
 
 
 def _preparation_origins(run: EngineRun, pod: Pod) -> _Origins:
@@ -300,7 +333,7 @@ _SOURCE_WORDS = ("ModelPath", "Hub", "Filename", "Endpoint", "Source", "Format",
 def _word_origins(app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[str, Origin]]:
     main, place = base.claim.main, base.pod_needs.placement
     yield from ((word, base.weights[0].origin) for word in _SOURCE_WORDS)
-    if base.claim.draft and len(base.weights) > 1:
+    if base.claim.draft:
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
     yield "ModelName", routing.name_origin(app, main)
     flavor = place.origins(main)
@@ -318,6 +351,8 @@ def _word_origins(app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[str
     if resource and flavor:
         for word in ("Accelerator", *(() if "TP" in place.params else ("TP",))):
             yield word, flavor.at("limits", resource)
+    for word in NO_OFFLOADING if run.offloading else ():
+        yield word, run.offloading.origin if run.offloading else app.origin()
     if base.skip_loaders:
         for word in ("Skip", "Stream"):
             yield word, app.origin("metadata", "annotations", app_annotations.SKIP)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from renderer.api import Inputs, OpenModel
+from renderer import template
+from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, quoted
+from renderer.json_values import as_number
 from renderer.plan import Body, Container, Pod
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.parallelism import Parallelism
+from renderer.resolve.engine.parallelism import SIZE_WORDS, Parallelism
 from renderer.template import Words
 from renderer.wellknown import PORT
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec, ParallelismSpec
 
 _MOST_PORTS = 8  # of an InferencePool
 _WORKER_GRACE = 20  # seconds that a worker has more than its leader, for which it waits
@@ -31,6 +37,32 @@ def find_form(
         about = {"hosts": parallelism.hosts, "size": parallelism.size, "backend": engine.runtime.name}
         diagnostics.stop("E341", origin, **about, able=quoted(able))
     return form
+
+
+def validate_known_sizes(inputs: Inputs, app: App, engine: Engine, diagnostics: Collector) -> None:
+    """An error for each size above 1 in `spec.parallelism` that the runtime hands to its engine in no way."""
+    known = _size_words(engine.spec)
+    sizes: ParallelismSpec = app.spec["parallelism"]
+    for key, size in sizes.items():
+        word = SIZE_WORDS[key]
+        if (size is True or as_number(size) > 1) and word not in known:
+            specs = {name: runtime.spec.get("engine") or {} for name, runtime in inputs.runtimes.items()}
+            able = [name for name, spec in specs.items() if word in _size_words(spec)]
+            origin = app.origin("spec", "parallelism", key)
+            diagnostics.add("E342", origin, backend=engine.runtime.name, key=key, able=quoted(able))
+
+
+def _size_words(engine_spec: EngineSpec) -> set[str]:
+    """The words for sizes that the entries of `derived` read."""
+    words: set[str] = set()
+    for entry in engine_spec.get("derived") or ():
+        words |= template.words_of(entry.get("args")).union(*template.condition_words(entry.get("when", "true")))
+    return words & set(SIZE_WORDS.values())
+
+
+def rank_port_count(parallelism: Parallelism, mode: str) -> int:
+    """The ports of a pod for its data parallel ranks, where it has one for each: over several hosts, in a pool."""
+    return parallelism.local_ranks if mode == "pool" and parallelism.hosts > 1 and parallelism.data > 1 else 0
 
 
 def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> RunnerShell:
@@ -65,7 +97,7 @@ def validate_rank_ports(parallelism: Parallelism, form: MultiHostForm, origin: O
 
 def validate_data_parallel(model: OpenModel, parallelism: Parallelism, origin: Origin, diagnostics: Collector) -> None:
     """An error for data parallel ranks over several hosts of a model that is no mixture of experts; a warning where
-    nobody knows. Each would be no more than a replica, and vLLM's do not even start.
+    nobody knows. Each would be no more than a replica, and some engines do not even start.
     """
     if parallelism.data == 1:
         return

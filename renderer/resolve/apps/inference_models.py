@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from renderer import patterns, wellknown
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
-from renderer.plan import Plan, RouteTarget, Steering, TrafficPlan
+from renderer.plan import Plan, Rewrite, RouteTarget, Steering, TrafficPlan
 from renderer.resolve import names
+from renderer.resolve.apps import adapters
 from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
 from renderer.resolve.context import RunContext
@@ -90,7 +91,7 @@ def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: C
     plan = replace(
         plan,
         references=referenced_objects(item.namespace, route.targets, []) if app else (),
-        steering=_steering(context, item, target_models, diagnostics) if pool else None,
+        steering=_steering(context, item, target_models or own_target, plans, diagnostics) if pool else None,
     )
     if pool and _has_model_route(context, item):
         return plan
@@ -186,7 +187,7 @@ def _is_external(external: Sequence[str], namespace: str, name: str) -> bool:
 
 def _validate_served_names(plan: Plan, targets: Sequence[_Target], diagnostics: Collector) -> None:
     """Errors for targets that are neither the served name of the pool's engine nor one of its adapters."""
-    served_names = (plan.public_name, *plan.adapters)
+    served_names = list(adapters.served_names(plan))
     for target in targets:
         if target.name not in served_names:
             words = {"name": target.name, "where": f"in the pool '{plan.name}'"}
@@ -236,7 +237,8 @@ def _backend_share(
         return BackendShare(route_backends.workload_targets(plans), weight), pool_app
     apps_by_name = apps_by_public_name(context, item.namespace)
     apps = apps_by_name.get(target.name, [])
-    is_adapter = target.name in plans[0].adapters
+    served_names = adapters.served_names(plans[0])
+    is_adapter = target.name in served_names
     if len(apps) + is_adapter > 1:
         owners = [f"'{app.name}'" for app in apps] + ([f"an adapter of '{pool_app.name}'"] if is_adapter else [])
         diagnostics.stop("E667", target.origin, name=target.name, these=" or ".join(owners[:3]))
@@ -246,25 +248,38 @@ def _backend_share(
             diagnostics.stop("E644", target.origin, name=app.name)
         app_plans = reachable_workloads(context, app, target.origin, diagnostics)
         return BackendShare(route_backends.workload_targets(app_plans), weight), app
-    if target.name not in plans[0].adapters:
-        hint = _name_hint(target.name, [*apps_by_name, *plans[0].adapters], listed=target.listed)
+    if not is_adapter:
+        hint = _name_hint(target.name, [*{**apps_by_name, **served_names}], listed=target.listed)
         diagnostics.stop("E660", target.origin, name=target.name, where="in this namespace", hint=hint)
-    targets = [replace(route_target, model=target.name) for route_target in route_backends.workload_targets(plans)]
+    asked = served_names[target.name]
+    targets = [replace(route_target, model=asked) for route_target in route_backends.workload_targets(plans)]
     return BackendShare(targets, weight), pool_app
 
 
-def _steering(context: RunContext, item: TrafficInput, targets: Sequence[_Target], diagnostics: Collector) -> Steering:
+def _steering(
+    context: RunContext,
+    item: TrafficInput,
+    targets: Sequence[_Target],
+    plans: Sequence[Plan],
+    diagnostics: Collector,
+) -> Steering:
     name = pickers.picker_name(context.inputs, gateway_settings(context, item.namespace), diagnostics)
     # A weight of 0 beside others: nobody goes there, and the rewrite takes none.
-    rewrites = [target for target in targets if target.weight != 0]
+    asked = adapters.served_names(plans[0]) if plans else {}
+    rewrites = [
+        target
+        for target in targets
+        if target.weight != 0 and (target.listed or asked.get(target.name, target.name) != target.name)
+    ]
+    shares = tuple([(asked.get(target.name, target.name), target.weight) for target in rewrites])
     origins: Mapping[Path, Origin] = {
         (): item.origin(),
         ("name",): item.origin("metadata", "name"),
         ("namespace",): item.origin("metadata", "namespace"),
         ("priority",): item.origin("spec", "criticality"),
         ("targets",): item.origin("spec", "targetModels"),
-        **{("targets", i): target.origin for i, target in enumerate(rewrites)},
-        ("model",): item.origin("spec", "modelName"),
+        **{("targets", 0, i): target.origin for i, target in enumerate(rewrites)},
+        ("model", 0): item.origin("spec", "modelName"),
         ("pool",): item.origin("spec", "poolRef", "name"),
     }
     return Steering(
@@ -273,9 +288,7 @@ def _steering(context: RunContext, item: TrafficInput, targets: Sequence[_Target
         labels=routing.labels(item.name),
         group=pickers.find_picker(context, name).group,
         pool=item.spec["poolRef"]["name"],
-        model=item.spec["modelName"],
         priority=_PRIORITIES[item.spec.get("criticality", "Standard")],
-        # A target of weight 0 gets no requests, and an InferenceModelRewrite does not allow the weight.
-        targets=tuple((target.name, target.weight) for target in targets if target.weight != 0),
+        rewrites=(Rewrite(item.spec["modelName"], shares),) if shares else (),
         origins=lambda: origins,
     )

@@ -7,13 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, NoReturn
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
-from renderer.plan import Plan, ProviderPlan, RouteTarget, TokenLimit, TrafficPlan
+from renderer.plan import Plan, ProviderPlan, Rewrite, RouteTarget, Steering, TokenLimit, TrafficPlan
 from renderer.resolve import names
+from renderer.resolve.apps import adapters
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pools, public_names, route_backends, routing
+from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
@@ -58,7 +62,8 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
     shares: list[BackendShare] = []
     plans: list[Plan] = []
     providers: list[ProviderPlan] = []
-    backend_indices: dict[tuple[str, int], int] = {}
+    backend_indices: dict[tuple[str, str, int], int] = {}
+    pool_shares: list[PoolShare] = []
     for i, backend in enumerate(spec["backends"]):
         origin = item.origin("spec", "backends", i)
         weight, priority = backend.get("weight", 1), backend.get("priority", 0)
@@ -72,10 +77,11 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
             continue
         field: Literal["playground", "service"] = "playground" if "playground" in backend else "service"
         origin = origin.at(field)
-        if backend_indices.setdefault((backend[field], priority), i) != i:
-            diagnostics.add("E646", origin, name=backend[field])
+        if backend_indices.setdefault((backend[field], backend.get("adapter", ""), priority), i) != i:
+            diagnostics.add("E646", origin, name=backend.get("adapter", backend[field]))
         app = find_app(context, item.namespace, backend[field], _KINDS[field], origin, diagnostics)
-        _validate_rights(item, app, origin, diagnostics)
+        if not any(other.get(field) == backend[field] for other in spec["backends"][:i]):
+            _validate_rights(item, app, origin, diagnostics)
         if routes_off:  # weights are validated all the same
             shares.append(BackendShare((RouteTarget(app.name, 1, ""),), weight, priority))
             continue
@@ -83,10 +89,15 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         plans += app_plans
         in_pool = routing.mode(app, settings) == "pool"
         targets = [pools.pool_target(app_plans[0])] if in_pool else route_backends.workload_targets(app_plans)
+        if "adapter" in backend:
+            asked = _asked_name(backend["adapter"], app_plans[0], origin, diagnostics)
+            targets = [replace(target, model=asked) for target in targets]
         shares.append(BackendShare(targets, weight, priority))
         if targets[0].pool:
-            _validate_pool_backend(context, item, app_plans[0], origin, diagnostics)
+            pool_shares.append(PoolShare(app_plans[0], targets[0].model, weight, origin))
     _validate_weights(item, shares, diagnostics)
+    if pool_shares:
+        _validate_pool_backends(context, item, pool_shares, diagnostics)
     hostnames, limits = _hostnames(item, settings, diagnostics), _token_limits(item, settings, diagnostics)
     if routes_off:
         return TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
@@ -96,11 +107,17 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
     if providers and not any(part.priority == min(priorities) for part in app_shares):
         diagnostics.add("W242", item.origin("spec", "backends"))
     model = context.inputs.models[plans[0].model] if plans else None
+    targets, entries = (
+        route_backends.split_weights(shares),
+        [i for i, share in enumerate(shares) for _ in share.targets],
+    )
+    if pool_shares:  # one of its pool, whose picker shares the requests out
+        targets, entries = [replace(targets[0], model=spec["modelName"], weight=1)], entries[:1]
     request = RouteRequest(
         model=spec["modelName"],
         model_origin=item.origin("spec", "modelName"),
-        targets=tuple(route_backends.split_weights(shares)),
-        entries=tuple(i for i, share in enumerate(shares) for _ in share.targets),
+        targets=tuple(targets),
+        entries=tuple(entries),
         open_model=model,
         owner="" if plans else providers[0].hostname,
         hostnames=hostnames,
@@ -120,6 +137,59 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         ),
         providers=tuple(providers),
         route=route,
+        steering=_steering(context, item, settings, pool_shares),
+    )
+
+
+class PoolShare(Struct, frozen=True):
+    """A backend in a pool: the workload, the name that requests ask its engine for, and their weight."""
+
+    plan: Plan
+    asked: str
+    weight: int
+    origin: Origin
+
+
+def _asked_name(name: str, plan: Plan, origin: Origin, diagnostics: Collector) -> str:
+    """The name by which requests ask an app's engine for an adapter; an error where the app has none of that name."""
+    if adapter := adapters.find_adapter(plan, name):
+        return adapter.asked
+    known = [adapter.model or adapter.name for adapter in plan.adapters]
+    hint = suggestion(name, known) if known else "claim one with role lora in its modelClaims, or leave adapter out"
+    place = Origin(origin.source, (*origin.path[:-1], "adapter"))
+    diagnostics.add("E369", place, app=plan.app, name=name, hint=hint)
+    return name
+
+
+def _steering(
+    context: RunContext, item: TrafficInput, settings: GatewaySettings, shares: list[PoolShare]
+) -> Steering | None:
+    """What a pool's picker replaces the public name by, where its engine is to be asked for others."""
+    if not any("adapter" in backend for backend in item.spec["backends"]):
+        return None  # E647 holds the names together
+    if all(share.asked == item.spec["modelName"] for share in shares):
+        return None
+    kept = [share for share in shares if share.weight]  # an InferenceModelRewrite takes no weight of 0
+    targets = tuple([(share.asked, share.weight if len(kept) > 1 else None) for share in kept])
+    places: dict[Path, Origin] = {("targets", 0, i): share.origin for i, share in enumerate(kept)}
+    picker = pickers.find_picker(context, pickers.picker_name(context.inputs, settings, Collector()))
+    return Steering(
+        name=item.name,
+        namespace=item.namespace,
+        labels=routing.labels(item.name),
+        group=picker.group,
+        pool=shares[0].plan.name,
+        priority=None,
+        rewrites=(Rewrite(item.spec["modelName"], targets),),
+        origins=lambda: {
+            (): item.origin(),
+            ("name",): item.origin("metadata", "name"),
+            ("namespace",): item.origin("metadata", "namespace"),
+            ("targets",): item.origin("spec", "backends"),
+            ("model", 0): item.origin("spec", "modelName"),
+            ("pool",): shares[0].origin,
+            **places,
+        },
     )
 
 
@@ -188,20 +258,22 @@ def reachable_workloads(context: RunContext, app: App, origin: Origin, diagnosti
     return plan_workloads(context, app, diagnostics)
 
 
-def _validate_pool_backend(
-    context: RunContext, item: TrafficInput, plan: Plan, origin: Origin, diagnostics: Collector
+def _validate_pool_backends(
+    context: RunContext, item: TrafficInput, shares: list[PoolShare], diagnostics: Collector
 ) -> None:
-    """Errors where a pool is not the only backend, or the public name is neither its engine's nor that of an
-    InferenceModel.
+    """Errors where a pool is not all that the route leads to, or the public name is neither its engine's nor that of an
+    InferenceModel, and no adapter is named.
     """
+    plan, origin, backends = shares[0].plan, shares[0].origin, item.spec["backends"]
     inference_models = [
         traffic_input
         for traffic_input in context.traffic.get((item.namespace, plan.name), ())
         if traffic_input.kind == "InferenceModel"
     ]
-    if len(item.spec["backends"]) > 1:
+    priorities = {backend.get("priority", 0) for backend in backends}
+    if len(shares) < len(backends) or len({share.plan.name for share in shares}) > 1 or len(priorities) > 1:
         diagnostics.add("E644", origin, name=plan.name)
-    elif item.spec["modelName"] not in (
+    elif not any("adapter" in backend for backend in backends) and item.spec["modelName"] not in (
         plan.public_name,
         *(inference_model.spec["modelName"] for inference_model in inference_models),
     ):

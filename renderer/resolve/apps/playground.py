@@ -22,10 +22,12 @@ from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import (
+    adapters,
     arg_validation,
     backend_runtime,
     compilation,
     dialect,
+    kv_offloading,
     lora,
     preparation,
     startup_probe,
@@ -89,13 +91,17 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         )
     interceptor = None
     if scaler and wakes_by == "interceptor":
-        interceptor = keda.interceptor(context, app, run.served_name, scaler)
+        public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
+        interceptor = keda.interceptor(context, app, public_names, scaler)
     foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
     monitoring.validate_metrics(run.engine, app, command.form.names, pod, scaler, diagnostics)
     engine = run.engine  # in the version that runs
     if run.parallelism.hosts > 1:
         bounds = foreign or scaler
         names.validate_group_names(app, bounds.max_replicas if bounds else replicas or 1, diagnostics)
+    if run.adapters:
+        origin = engine_run.served_name_origin(app, base.claim.main)
+        adapters.validate_names(engine, run.adapters, run.served_name, origin, diagnostics)
     spec, served_name = engine.spec, run.served_name
     return Plan(
         name=app.name,
@@ -131,7 +137,8 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         host=routing.host(app, settings, mode),
         backend=engine.runtime.name if engine.templated else "",
         metrics=spec.get("metrics") or {},
-        adapters=lora.lora_names(spec, engine.style, served_name, command.args, command.form.names),
+        adapters=adapters.plan_adapters(engine, run.adapters, served_name)
+        or lora.loaded_adapters(spec, engine.style, served_name, command.args, command.form.names),
     )
 
 
@@ -191,6 +198,13 @@ class _PlannedPod(Struct, frozen=True):
     config: Mapping[str, str]
     patch_origins: Mapping[Path, Origin]
 
+    def patch_origin(self, path: Path) -> Origin | None:
+        """The origin of a field that the podTemplate sets; None for others."""
+        for length in range(len(path), 3, -1):
+            if origin := self.patch_origins.get(path[:length]):
+                return origin.at(*path[length:])
+        return None
+
 
 def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> _PlannedPod:
     """The pod with its podTemplate. Raises Stop when a template of the runtime is broken."""
@@ -213,6 +227,12 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
             run.config, command.args, run.backend_config, app.origin(*_BACKEND), diagnostics
         )
     facts = claim.main.spec.get("facts") or {}
+    if run.offloading:
+        setup = replace(
+            setup,
+            mounts=(*setup.mounts, *kv_offloading.tier_mounts(run.offloading)),
+            volumes=(*setup.volumes, *kv_offloading.tier_volumes(run.offloading)),
+        )
     runner = Container(
         name=pods.RUNNER,
         image=images.image_reference(inputs.config, images.with_tag(run.image_layers[-1].value, run.tag)),
@@ -251,9 +271,48 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         )
         pods.validate_claim_templates(pod_needs, pod, app.origin("spec", "podTemplate", "spec"), diagnostics)
     planned = _PlannedPod(pod, command, setup.config, patch_origins)
+    if run.offloading:
+        _validate_offloading(app, base, run, run.offloading, planned, diagnostics)
     if not engine.templated or app.spec.get("podTemplate"):
         _validate_handwritten(context, app, base, run, planned, diagnostics)
     return planned
+
+
+def _validate_offloading(
+    app: App,
+    base: AppBase,
+    run: EngineRun,
+    offloading: kv_offloading.KVOffloading,
+    planned: _PlannedPod,
+    diagnostics: Collector,
+) -> None:
+    """Errors for a pod that cannot hold the KV cache that it keeps outside of its accelerators."""
+    layers = engine_run.resource_layers(app, run.engine, run.config, base.claim.main, offloading)
+    side, _ = kv_offloading.runner_memory(planned.pod.containers[0])
+    memory_layer = layers[-2]
+    sizes = memory_layer.value
+    origin = planned.patch_origin(("spec", "containers", 0, "resources", side, "memory"))
+    if origin is None and (positions := run.resources.history.get((side, "memory"))):
+        flavor = base.pod_needs.placement.origins(base.claim.main)
+        position = positions[-1]
+        author = layers[position.layer].origin if position.layer < len(layers) else flavor
+        origin = author.at(*position.item) if author else None
+    shared = command_line.preset_shared_memory_layers(run)
+    volumes = [volume["name"] for volume in planned.pod.volumes]
+    shared_origin = None
+    if "dshm" in volumes:
+        shared_origin = planned.patch_origin(("spec", "volumes", volumes.index("dshm"), "emptyDir", "sizeLimit"))
+    kv_offloading.validate_pod(
+        offloading,
+        planned.pod,
+        kv_offloading.PodSizes(
+            memory=sizes.get(side, sizes["requests"])["memory"],
+            memory_origin=origin or memory_layer.origin,
+            shared_memory=str(shared[-1].value) if shared and shared[-1].origin == memory_layer.origin else "",
+            shared_memory_origin=shared_origin or app.origin(*_BACKEND, "sharedMemorySize"),
+        ),
+        diagnostics,
+    )
 
 
 def _validate_handwritten(
@@ -334,13 +393,17 @@ def _kept_tolerations(base: AppBase, run: EngineRun) -> list[KeptToleration]:
 def _workload_annotations(context: RunContext, app: App, base: AppBase, run: EngineRun, diagnostics: Collector) -> Body:
     """The annotations of the LeaderWorkerSet, each where its value is known."""
     main = base.weights[0]
-    annotations = {wellknown.BACKEND: run.engine.runtime.name}
+    annotations: dict[str, object] = {wellknown.BACKEND: run.engine.runtime.name}
     if run.version:
         annotations[wellknown.ENGINE_VERSION] = run.version
     if main.revision:
         annotations[wellknown.MODEL_REVISION] = main.revision
+    if run.offloading:
+        annotations[wellknown.KV_CACHE_MEMORY] = run.offloading.memory
     if run.engine.templated or app.spec.get("servedModelName"):
         annotations[wellknown.SERVED_MODEL_NAME] = _client_model_name(context, app, base, run, diagnostics)
+    if run.adapters:
+        annotations[wellknown.ADAPTERS] = ", ".join(adapter.name for adapter in run.adapters)
     return annotations
 
 

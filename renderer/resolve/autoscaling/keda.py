@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -81,8 +81,8 @@ def wakes_by(context: RunContext, app: App, settings: GatewaySettings, diagnosti
     return ""
 
 
-def interceptor(context: RunContext, app: App, model: str, scaler: Scaler) -> Interceptor:
-    """The interceptor before an app. `model`: its own public name, beside which those of the ModelRoutes and
+def interceptor(context: RunContext, app: App, models: Sequence[str], scaler: Scaler) -> Interceptor:
+    """The interceptor before an app. `models`: its own public names, beside which those of the ModelRoutes and
     InferenceModels over it lead there.
     """
     spec = context.inputs.config.get(*_INTERCEPTOR)
@@ -91,7 +91,7 @@ def interceptor(context: RunContext, app: App, model: str, scaler: Scaler) -> In
     return Interceptor(
         host=f"{spec['service']}.{spec['namespace']}.svc.{settings.get('clusterDomain')}",
         port=spec.get("port", PORT),
-        models=tuple(dict.fromkeys([model, *(str(item.spec["modelName"]) for item in routes)])),
+        models=tuple(dict.fromkeys([*models, *(str(item.spec["modelName"]) for item in routes)])),
         seconds=scaler.wake_seconds,
         concurrency=spec.get("concurrency", _CONCURRENCY),
     )

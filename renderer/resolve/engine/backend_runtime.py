@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 class DerivedEntry(Struct, frozen=True):
-    """One entry of `engine.derived`. `words`: those in its templates."""
+    """One entry of `engine.derived`. `words`: those in its templates; `holds_kv_cache`: offloaded KV cache lies in
+    shared memory.
+    """
 
     origin: Origin
     when: Filler
@@ -37,6 +39,7 @@ class DerivedEntry(Struct, frozen=True):
     envs: Filler | None
     shared_memory: str
     words: frozenset[str]
+    holds_kv_cache: bool
 
 
 class ConditionalMessage(Struct, frozen=True):
@@ -53,6 +56,11 @@ class Derivation(Struct, frozen=True, eq=False):
     layers: tuple[ArgLayer, ...] = ()
     envs: tuple[ValueLayer, ...] = ()
     shared_memory: tuple[ValueLayer, ...] = ()
+
+    @property
+    def shared_memory_holds_kv_cache(self) -> bool:
+        """Whether KV cache that the engine keeps outside of its accelerators lies in shared memory."""
+        return any(entry.holds_kv_cache for entry in self.entries)
 
 
 class DerivationCache(Struct, frozen=True, eq=False):

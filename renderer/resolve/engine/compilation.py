@@ -151,7 +151,7 @@ def compile_engine(
         _validate_images(spec, origin, diagnostics)
     envs = api_defaults.default_env(spec.get("envs") or (), origin.at("envs"), diagnostics)
     same_env = template.words_of(envs) <= compiler.constant.keys()
-    size_options = frozenset(style.name(option) for _, option in _options_given(engine_spec, "TP"))
+    size_options = frozenset(style.name(option) for group, option in _options_given(engine_spec, "TP") if group)
     multipliers = {
         style.name(option): frozenset(map(style.name, excluding))
         for option, excluding in (options.get("shares") or {}).items()
@@ -285,13 +285,14 @@ def _compile_derived(compiler: _Compiler) -> tuple[DerivedEntry, ...]:
             compiler.diagnostics.add("E426", compiler.origin.at(*path, "group"), name=entry["group"], hint=hint)
         derived.append(
             DerivedEntry(
-                compiler.origin.at(*path),
-                compiler.compile_condition(path, entry),
-                entry.get("group", ""),
-                compiler.compile_strings((*path, "args"), entry["args"]) if "args" in entry else None,
-                compiler.compile_tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
-                _shared_memory(entry, compiler.origin.at(*path, "sharedMemory"), compiler.diagnostics),
-                template.words_of([entry.get("args"), entry.get("envs")]) & WORDS,
+                origin=compiler.origin.at(*path),
+                when=compiler.compile_condition(path, entry),
+                group=entry.get("group", ""),
+                args=compiler.compile_strings((*path, "args"), entry["args"]) if "args" in entry else None,
+                envs=compiler.compile_tree((*path, "envs"), entry["envs"]) if "envs" in entry else None,
+                shared_memory=_shared_memory(entry, compiler.origin.at(*path, "sharedMemory"), compiler.diagnostics),
+                words=template.words_of([entry.get("args"), entry.get("envs")]) & WORDS,
+                holds_kv_cache=entry.get("kvCacheInSharedMemory", False),
             )
         )
     return tuple(derived)
@@ -347,7 +348,7 @@ def _compile_files(compiler: _Compiler) -> tuple[EngineFile, ...]:
 
 
 # Both as text, as above.
-_VOLUMES = r"model-volume|dshm|(?:model-host|model-image|writable)(?:-\d+)?|[a-z]+-credentials"
+_VOLUMES = r"model-volume|dshm|(?:model-host|model-image|writable|kv-cache)(?:-\d+)?|[a-z]+-credentials"
 _CONTAINERS = r"model-runner|model-loader(?:-\d+)?"
 
 

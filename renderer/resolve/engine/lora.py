@@ -6,33 +6,27 @@ import json
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
-from renderer import template
+from renderer.plan import Adapter
+from renderer.resolve.engine.adapters import asked_name
 from renderer.resolve.engine.dialect import Dialect
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
 
-_WORDS = frozenset(["ModelName", "Adapter"])
 
-
-def lora_names(
+def loaded_adapters(
     engine: EngineSpec, style: Dialect, served: str, args: Sequence[str], names: Set[str] | None = None
-) -> tuple[str, ...]:
-    """The names of the adapters that the options of the preset's `engine.adapters` load; each value is name=path, or
-    JSON. `served`: the public name of the model; `names`: the options among the arguments, where they are known.
+) -> tuple[Adapter, ...]:
+    """The adapters that the options of the preset's `engine.adapters` load; each value is name=path, or JSON.
+    `served`: the public name of the model; `names`: the options among the arguments, where they are known.
     """
     rule = engine.get("adapters") or {}
     options = rule.get("options")
     if not options or (names is not None and names.isdisjoint(options)):
         return ()
     values = _option_values(style, args, options)
-    adapters = filter(None, (_adapter_name(value, rule.get("key", "name")) for value in values))
-    filler = template.compile_template(rule.get("asked", ""), _WORDS)
-    return tuple(
-        dict.fromkeys(
-            str(filler({"ModelName": served, "Adapter": adapter})) if filler else adapter for adapter in adapters
-        )
-    )
+    adapters = dict.fromkeys(filter(None, (_adapter_name(value, rule.get("key", "name")) for value in values)))
+    return tuple([Adapter(adapter, asked_name(rule, served, adapter)) for adapter in adapters])
 
 
 def _option_values(style: Dialect, args: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -20,6 +20,8 @@ _PARAMS: Mapping[Literal["tensor", "pipeline", "data"], str] = {  # by key of `s
     "data": "DP",
 }
 _EXPERT = "EP"
+SIZE_WORDS = {"tensor": "TP", "pipeline": "PP", "data": "DP", "expert": _EXPERT}
+"""By key of `spec.parallelism`, the word of a preset's templates."""
 _SIZES = frozenset([*_PARAMS.values(), _EXPERT])
 _SWITCHES = {"true": True, "false": False}
 

@@ -6,8 +6,17 @@ from collections.abc import Mapping
 
 from renderer.wellknown import PORT
 
+# The words about KV cache outside of accelerators, for an app that keeps none there.
+NO_OFFLOADING: Mapping[str, object] = {
+    "KVOffloadGiB": 0,
+    "KVOffloadShareGB": 0,
+    "KVOffloadPolicy": "",
+    "KVOffloadTiers": "",
+    "KVOffloadDiskShare": 0,
+}
 WORDS = frozenset(
     [
+        *NO_OFFLOADING,
         "ModelPath",
         "ModelName",
         "DraftModelPath",
@@ -35,6 +44,7 @@ WORDS = frozenset(
         "DrainSleep",
         "Region",
         "Anonymous",
+        "Adapters",
     ]
 )
 

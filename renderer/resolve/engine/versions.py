@@ -30,7 +30,12 @@ _AROUND: tuple[Literal["lifecycle", "startupProbe", "readinessProbe", "livenessP
     "readinessProbe",
     "livenessProbe",
 )
-_OF_ENGINE: tuple[Literal["metrics", "drain", "options"], ...] = ("metrics", "drain", "options")
+_OF_ENGINE: tuple[Literal["metrics", "drain", "options", "adapters"], ...] = (
+    "metrics",
+    "drain",
+    "options",
+    "adapters",
+)
 _HANDLERS = frozenset(["httpGet", "exec", "tcpSocket", "grpc"])  # of a probe, one at a time
 
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
-from renderer.plan import SharedNeed
+from renderer.plan import RoutePlan, SharedNeed, route_objects
+from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.capacity import validate_capacity
 from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME
@@ -51,6 +52,17 @@ def name_claim(
     parts = (app.namespace, kind, app.label, object_name, ",".join(hostnames), model)
     namespace, name = gateway_settings.gateway
     return SharedNeed(PUBLIC_NAME, namespace, name, _SEPARATOR.join(parts))
+
+
+def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) -> list[SharedNeed]:
+    """The claims of all public names of an app's route, and of the objects that hold them."""
+    if not route.others:
+        return [name_claim(app, gateway_settings, route.model, (), "" if route.packed_route else route.name)]
+    claims = []
+    for part in route_objects(route):
+        names = [name.model for rule in part.rules for name in rule]
+        claims += [name_claim(app, gateway_settings, name, (), "" if i else part.name) for i, name in enumerate(names)]
+    return claims
 
 
 def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnostic]:
@@ -128,7 +140,7 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
     for fact in facts:
         rivals = claims_by_name.setdefault((fact.gateway, fact.model), [])
         if other := next((rival for rival in rivals if _share_host(rival, fact)), None):
-            _report_duplicate_name(owners[fact.owner], owners[other.owner], fact, diagnostics)
+            _report_duplicate_name(inputs, owners[fact.owner], owners[other.owner], fact, diagnostics)
         rivals.append(fact)
         same = objects.setdefault((fact.namespace, fact.object), fact)
         if fact.object and same is not fact:
@@ -152,18 +164,23 @@ def covers(host: str, other: str) -> bool:
 
 
 def _report_duplicate_name(
-    app: App | TrafficInput, other: App | TrafficInput, fact: RouteFact, diagnostics: Collector
+    inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, fact: RouteFact, diagnostics: Collector
 ) -> None:
     """An error at `app`: `other` claims its public name already."""
     file, line, _ = other.origin("metadata", "name").place
     same_namespace = app.namespace == other.namespace
     both_apps = isinstance(app, App) and isinstance(other, App)
     hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
+    field = "modelName" if isinstance(app, TrafficInput) else "servedModelName"
+    origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
+    own_name, route = field in app.spec and app.spec.get(field) == fact.model, "a ModelRoute over both"
+    for name, path in claimed_adapters(inputs, app).items() if isinstance(app, App) and not own_name else ():
+        if public_name(inputs.models[name]) == fact.model:
+            origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
+            hint = f"claim another OpenModel, with a servedModelName of its own, in the place of {name}"
     if not same_namespace:
         hint += ", or give the namespace a Gateway of its own"
     elif both_apps:
-        hint += ", or write a ModelRoute over both"
-    field = "modelName" if isinstance(app, TrafficInput) else "servedModelName"
-    origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
+        hint += f", or write {route}"
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
     diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)

@@ -12,7 +12,7 @@ from msgspec.structs import astuple, replace
 from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.plan import Body, RoutePlan, RouteTarget, SharedNeed, TokenLimit
+from renderer.plan import Body, RouteName, RoutePlan, RouteTarget, SharedNeed, TokenLimit
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.name_characters import can_be_sent, is_portable
 from renderer.resolve.gateway.packed_routes import packed_route
@@ -50,7 +50,8 @@ def host(app: App, gateway_settings: GatewaySettings, mode: str) -> str:
 class RouteRequest(Struct, frozen=True):
     """The settings of one route; those left out come from the gateway settings. `model`: the public name;
     `open_model`: if one is known; `allow`: the tenants that may call, all when empty. `entries`:
-    of each target, the index of the entry that names it; `wake_seconds`: how long a target may take to start from zero.
+    of each target, the index of the entry that names it; `wake_seconds`: how long a target may take to start from zero;
+    `others`: more public names of the route, of adapters; `other_origins`: of each of them.
     """
 
     model: str
@@ -67,6 +68,8 @@ class RouteRequest(Struct, frozen=True):
     limits: tuple[TokenLimit, ...] = ()
     entries: tuple[int, ...] = ()
     wake_seconds: int = 0
+    others: tuple[RouteName, ...] = ()
+    other_origins: Mapping[str, Origin] = {}
 
     def with_settings_of(self, app: App | TrafficInput) -> RouteRequest:
         """The request with the timeouts and the tenants that an app or a ModelRoute sets itself."""
@@ -85,11 +88,9 @@ def route(
     app: App | TrafficInput, gateway_settings: GatewaySettings, request: RouteRequest, diagnostics: Collector
 ) -> RoutePlan:
     """The plan of the route of a public name."""
-    if (length := len(request.model.encode())) > _MAX_HEADER:
-        diagnostics.add("E623", request.model_origin, length=length, most=_MAX_HEADER)
-    portable = is_portable(request.model)
-    if not portable and can_be_sent(request.model):
-        _report_unportable_name(gateway_settings, request, diagnostics)
+    portable = _validate_name(gateway_settings, request.model, request.model_origin, diagnostics)
+    for other in request.others:
+        _validate_name(gateway_settings, other.model, request.other_origins[other.model], diagnostics)
     timeouts = {**gateway_settings.timeouts, **request.timeouts} if request.timeouts else gateway_settings.timeouts
     if "streamIdle" in timeouts and _seconds(timeouts["streamIdle"]) < _SHORT_IDLE:
         origin = _timeout_origin(gateway_settings, request, "streamIdle")
@@ -99,7 +100,8 @@ def route(
     if request.allow_origin:
         _validate_rights(app, gateway_settings, request, request.allow_origin, diagnostics)
     has_policies = request.allow or request.retries or request.limits or "streamIdle" in timeouts
-    packable = portable and not has_policies  # one refused name takes all names of its object along
+    # One refused name takes all names of its object along.
+    packable = portable and not has_policies and not request.others
     model = request.open_model.spec if request.open_model else {}
     name = app.label
     namespace, gateway = app.namespace, gateway_settings.gateway
@@ -122,6 +124,7 @@ def route(
         packed_route=packed_route(gateway_settings, request.model) if packable and isinstance(app, App) else "",
         retries=request.retries,
         limits=request.limits,
+        others=request.others,
     )
 
 
@@ -140,13 +143,25 @@ def _warn_short_timeouts(
             diagnostics.add("W351", origin, value=value, seconds=request.wake_seconds)
 
 
-def _report_unportable_name(gateway_settings: GatewaySettings, request: RouteRequest, diagnostics: Collector) -> None:
+def _validate_name(gateway_settings: GatewaySettings, name: str, origin: Origin, diagnostics: Collector) -> bool:
+    """Whether both channels of Gateway API take a public name; an error for one that none takes."""
+    if (length := len(name.encode())) > _MAX_HEADER:
+        diagnostics.add("E623", origin, length=length, most=_MAX_HEADER)
+    portable = is_portable(name)
+    if not portable and can_be_sent(name):
+        _report_unportable_name(gateway_settings, name, origin, diagnostics)
+    return portable
+
+
+def _report_unportable_name(
+    gateway_settings: GatewaySettings, name: str, origin: Origin, diagnostics: Collector
+) -> None:
     """A public name that the experimental channel of Gateway API refuses: an error where the clusters have it, a
     warning where nobody says which they have.
     """
     channel = gateway_settings.config.get("targets", "gatewayAPIChannel")
     if channel != "standard":
-        diagnostics.add("E668" if channel else "W270", request.model_origin, name=request.model)
+        diagnostics.add("E668" if channel else "W270", origin, name=name)
 
 
 def _seconds(duration: str) -> float:
@@ -202,8 +217,11 @@ def name_origin(app: App, model: OpenModel) -> Origin:
     """The origin of the public name of an app: `servedModelName` of the app or the OpenModel, else the OpenModel's
     name.
     """
-    if "servedModelName" in app.spec:
-        return app.origin("spec", "servedModelName")
+    return app.origin("spec", "servedModelName") if "servedModelName" in app.spec else own_name_origin(model)
+
+
+def own_name_origin(model: OpenModel) -> Origin:
+    """The origin of the public name that an OpenModel has where no app says another."""
     if "servedModelName" in model.spec:
         return Origin(model.document, ("spec", "servedModelName"))
     return Origin(model.document, ("metadata", "name"))
@@ -260,6 +278,7 @@ def _origins(
         ("streamIdle",): _timeout_origin(gateway_settings, request, "streamIdle"),
         ("allowed",): request.allow_origin or app.origin(),
         **dict(_backend_origins(app, request)),
+        **{("others", name): origin for name, origin in request.other_origins.items()},
         ("limits",): app.origin("spec", "tokenLimits"),
         ("retries",): app.origin("spec", "retries"),
     }

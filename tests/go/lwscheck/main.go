@@ -1,17 +1,19 @@
 // Command lwscheck says what a cluster with the LeaderWorkerSet controller would make of manifests, without one: the
-// API server's part (strict reading, defaults and schema of the CRD) and the webhook's part, each by its own code.
+// API server's part (strict reading, defaults and schema of the CRD) and the webhook's part, each by its own code. Of a
+// DisaggregatedSet also what the webhook says of each LeaderWorkerSet that the controller would make of its roles.
 //
 //	lwscheck FILE|FOLDER...      (a folder: every *.yaml below it)
 //
-// Prints one line of JSON for each LeaderWorkerSet (documents of other kinds are left alone), and one for each document
-// that cannot be read:
+// Prints one line of JSON for each LeaderWorkerSet and DisaggregatedSet (documents of other kinds are left alone), and
+// one for each document that cannot be read:
 //
 //	{"file": "a.yaml", "index": 0, "name": "llm/chat", "changed": [...], "defaulted": [...], "errors": [...]}
 //
 // index counts the documents of the file from 0, without empty ones. changed lists what would stand in the cluster
 // otherwise than written: each field that the webhook sets or rewrites, a quantity in another spelling, a null that is
 // dropped or replaced. defaulted lists the fields that the manifest leaves to defaults of the CRD, which is no change.
-// errors lists why the manifest is refused; each begins with who refuses it: "yaml: ", "schema: " or "webhook: ".
+// errors lists why the manifest is refused; each begins with who refuses it: "yaml: ", "schema: ", "webhook: ", or
+// "webhook of role NAME: " for the LeaderWorkerSet of a role.
 //
 // Exit status: 0 all accepted and unchanged, 1 something changed or refused, 2 could not check.
 package main
@@ -36,16 +38,22 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	documents "k8s.io/apimachinery/pkg/util/yaml"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	disaggv1 "sigs.k8s.io/lws/api/disaggregatedset/v1"
 	lwsv1 "sigs.k8s.io/lws/api/leaderworkerset/v1"
+	disaggutils "sigs.k8s.io/lws/pkg/utils/disaggregatedset"
 	"sigs.k8s.io/lws/pkg/webhooks"
+	disaggwebhooks "sigs.k8s.io/lws/pkg/webhooks/disaggregatedset"
 	"sigs.k8s.io/yaml"
 )
 
@@ -120,15 +128,33 @@ func named(arguments []string) ([]string, error) {
 	return files, nil
 }
 
-// judge holds what the API server keeps for a CRD, and the webhook.
-type judge struct {
+// kind is what the API server keeps for a CRD.
+type kind struct {
+	version    string
 	structural *schema.Structural
 	validator  validation.SchemaValidator
-	webhook    webhooks.LeaderWorkerSetWebhook
+	rules      *cel.Validator // nil where it has none
+}
+
+// judge holds the kinds and their webhooks.
+type judge struct {
+	kinds        map[string]*kind
+	webhook      webhooks.LeaderWorkerSetWebhook
+	disaggregate disaggwebhooks.DisaggregatedSetWebhook
 }
 
 func newJudge() (*judge, error) {
-	text, err := crd.ReadFile("crd/lws.yaml")
+	kinds := map[string]*kind{}
+	var err error
+	if kinds["LeaderWorkerSet"], err = newKind("crd/lws.yaml", lwsv1.GroupVersion); err != nil {
+		return nil, err
+	}
+	kinds["DisaggregatedSet"], err = newKind("crd/disaggregatedset.yaml", disaggv1.GroupVersion)
+	return &judge{kinds: kinds}, err
+}
+
+func newKind(file string, served runtimeschema.GroupVersion) (*kind, error) {
+	text, err := crd.ReadFile(file)
 	if err != nil {
 		return nil, errors.New("built without the CRD: build it with `scripts/tools.sh lwscheck`")
 	}
@@ -137,7 +163,7 @@ func newJudge() (*judge, error) {
 		return nil, err
 	}
 	for _, version := range definition.Spec.Versions {
-		if version.Name != lwsv1.GroupVersion.Version {
+		if version.Name != served.Version {
 			continue
 		}
 		var props apiextensions.JSONSchemaProps
@@ -149,9 +175,10 @@ func newJudge() (*judge, error) {
 			return nil, err
 		}
 		validator, _, err := validation.NewSchemaValidator(&props)
-		return &judge{structural: structural, validator: validator}, err
+		rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
+		return &kind{version: served.String(), structural: structural, validator: validator, rules: rules}, err
 	}
-	return nil, fmt.Errorf("the CRD has no version %s", lwsv1.GroupVersion.Version)
+	return nil, fmt.Errorf("%s has no version %s", file, served.Version)
 }
 
 // file is the findings about one file's text.
@@ -190,19 +217,91 @@ func (j *judge) document(text []byte, found *finding) (relevant, empty bool) {
 		return false, value == nil
 	}
 	manifest, _ := value.(map[string]any)
-	if manifest["kind"] != "LeaderWorkerSet" {
+	named, _ := manifest["kind"].(string)
+	judged, known := j.kinds[named]
+	if !known {
 		return false, false
 	}
 	metadata, _ := manifest["metadata"].(map[string]any)
 	namespace, _ := metadata["namespace"].(string)
 	name, _ := metadata["name"].(string)
 	found.Name = namespace + "/" + name
-	if manifest["apiVersion"] != lwsv1.GroupVersion.String() {
-		found.refuse("schema", fmt.Errorf("apiVersion: %v is not served, only %s is", manifest["apiVersion"], lwsv1.GroupVersion))
+	if manifest["apiVersion"] != judged.version {
+		found.refuse("schema", fmt.Errorf("apiVersion: %v is not served, only %s is", manifest["apiVersion"], judged.version))
 		return true, false
 	}
-	j.lws(text, manifest, found)
+	if named == "DisaggregatedSet" {
+		j.disaggregated(text, manifest, found)
+	} else {
+		j.lws(text, manifest, found)
+	}
 	return true, false
+}
+
+// disaggregated follows one DisaggregatedSet through a create request, and then the LeaderWorkerSets that its controller
+// creates.
+func (j *judge) disaggregated(text []byte, manifest map[string]any, found *finding) {
+	judged := j.kinds["DisaggregatedSet"]
+	var strict disaggv1.DisaggregatedSet
+	if err := yaml.UnmarshalStrict(text, &strict); err != nil {
+		found.refuse("yaml", err)
+	}
+	object := judged.defaulted(manifest, found)
+	changes := map[string]string{}
+	compare(nil, manifest, object, func(path []any, before, after any) {
+		if _, added := before.(nothing); !added {
+			note(changes, path, before, after)
+		}
+	})
+	found.Changed = sorted(changes) // no webhook writes to it
+	found.schema(judged, object)
+
+	raw, err := json.Marshal(object)
+	if err != nil {
+		found.refuse("yaml", err)
+		return
+	}
+	var set disaggv1.DisaggregatedSet
+	if err := utiljson.Unmarshal(raw, &set); err != nil {
+		found.refuse("webhook", err) // its decoder, before any of its rules
+		return
+	}
+	found.webhookErrors("webhook", guarded(func() error {
+		_, err := j.disaggregate.ValidateCreate(context.Background(), &set)
+		return err
+	}))
+	revision := disaggutils.ComputeRevision(set.Spec.Roles)
+	for _, role := range set.Spec.Roles {
+		lws := &lwsv1.LeaderWorkerSet{Spec: *role.Spec.DeepCopy()}
+		lws.Labels, lws.Annotations = role.Labels, role.Annotations
+		lws.Name, lws.Namespace = disaggutils.GenerateName(set.Name, role.Name, revision), set.Namespace
+		found.webhookErrors("webhook of role "+role.Name, guarded(func() error {
+			if err := j.webhook.Default(context.Background(), lws); err != nil {
+				return err
+			}
+			_, err := j.webhook.ValidateCreate(context.Background(), lws)
+			return err
+		}))
+	}
+}
+
+// defaulted is a manifest as the API server reads it, with the defaults of the CRD. What it does not know is refused.
+func (k *kind) defaulted(manifest map[string]any, found *finding) map[string]any {
+	object := runtime.DeepCopyJSON(manifest)
+	options := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	for _, path := range pruning.PruneWithOptions(object, k.structural, true, options) {
+		found.refuse("yaml", fmt.Errorf("unknown field %q", path))
+	}
+	defaulting.Default(object, k.structural)
+	defaulting.PruneNonNullableNullsWithoutDefaults(object, k.structural)
+	defaults := map[string]string{}
+	compare(nil, manifest, object, func(path []any, before, after any) {
+		if _, added := before.(nothing); added {
+			note(defaults, path, before, after)
+		}
+	})
+	found.Defaulted = sorted(defaults)
+	return object
 }
 
 // lws follows one LeaderWorkerSet through a create request: reading, defaults, mutating webhook, schema, validating webhook.
@@ -211,20 +310,8 @@ func (j *judge) lws(text []byte, manifest map[string]any, found *finding) {
 	if err := yaml.UnmarshalStrict(text, &strict); err != nil {
 		found.refuse("yaml", err)
 	}
-	object := runtime.DeepCopyJSON(manifest)
-	options := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
-	for _, path := range pruning.PruneWithOptions(object, j.structural, true, options) {
-		found.refuse("yaml", fmt.Errorf("unknown field %q", path))
-	}
-	defaulting.Default(object, j.structural)
-	defaulting.PruneNonNullableNullsWithoutDefaults(object, j.structural)
-	defaults := map[string]string{}
-	compare(nil, manifest, object, func(path []any, before, after any) {
-		if _, added := before.(nothing); added {
-			note(defaults, path, before, after)
-		}
-	})
-	found.Defaulted = sorted(defaults)
+	judged := j.kinds["LeaderWorkerSet"]
+	object := judged.defaulted(manifest, found)
 
 	raw, err := json.Marshal(object)
 	if err != nil {
@@ -234,7 +321,7 @@ func (j *judge) lws(text []byte, manifest map[string]any, found *finding) {
 	var lws lwsv1.LeaderWorkerSet
 	if err := utiljson.Unmarshal(raw, &lws); err != nil {
 		found.refuse("webhook", err) // its decoder, before any of its rules
-		found.schema(j, object)
+		found.schema(judged, object)
 		return
 	}
 	read := generic(&lws)
@@ -262,32 +349,39 @@ func (j *judge) lws(text []byte, manifest map[string]any, found *finding) {
 	})
 	found.Changed = sorted(changes)
 
-	found.schema(j, object)
-	found.webhookErrors(guarded(func() error {
+	found.schema(judged, object)
+	found.webhookErrors("webhook", guarded(func() error {
 		_, err := j.webhook.ValidateCreate(context.Background(), &lws)
 		return err
 	}))
 }
 
-// schema adds what the CRD's schema refuses.
-func (f *finding) schema(j *judge, object map[string]any) {
-	for _, err := range validation.ValidateCustomResource(nil, object, j.validator) {
+// schema adds what the CRD's schema refuses, and its CEL rules, which the API server asks once all else has held.
+func (f *finding) schema(k *kind, object map[string]any) {
+	before := len(f.Errors)
+	for _, err := range validation.ValidateCustomResource(nil, object, k.validator) {
 		f.refuse("schema", err)
 	}
-	for _, err := range listtype.ValidateListSetsAndMaps(nil, j.structural, object) {
+	for _, err := range listtype.ValidateListSetsAndMaps(nil, k.structural, object) {
 		f.refuse("schema", err)
+	}
+	if k.rules != nil && len(f.Errors) == before {
+		broken, _ := k.rules.Validate(context.Background(), nil, k.structural, object, nil, celconfig.RuntimeCELCostBudget)
+		for _, err := range broken {
+			f.refuse("schema", err)
+		}
 	}
 }
 
 // webhookErrors adds each of the errors that err holds together.
-func (f *finding) webhookErrors(err error) {
+func (f *finding) webhookErrors(who string, err error) {
 	var many utilerrors.Aggregate
 	if errors.As(err, &many) {
 		for _, one := range many.Errors() {
-			f.refuse("webhook", one)
+			f.refuse(who, one)
 		}
 	} else if err != nil {
-		f.refuse("webhook", err)
+		f.refuse(who, err)
 	}
 }
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
 GOLDENS = TESTS / "flux" / "expected"
+# Its older controllers write no status, and no expression of Flux' can tell that from one that is not there yet.
+ONLY_OF_ARGO_CD = {"disaggregatedset.x-k8s.io_DisaggregatedSet"}
+CHECKED = [case for case in CASES if case.check not in ONLY_OF_ARGO_CD]
 SAYS = {"Healthy": "Current", "Suspended": "Current", "Progressing": "InProgress", "Degraded": "Failed"}
 
 
@@ -59,12 +62,12 @@ def verdict(body: dict[str, Any]) -> str:
     return "InProgress"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind.rpartition('/')[2]}: {case.name}")
+@pytest.mark.parametrize("case", CHECKED, ids=lambda case: f"{case.kind.rpartition('/')[2]}: {case.name}")
 def test_health(case: Case) -> None:
     assert verdict(case.body) == case.flux
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind.rpartition('/')[2]}: {case.name}")
+@pytest.mark.parametrize("case", CHECKED, ids=lambda case: f"{case.kind.rpartition('/')[2]}: {case.name}")
 def test_flux_and_argo_cd_agree(case: Case) -> None:
     """Flux knows no Suspended: what waits on purpose is done."""
     assert case.flux == SAYS[case.argocd["status"]]
@@ -72,7 +75,7 @@ def test_flux_and_argo_cd_agree(case: Case) -> None:
 
 def test_both_check_the_same_kinds() -> None:
     checked = {f"{each['apiVersion'].partition('/')[0]}_{each['kind']}" for each in flux.CHECKS}
-    assert checked == set(health.CHECKS)
+    assert checked == set(health.CHECKS) - ONLY_OF_ARGO_CD
 
 
 @pytest.mark.parametrize("check", flux.CHECKS, ids=lambda check: check["kind"])

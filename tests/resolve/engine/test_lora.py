@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from renderer.resolve.engine import dialect
-from renderer.resolve.engine.lora import lora_names
+from renderer.resolve.engine.lora import loaded_adapters
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -26,12 +26,13 @@ SGLANG = {"adapters": {"options": ["--lora-paths"], "key": "lora_name"}}
 def names(engine: dict[str, Any], args: list[str], served: str = "small") -> tuple[str, ...]:
     """What clients may ask for beside the model itself."""
     rule, read = engine.get("adapters") or {}, {"style": "argparse", **engine.get("options", {})}
-    return lora_names(
+    adapters = loaded_adapters(
         cast("EngineSpec", engine),
         dialect.build_style(cast("OptionsSpec", read), [rule.get("options") or []]),
         served,
         args,
     )
+    return tuple(adapter.asked for adapter in adapters)
 
 
 def of(engine: str) -> dict[str, Any]:

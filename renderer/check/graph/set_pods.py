@@ -1,0 +1,159 @@
+"""DisaggregatedSets: their pods, as selectors see them, and the targets that they have for autoscalers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from renderer import disaggregated_sets
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.pods import LEADERS, POD_LABELS, WORKER_INDEX, WorkloadPods, group_pods
+from renderer.check.graph.view import EXISTS, ObjectView
+from renderer.component_versions import version_numbers
+from renderer.diagnostics import Path
+from renderer.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
+from renderer.json_values import as_text, map_at, number_at, text_at
+
+_SLICES = (0, 10)  # the first LeaderWorkerSet that numbers slices, in names and labels
+
+_REVISED = "after the next change of a pod template it has another value"
+
+
+def _numbers_slices(view: ObjectView) -> Sequence[bool]:
+    """Whether the controller of the targeted clusters numbers slices; both where no target is known."""
+    targets = view.external.targets
+    known = targets.versions.get("leaderWorkerSet") if targets else None
+    return (version_numbers(known) >= _SLICES,) if known else (False, True)
+
+
+def set_pods(view: ObjectView, name: str, body: Body) -> Iterator[WorkloadPods]:
+    """The pods of all roles, with the labels that controllers add. Those that hold a revision, such as the name of the
+    LeaderWorkerSet, are not known.
+    """
+    for numbered in _numbers_slices(view):
+        for role in set_roles(body):
+            for number in range(slice_count(body) if numbered else 1):
+                labels = {SET: name, ROLE: role.name, APP: f"{name}-{number}-{role.name}" if numbered else role.scaler}
+                labels |= {SLICE: str(number)} if numbered else {}
+                yield from group_pods({"spec": role.spec}, labels)
+
+
+def validate_role_selector(
+    view: ObjectView, body: Body, namespace: str, name: str, path: tuple[str, ...]
+) -> Iterator[Finding]:
+    """A finding where the selector at `path` of an object names a DisaggregatedSet of the set, and labels that none of
+    its pods has, or none after the next change.
+    """
+    selector = map_at(body, *path)
+    if SET not in selector:
+        return
+    workload = as_text(selector[SET])
+    disaggregated = view.find(disaggregated_sets.KIND, namespace, workload)
+    if not disaggregated:
+        return
+    if fault := _selector_fault(view, disaggregated, selector):
+        label, why = fault
+        words = {"kind": body["kind"], "name": name, "workload": workload, "label": f"{label}: {selector[label]}"}
+        yield "E393", (*path, label), {**words, "why": why}
+
+
+def validate_child_selector(
+    view: ObjectView, body: Body, namespace: str, name: str, path: tuple[str, ...]
+) -> Iterator[Finding]:
+    """A finding where the selector at `path` names a LeaderWorkerSet that a DisaggregatedSet of the set makes."""
+    child = text_at(body, *path, LEADERS)
+    if owner := set_of_child(view, namespace, child):
+        words = {"kind": body["kind"], "name": name, "workload": owner, "label": f"{LEADERS}: {child}"}
+        yield "E393", (*path, LEADERS), {**words, "why": _REVISED}
+
+
+def validate_budget_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """The same of a PodDisruptionBudget."""
+    yield from validate_role_selector(view, body, namespace, name, ("spec", "selector", "matchLabels"))
+
+
+def _selector_fault(view: ObjectView, body: Body, selector: Mapping[str, object]) -> tuple[str, str] | None:
+    """The label by which a selector takes no pod of the set, and why."""
+    if REVISION in selector:
+        return REVISION, _REVISED
+    roles = {role.name: role for role in set_roles(body)}
+    if ROLE in selector and selector[ROLE] not in roles:
+        return ROLE, f"its roles are {', '.join(roles)}"
+    selected = [role for role in roles.values() if selector.get(ROLE, role.name) == role.name]
+    if WORKER_INDEX in selector and not any(_has_index(role, as_text(selector[WORKER_INDEX])) for role in selected):
+        return WORKER_INDEX, "its groups have no such pod"
+    own_labels = {key: value for key, value in selector.items() if not key.startswith(POD_LABELS)}
+    pods = list(set_pods(view, text_at(body, "metadata", "name"), body))
+    if any(own_labels.items() <= pod.labels.items() for pod in pods):
+        return None
+    of_role = [pod for pod in pods if selector.get(ROLE, pod.labels[ROLE]) == pod.labels[ROLE]]
+    lacking = (key for key, value in own_labels.items() if not any(pod.labels.get(key) == value for pod in of_role))
+    label = next(lacking, next(iter(own_labels)))
+    if label == SLICE:
+        count = slice_count(body)
+        return label, f"its last one is {count - 1}" if True in _numbers_slices(
+            view
+        ) else "LeaderWorkerSet 0.9 has none"
+    if label == APP and of_role:
+        return label, f"the controller writes {of_role[-1].labels[APP]}"
+    return label, "no pod template of it has this label"
+
+
+def _has_index(role: SetRole, index: str) -> bool:
+    size = number_at(role.spec, "leaderWorkerTemplate", "size", default=1)
+    return index.isdecimal() and int(index) < size
+
+
+def set_of_child(view: ObjectView, namespace: str, name: str) -> str:
+    """The DisaggregatedSet whose controller makes LeaderWorkerSets of such a name; '' where there is none."""
+    for other_namespace, owner, body in view.all(disaggregated_sets.KIND):
+        if other_namespace == namespace and name.startswith(f"{owner}-"):
+            roles = "|".join(re.escape(role.name) for role in set_roles(body))
+            if re.fullmatch(rf"{re.escape(owner)}-(?:\d+-)?[0-9a-f]{{8}}-(?:{roles})", name):
+                return owner
+    return ""
+
+
+def validate_scale_target(view: ObjectView, kind: str, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where an autoscaler's target, which is no object of the set, is a DisaggregatedSet or made of one, or
+    is missing.
+    """
+    path: Path = ("spec", "scaleTargetRef")
+    if kind == disaggregated_sets.ROLE_SCALER and (scaled := _scaled_role(view, namespace, name)):
+        if not scaled.external:
+            what = f"the role '{scaled.name}': it says its replicas itself"
+            yield _no_target((*path, "name"), what, name)
+    elif kind == "LeaderWorkerSet" and (owner := set_of_child(view, namespace, name)):
+        what = f"'{name}' for long: the DisaggregatedSet '{owner}' gives it another name at the next change"
+        yield _no_target((*path, "name"), what, f"{owner}-<role>")
+    elif kind != disaggregated_sets.ROLE_SCALER or not _may_be_made(view, namespace, name):
+        yield view.missing(kind, namespace, name, (*path, "name"))
+
+
+def validate_whole_target(name: str) -> Iterator[Finding]:
+    """The finding that an autoscaler targets a DisaggregatedSet itself."""
+    yield _no_target(("spec", "scaleTargetRef", "kind"), "a DisaggregatedSet as a whole", f"{name}-<role>")
+
+
+def _scaled_role(view: ObjectView, namespace: str, scaler: str) -> SetRole | None:
+    """The role of a DisaggregatedSet whose target for autoscalers has this name."""
+    for other_namespace, _, body in view.all(disaggregated_sets.KIND):
+        for role in set_roles(body):
+            if role.scaler == scaler and other_namespace == namespace:
+                return role
+    return None
+
+
+def _may_be_made(view: ObjectView, namespace: str, scaler: str) -> bool:
+    """Whether a DisaggregatedSet that cannot be looked into may have a target of this name for autoscalers."""
+    names = scaler.split("-")
+    owners = ("-".join(names[:length]) for length in range(1, len(names)))
+    return any(view.find(disaggregated_sets.KIND, namespace, owner) == EXISTS for owner in owners)
+
+
+def _no_target(path: Path, what: str, scaler: str) -> Finding:
+    hint = (
+        "write scaling: {mode: External} into the role (LeaderWorkerSet 0.10 and newer), and target the "
+        f"{disaggregated_sets.ROLE_SCALER} '{scaler}'"
+    )
+    return "E392", path, {"what": what, "hint": hint}

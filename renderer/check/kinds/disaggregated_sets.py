@@ -1,0 +1,118 @@
+"""DisaggregatedSet: rules of its webhook, of the LeaderWorkerSets that its controller makes of the roles, and for their
+pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.check.finding import Body, Finding
+from renderer.check.kinds.lws import MAX_HASHED_NAME, validate_lws, validate_lws_pods
+from renderer.diagnostics import Path
+from renderer.disaggregated_sets import OWN_LABELS, SetRole, set_roles, slice_count
+from renderer.json_values import as_map, map_at, number_at, text_at, value_at
+
+_TEMPLATES = ("leaderTemplate", "workerTemplate")
+_EXCLUSIVE = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
+_REVISION_DIGITS = "12345678"  # stands for the eight digits that the controller puts into names
+_STATEFUL_SET = 52  # characters of a StatefulSet's name: its pods get it as a label, with `-` and ten more
+_SERVICE, _SERVICE_SUFFIX = 63, "-prv"
+
+
+def validate_disaggregated_set(body: Body) -> Iterator[Finding]:
+    """What the webhooks of DisaggregatedSet and LeaderWorkerSet refuse beside the schema: LeaderWorkerSet's sees the
+    roles only in the cluster, where the controller makes one of each.
+
+    docs/design/kubernetes.md#disaggregatedset
+    """
+    slices, roles = slice_count(body), set_roles(body)
+    for role in roles:
+        yield from _validate_role(text_at(body, "metadata", "name"), role, slices)
+    if slices > 1 and (external := next((role for role in roles if role.external), None)):
+        what = f"{slices} slices beside the role '{external.name}', which is scaled from outside"
+        yield _refusal(("spec", "slices"), what, "leave slices out, or scaling of every role")
+    yield from _validate_placement(body, roles)
+
+
+def _refusal(path: Path, what: str, hint: str) -> Finding:
+    return "E391", path, {"what": what, "hint": hint}
+
+
+def _validate_role(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
+    path: Path = ("spec", "roles", role.index)
+    lws = {"metadata": {**role.metadata, "name": ""}, "spec": role.spec}  # its name is judged below
+    for code, field, words in validate_lws(lws):
+        if code != "E515":  # what is rewritten there is no field of this object
+            yield code, (*path, *field), words
+    update: Path = ("rolloutStrategy", "rollingUpdateConfiguration", "partition")
+    if partition := value_at(role.spec, *update):
+        what = f"the partition {partition}: it rolls all roles out together"
+        yield _refusal((*path, "spec", *update), what, "leave it out")
+    yield from _validate_names(name, role, slices)
+    if role.external and number_at(role.spec, "replicas", default=1) > 1:
+        yield "W391", (*path, "spec", "replicas"), {"scaler": role.scaler}
+    yield from _validate_labels(role)
+
+
+def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
+    """A finding where the LeaderWorkerSet of a role gets a name that is too long for its pods or its Service. It counts
+    the slice, which LeaderWorkerSet 0.9 leaves out: else an upgrade would stop the next rollout.
+    """
+    made = f"{name}-{slices - 1}-{_REVISION_DIGITS}-{role.name}"
+    size = number_at(role.spec, "leaderWorkerTemplate", "size", default=1)
+    if role.spec.get("groupIdentity") == "Hash":
+        longest = MAX_HASHED_NAME[size == 1]
+    else:
+        groups = max(int(number_at(role.spec, "replicas", default=1)), 1)
+        longest = _STATEFUL_SET - (len(f"-{groups - 1}") if size > 1 else 0)
+    longest = min(longest, _SERVICE - len(_SERVICE_SUFFIX))
+    if len(made) > longest:
+        shown = f"{name}-{slices - 1}-<8 digits>-{role.name}"
+        words = {"name": shown, "length": len(made), "limit": longest, "less": len(made) - longest}
+        yield "E390", ("spec", "roles", role.index, "name"), words
+
+
+def _validate_labels(role: SetRole) -> Iterator[Finding]:
+    """A warning for each label of pods over which the controller writes its own."""
+    template = as_map(role.spec.get("leaderWorkerTemplate"))
+    for part in _TEMPLATES:
+        labels = map_at(template, part, "metadata", "labels")
+        for key in OWN_LABELS:
+            if key in labels:
+                path: Path = ("spec", "roles", role.index, "spec", "leaderWorkerTemplate", part, "metadata", "labels")
+                yield "W390", (*path, key), {"label": key, "value": labels[key]}
+
+
+def _validate_placement(body: Body, roles: list[SetRole]) -> Iterator[Finding]:
+    """What the webhook of LeaderWorkerSet 0.10 refuses of a placement (lws#916)."""
+    path: Path = ("spec", "placementPolicy")
+    kind = text_at(body, *path, "type", default="None")
+    if kind == "None":
+        return
+    if not text_at(body, *path, "topology"):
+        yield _refusal(
+            path, f"{kind} without a topology", "write topology: topology.kubernetes.io/zone, or a label of fewer nodes"
+        )
+    for role in roles:
+        if place := _exclusive_annotation(role):
+            what = f"this annotation beside placementPolicy.type {kind}"
+            yield _refusal(("spec", "roles", role.index, *place), what, "keep one of the two")
+
+
+def _exclusive_annotation(role: SetRole) -> Path | None:
+    """Where a role asks LeaderWorkerSet for a placement of its own."""
+    template: Path = ("spec", "leaderWorkerTemplate")
+    whole = {"metadata": role.metadata, "spec": role.spec}
+    for key in _EXCLUSIVE:
+        for place in ((), *((*template, part) for part in _TEMPLATES)):
+            annotations: Path = (*place, "metadata", "annotations")
+            if key in map_at(whole, *annotations):
+                return (*annotations, key)
+    return None
+
+
+def validate_disaggregated_set_pods(body: Body) -> Iterator[Finding]:
+    """Findings about the pod templates of the roles."""
+    for role in set_roles(body):
+        for code, path, words in validate_lws_pods({"spec": role.spec}):
+            yield code, ("spec", "roles", role.index, *path), words

@@ -1,0 +1,167 @@
+"""The LoRA adapters that a Playground claims: their weights for the engine, and the public names that they get
+(docs/adapters.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from renderer.api import App, Inputs, TrafficInput
+from renderer.diagnostics import Collector, Origin, Path
+from renderer.plan import Adapter, Plan, Rewrite, RouteName, Steering
+from renderer.resolve import claims
+from renderer.resolve.apps.app_base import AppBase
+from renderer.resolve.context import RunContext
+from renderer.resolve.engine import adapters
+from renderer.resolve.engine.adapters import EngineAdapter
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.gateway import pickers, route_backends, routing
+from renderer.resolve.gateway.routing import RouteRequest
+from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.resolve.weight_sources import Weights, has_usual_revision
+
+if TYPE_CHECKING:
+    from renderer.resolve.claims import ClaimedModel
+
+_SUFFIX = "-adapters"  # of the object that tells a picker their names
+
+
+def engine_adapters(
+    inputs: Inputs, app: App, engine: Engine, base: AppBase, diagnostics: Collector
+) -> tuple[EngineAdapter, ...]:
+    """The adapters of a claim, for its engine. Raises Stop where the engine loads none."""
+    if not base.claim.adapters:
+        return ()
+    pairs = [
+        (claimed, weights)
+        for claimed, weights in zip(base.claim.models, base.weights, strict=True)
+        if claimed.role == "lora"
+    ]
+    if not adapters.can_load(engine):
+        able = sorted(
+            name
+            for name, runtime in inputs.runtimes.items()
+            if ((runtime.spec.get("engine") or {}).get("adapters") or {}).get("options")
+        )
+        words = {"backend": engine.runtime.name, "able": " or ".join(able)}
+        diagnostics.stop("E366", app.origin(*pairs[0][0].path), **words)
+    return tuple([_engine_adapter(app, claimed, weights, base, diagnostics) for claimed, weights in pairs])
+
+
+def _engine_adapter(
+    app: App, claimed: ClaimedModel, weights: Weights, base: AppBase, diagnostics: Collector
+) -> EngineAdapter:
+    model, path = claimed.model, weights.path
+    if base.skip_loaders and weights.kind in ("hub", "objectStore"):
+        if not has_usual_revision(weights):
+            diagnostics.add("E368", weights.origin, name=model.name)
+        path = weights.address
+    return EngineAdapter(
+        model=model.name,
+        name=claims.public_name(model),
+        path=path,
+        rank=((model.spec.get("facts") or {}).get("adapter") or {}).get("rank", 0),
+        origin=app.origin(*claimed.path),
+        facts=Origin(model.document, ("spec", "facts", "adapter")),
+    )
+
+
+def route_names(context: RunContext, app: App, plans: Sequence[Plan], *, pool: bool) -> tuple[RouteName, ...]:
+    """The public names of an app's adapters that no ModelRoute or InferenceModel has, and where they lead."""
+    taken_names, taken_models = _taken(context, app)
+    names = []
+    for adapter in plans[0].adapters:
+        if adapter.model and adapter.name not in taken_names and adapter.model not in taken_models:
+            targets = route_backends.workload_targets(plans)
+            asked = adapter.name if pool else adapter.asked
+            names.append(
+                RouteName(adapter.name, tuple([replace(target, model=asked, pool=pool) for target in targets]))
+            )
+    return tuple(names)
+
+
+def _taken(context: RunContext, app: App) -> tuple[set[str], set[str]]:
+    """The public names that ModelRoutes and InferenceModels over an app have, and the OpenModels of the adapters that
+    ModelRoutes lead to.
+    """
+    items = context.traffic.get((app.namespace, app.name), ()) if context.traffic else ()
+    backends = [backend for item in items if item.kind == "ModelRoute" for backend in item.spec["backends"]]
+    models = {
+        backend["adapter"] for backend in backends if backend.get("playground") == app.name and "adapter" in backend
+    }
+    return {item.spec["modelName"] for item in items}, models
+
+
+def leads_to_main(item: TrafficInput, app: App) -> bool:
+    """Whether a ModelRoute leads to the main model of an app."""
+    return item.kind == "ModelRoute" and any(
+        app.name in (backend.get("playground"), backend.get("service")) and "adapter" not in backend
+        for backend in item.spec["backends"]
+    )
+
+
+def with_names(
+    context: RunContext, app: App, request: RouteRequest, names: tuple[RouteName, ...], *, only_adapters: bool
+) -> RouteRequest:
+    """The request for the route of an app with the names of its adapters: beside that of the main model, or alone."""
+    origins = _name_origins(context, app)
+    if only_adapters and names:
+        first, *rest = names
+        names = tuple(rest)
+        request = replace(request, model=first.model, model_origin=origins[first.model], targets=first.targets)
+    return replace(request, others=names, other_origins={name.model: origins[name.model] for name in names})
+
+
+def _name_origins(context: RunContext, app: App) -> Mapping[str, Origin]:
+    """By public name, where the name of each adapter of an app is said."""
+    models = [context.inputs.models[name] for name in claims.claimed_adapters(context.inputs, app)]
+    return {claims.public_name(model): routing.own_name_origin(model) for model in models}
+
+
+def steering(
+    context: RunContext, app: App, gateway_settings: GatewaySettings, plan: Plan, names: Sequence[RouteName]
+) -> Steering | None:
+    """What the picker of an app's pool replaces the public names of adapters by; None where the engine knows them."""
+    asked = {adapter.name: adapter.asked for adapter in plan.adapters if adapter.asked != adapter.name}
+    rewrites = [Rewrite(name.model, ((asked[name.model], None),)) for name in names if name.model in asked]
+    if not rewrites:
+        return None
+    claimed = claims.claimed_adapters(context.inputs, app)
+    places = {adapter.name: app.origin(*claimed[adapter.model]) for adapter in plan.adapters if adapter.model}
+
+    def origins() -> Mapping[Path, Origin]:
+        name, targets = app.origin("metadata", "name"), app.origin("spec", "modelClaims")
+        field_origins: dict[Path, Origin] = {(): app.origin(), ("name",): name, ("pool",): name, ("targets",): targets}
+        field_origins["namespace",] = app.origin("metadata", "namespace")
+        for i, rewrite in enumerate(rewrites):
+            field_origins["model", i] = field_origins["targets", i, 0] = places[rewrite.model]
+        return field_origins
+
+    picker = pickers.find_picker(context, pickers.picker_name(context.inputs, gateway_settings, Collector()))
+    return Steering(
+        name=app.name + _SUFFIX,
+        namespace=app.namespace,
+        labels=routing.labels(app.name),
+        group=picker.group,
+        pool=plan.name,
+        priority=None,
+        rewrites=tuple(rewrites),
+        origins=origins,
+    )
+
+
+def find_adapter(plan: Plan, name: str) -> Adapter | None:
+    """The adapter of a workload by the name of its OpenModel, or by the name that the engine's options give it."""
+    return next((adapter for adapter in plan.adapters if (adapter.model or adapter.name) == name), None)
+
+
+def served_names(plan: Plan) -> dict[str, str]:
+    """The names that targets of a workload may have, each with what the engine is asked for: its own public name, those
+    of claimed adapters, and whatever its engine knows adapters by.
+    """
+    names = {plan.public_name: plan.name_in_engine}
+    names |= {adapter.name: adapter.asked for adapter in plan.adapters if adapter.model}
+    return names | {adapter.asked: adapter.asked for adapter in plan.adapters}

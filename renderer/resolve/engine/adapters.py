@@ -1,0 +1,169 @@
+"""The LoRA adapters that an engine loads for a claim: their options, ranks and limits, by `engine.adapters` of the
+preset (docs/adapters.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from renderer import template
+from renderer.diagnostics import Collector, Origin
+from renderer.plan import Adapter
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.dialect import ArgLayer
+from renderer.resolve.engine.given_options import GivenNumber, given_options, last_given_number
+
+if TYPE_CHECKING:
+    from renderer.input_types import AdaptersSpec
+
+_WORDS = frozenset(["ModelName", "Adapter"])
+_MARKS = ("=", ",", "{", " ")  # of which the value of an option, name=path, is made
+
+
+class EngineAdapter(Struct, frozen=True):
+    """An adapter of the claim. `model`: its OpenModel; `name`: its public name, by which the engine loads it; `path`:
+    of its weights; `rank`: 0 where it is unknown; `origin`: of its name in the claim; `facts`: of its known facts.
+    """
+
+    model: str
+    name: str
+    path: str
+    rank: int
+    origin: Origin
+    facts: Origin
+
+
+def asked_name(rules: AdaptersSpec, served: str, adapter: str) -> str:
+    """The name by which requests ask the engine for an adapter. `served`: the public name of the main model."""
+    filler = template.compile_template(rules.get("asked", ""), _WORDS)
+    return str(filler({"ModelName": served, "Adapter": adapter})) if filler else adapter
+
+
+def plan_adapters(engine: Engine, adapters: Sequence[EngineAdapter], served: str) -> tuple[Adapter, ...]:
+    """The adapters as routes know them."""
+    rules = engine.spec.get("adapters") or {}
+    return tuple(Adapter(item.name, asked_name(rules, served, item.name), item.model) for item in adapters)
+
+
+def can_load(engine: Engine) -> bool:
+    """Whether the engine loads adapters and serves each by a name."""
+    return bool((engine.spec.get("adapters") or {}).get("options"))
+
+
+def validate_names(
+    engine: Engine, adapters: Sequence[EngineAdapter], served: str, served_origin: Origin, diagnostics: Collector
+) -> None:
+    """Errors for names that requests or the command line cannot tell apart."""
+    names = {served: "the main model"}
+    for adapter in adapters:
+        if adapter.name in names:
+            diagnostics.add("E360", adapter.origin, name=adapter.name, other=names[adapter.name])
+        names.setdefault(adapter.name, f"the adapter '{adapter.model}'")
+        if mark := next((mark for mark in _MARKS if mark in adapter.name), "-" if adapter.name[:1] == "-" else ""):
+            words = {"name": adapter.name, "mark": mark, "why": "the engine reads name=path there"}
+            diagnostics.add(
+                "E367", adapter.origin, **words, hint="give the adapter's OpenModel another servedModelName"
+            )
+    asked = (engine.spec.get("adapters") or {}).get("asked", "")
+    for separator in template.split_template(asked)[::2]:
+        if separator and separator in served:
+            example = asked_name(engine.spec["adapters"], "MODEL", "ADAPTER")
+            words = {"name": served, "mark": separator, "why": f"adapters are asked for as {example}"}
+            diagnostics.add("E367", served_origin, **words, hint="give the Playground another servedModelName")
+
+
+def adapter_layers(
+    engine: Engine, adapters: Sequence[EngineAdapter], user_layers: Sequence[ArgLayer], diagnostics: Collector
+) -> list[ArgLayer]:
+    """The arguments that load the adapters; errors where those of users contradict. `user_layers`: of OpenModel and
+    Playground.
+    """
+    rules, origin = engine.spec["adapters"], engine.origin.at("engine", "adapters")
+    _validate_user_options(engine, rules, user_layers, diagnostics)
+    layers = [ArgLayer(list(rules.get("enable") or ()), origin.at("enable"))]
+    layers += _limit_layers(engine, rules, adapters, user_layers, diagnostics)
+    layers.append(ArgLayer([rules["options"][0]], origin.at("options")))
+    layers += [ArgLayer([f"{adapter.name}={adapter.path}"], adapter.origin) for adapter in adapters]
+    return [layer for layer in layers if layer.args]
+
+
+def _validate_user_options(
+    engine: Engine, rules: AdaptersSpec, user_layers: Sequence[ArgLayer], diagnostics: Collector
+) -> None:
+    """An error for each option that would take the place of the claim's adapters."""
+    options = {engine.style.name(option) for option in rules["options"]}
+    for layer in user_layers:
+        for i, token in enumerate(layer.args):
+            if engine.style.name(token) in options:
+                diagnostics.add("E364", layer.origin.at(i), option=token.partition("=")[0])
+
+
+def _limit_layers(
+    engine: Engine,
+    rules: AdaptersSpec,
+    adapters: Sequence[EngineAdapter],
+    user_layers: Sequence[ArgLayer],
+    diagnostics: Collector,
+) -> Iterator[ArgLayer]:
+    """How many adapters a batch has and memory holds, and their highest rank; what users say is left out."""
+    origin, count = engine.origin.at("engine", "adapters"), len(adapters)
+    batch_rule, held_rule = rules.get("batch"), rules.get("held")
+    batch = _given(engine, batch_rule["option"] if batch_rule else "", user_layers)
+    held = _given(engine, held_rule["option"] if held_rule else "", user_layers)
+    if held and held.value < count:
+        diagnostics.add("E365", held.origin, option=held.option, value=held.value, count=count)
+    in_batch = batch.value if batch else count
+    if batch_rule and not batch:
+        in_batch += batch_rule.get("more", 0)
+        in_batch = min(in_batch, held.value) if held else in_batch
+        yield ArgLayer([batch_rule["option"], str(in_batch)], origin.at("batch"))
+    if held_rule and not held:
+        yield ArgLayer([held_rule["option"], str(max(count, in_batch))], origin.at("held"))
+    if "rank" in rules and (rank := _rank(engine, rules, adapters, user_layers, diagnostics)):
+        yield ArgLayer([rules["rank"]["option"], str(rank)], origin.at("rank"))
+
+
+def _rank(
+    engine: Engine,
+    rules: AdaptersSpec,
+    adapters: Sequence[EngineAdapter],
+    user_layers: Sequence[ArgLayer],
+    diagnostics: Collector,
+) -> int:
+    """The highest rank to write, 0 for none; errors for adapters above the limit that users set, or any."""
+    rule = rules["rank"]
+    values, default = rule.get("values") or (), rule.get("default", 0)
+    highest = max(adapter.rank for adapter in adapters)
+    for adapter in adapters if values and highest > values[-1] else ():
+        if adapter.rank > values[-1]:
+            words = {"name": adapter.model, "rank": adapter.rank, "most": values[-1], "option": rule["option"]}
+            hint = f"{engine.runtime.name} takes no higher one: train it anew, or merge it into its model"
+            diagnostics.add("E363", adapter.facts.at("rank"), **words, hint=hint)
+    if values and highest > values[-1]:
+        return 0
+    if given := _given(engine, rule["option"], user_layers):
+        for adapter in adapters:
+            if adapter.rank > given.value:
+                least = next((value for value in values if value >= adapter.rank), adapter.rank)
+                words = {"name": adapter.model, "rank": adapter.rank, "most": given.value, "option": given.option}
+                hint = f"write at least {least}, or leave the option out: it follows from spec.facts.adapter.rank"
+                diagnostics.add("E363", given.origin, **words, hint=hint)
+        return 0
+    unknown = [adapter for adapter in adapters if not adapter.rank] if default else []
+    for adapter in unknown:
+        words = {"name": adapter.model, "most": max(default, highest), "backend": engine.runtime.name}
+        diagnostics.add("W360", adapter.origin, **words)
+    fitting = next((value for value in values if value >= highest), highest)
+    if not default or (unknown and fitting <= default):
+        return 0
+    return fitting
+
+
+def _given(engine: Engine, option: str, user_layers: Sequence[ArgLayer]) -> GivenNumber | None:
+    """What users give an option; None without one."""
+    if not option or not user_layers or option not in given_options(engine, user_layers):
+        return None
+    return last_given_number(engine, user_layers, frozenset([engine.style.name(option)]))
