@@ -62,8 +62,11 @@ class Bench:
         return Group(pods)
 
     def weights(self, workload: Workload, model: str = "small") -> list[tuple[str, Path]]:
-        """The same model wherever a command line of the workload expects one."""
-        return [(path, self.models[model]) for path in workload.weights]
+        """What lies where a command line of the workload expects weights: what the folder is called after, else that
+        model.
+        """
+        names = ((path, path.rpartition("--")[2]) for path in workload.weights)
+        return [(path, self.models.get(name, self.models[model])) for path, name in names]
 
     def rendered(self, name: str, path: str, tag: str) -> Workload:
         """The workload of that name rendered of a path below our root, where VERSION in the file is the tag."""

@@ -45,6 +45,7 @@ LANES = 1  # each of its pods takes both cores of a small machine
 VERSIONS = ("0.32.0", "0.18.0", "0.11.0", "0.8.5")
 SHAPE = Shape(context=4096)
 EXPERTS = 4
+ADAPTERS = {"support": "support", "sales": "acme/sales"}  # the public names
 KEY = "a-key-of-a-trial"
 DRAINS = (0, 18)  # the first version with a drain of its own
 SERVERS = (0, 9, 1)  # the first version with several API servers
@@ -71,12 +72,13 @@ def numbers(version: str) -> tuple[int, ...]:
 def bench(tools: Path, folder: Path, version: str) -> Bench:
     """The engine of that version, with a model and an adapter. CannotJudge when there is none."""
     environment = installation.vllm(tools, version)
-    models = {name: folder / name for name in ("small", "experts", "support")}
+    models = {name: folder / name for name in ("small", "experts", *ADAPTERS)}
     write_checkpoint(models["small"], SHAPE)
     write_checkpoint(models["experts"], SHAPE._replace(experts=EXPERTS))
-    write_adapter(models["support"], SHAPE)
+    for seed, name in enumerate(ADAPTERS):
+        write_adapter(models[name], SHAPE, seed)
     write_plugin(folder / "plugin")
-    files = {"/adapters/support": models["support"]}
+    files: dict[str, Path] = {}
     variables = {
         "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HF_HUB_OFFLINE": "1",
@@ -148,20 +150,20 @@ def metrics(workload: Workload) -> list[str]:
 
 
 def adapters(bench: Bench) -> Iterator[Result]:
-    """A LoRA adapter answers by its name."""
+    """Two LoRA adapters answer, each by its public name."""
     workload = bench.rendered("adapted", f"{INPUTS}/adapted.yaml", tag(bench))
     with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         names = [model["id"] for model in client.send("/v1/models").body["data"]]
-        yield Result("adapter is listed", "" if {workload.served_name, "support"} <= {*names} else f"{names}")
+        public = [workload.served_name, *ADAPTERS.values()]
+        yield Result("adapters are listed", "" if {*public} <= {*names} else f"{names}")
         prompt = {"prompt": "Hello", "max_tokens": 16, "temperature": 0}
-        own, adapted = (
-            client.send(COMPLETIONS, {"model": model, **prompt}) for model in (workload.served_name, "support")
-        )
-        wrong = unexpected(own) or unexpected(adapted)
-        same = not wrong and own.body["choices"][0]["text"] == adapted.body["choices"][0]["text"]
-        yield Result("adapter answers otherwise than the model", wrong or ("the same text" if same else ""))
+        replies = [client.send(COMPLETIONS, {"model": model, **prompt}) for model in public]
+        wrong = next(filter(None, map(unexpected, replies)), "")
+        texts = [] if wrong else [reply.body["choices"][0]["text"] for reply in replies]
+        same = f"{len({*texts})} texts of {len(public)} names" if len({*texts}) < len(texts) else ""
+        yield Result("each adapter answers otherwise than the model", wrong or same)
 
 
 def speculative(bench: Bench) -> Iterator[Result]:
