@@ -6,7 +6,6 @@ behind the preset's as a rule, so each trial renders for the version that it run
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -207,24 +206,9 @@ def servers(bench: Bench) -> Iterator[Result]:
             )
 
 
-def group(bench: Bench) -> Iterator[Result]:
-    """Two processes share a model by tensor parallelism, as two hosts will; here both in one pod."""
-    if bench.version != VERSIONS[0]:
-        return
-    workload = bench.rendered("group", f"{INPUTS}/group.yaml", tag(bench))
-    line = shlex.join([*workload.main["command"], *workload.main["args"]])
-    script = f"{line} --node-rank 1 --headless & exec {line} --node-rank 0"
-    places = bench.weights(workload)
-    workload.main.update(command=["sh", "-c", script], args=[])
-    with bench.pod(workload, places) as pod:
-        pod.wait_ready(PATIENCE)
-        yield Result("two processes as a group answer", chatted(Client(pod.connect), workload.served_name))
-
-
 TRIALS: Mapping[str, Trial] = {
     "serving": serving,
     "speculative": speculative,
     "adapters": adapters,
     "servers": servers,
-    "group": group,
 }

@@ -16,6 +16,7 @@ from tests.engines.rendering import Workload
 from tests.engines.trial import (
     CHAT,
     COMPLETIONS,
+    REQUESTS,
     Bench,
     Callers,
     Result,
@@ -34,43 +35,40 @@ from tests.engines.vllm import INPUTS, tag
 PATIENCE = 1800  # seconds until all pods are ready, as many as their startup probes give: they share the cores here
 CALLERS = 4
 WRONG_RANK = "2"  # of two pods
-LOSING = 60  # seconds until a group with a wrong rank has to have ended
 # Fields of vLLM's connector: keep the cache of this prompt for somebody else.
 TO_HAND_OVER = {
     "do_remote_decode": True,
     "do_remote_prefill": False,
     **dict.fromkeys(("remote_engine_id", "remote_block_ids", "remote_host", "remote_port")),
 }
+RANKS = 4  # of the groups with experts
+WRITTEN = r'^vllm:generation_tokens_total\{.*engine="(\d+)".*\} (\S+)$'
 SOURCES = r'^vllm:prompt_tokens_by_source_total\{.*source="(\w+)".*\} (\S+)$'
 
 
 def group(bench: Bench, name: str, model: str = "small") -> Iterator[Result]:
-    """A group from its start to its drain, all of its pods at once."""
+    """A group from its start to its end under load, all of its pods at once."""
     workload = bench.rendered(name, f"{INPUTS}/groups.yaml", tag(bench))
+    served = workload.served_name
     with bench.group(workload, bench.weights(workload, model)) as pods:
-        yield started(pods)
+        yield started(name, pods)
         clients = [Client(partial(pod.connect, port=port)) for pod, port in listeners(pods)]
-        yield Result("probes", "; ".join(filter(None, (probed(pod) for pod in pods.pods))))
-        served = workload.served_name
-        yield Result(
-            f"{len(clients)} ports answer",
-            first(
-                *(listed(client, served) or chatted(client, served) or streamed(client, served) for client in clients)
-            ),
-        )
+        wrong = [probed(pod) for pod in pods.pods]
+        for client in clients:
+            wrong.append(listed(client, served) or chatted(client, served) or streamed(client, served))
+        yield Result(f"{name}: each port answers", "; ".join(filter(None, wrong)), f"{len(clients)} ports")
         if len(clients) > 1:
-            yield every_rank_works(clients, served)
-        body = long_chat(served, 128)
-        yield all_drained(
-            pods.pods, [clients[number % len(clients)] for number in range(max(CALLERS, len(clients)))], workload, body
-        )
+            yield Result(f"{name}: every rank works", *ranks(clients, served))
+        callers = [clients[number % len(clients)] for number in range(max(CALLERS, len(clients)))]
+        end = all_drained(pods.pods, callers, workload, long_chat(served, 128))
+        yield end._replace(question=f"{name}: end under load")
 
 
-def started(pods: Group) -> Result:
+def started(name: str, pods: Group) -> Result:
     """How long the group takes until all of its pods are ready."""
     begun = time.monotonic()
     pods.wait_ready(PATIENCE)
-    return Result("start", "", f"{len(pods.pods)} pods, {time.monotonic() - begun:.0f} s")
+    return Result(f"{name}: start", "", f"{len(pods.pods)} pods, {time.monotonic() - begun:.0f} s")
 
 
 def listeners(pods: Group) -> list[tuple[Pod, int]]:
@@ -83,40 +81,35 @@ def listeners(pods: Group) -> list[tuple[Pod, int]]:
     ]
 
 
-def first(*faults: str) -> str:
-    """The first that is wrong."""
-    return next(filter(None, faults), "")
-
-
-def every_rank_works(clients: Sequence[Client], served: str) -> Result:
-    """Whether each of the engines behind these ports has written tokens."""
-    for client in clients:
-        for _ in range(8):
-            client.send("/v1/completions", {"model": served, "prompt": "Hello", "max_tokens": 4})
+def ranks(clients: Sequence[Client], served: str) -> tuple[str, str]:
+    """What is wrong with the ranks behind these ports, each of which has to write tokens; and what each wrote."""
     tokens: dict[str, float] = {}
     for client in clients:
-        for engine, count in re.findall(
-            r'^vllm:generation_tokens_total\{engine="(\d+)".*\} (\S+)$', client.send("/metrics").text, re.MULTILINE
-        ):
-            tokens[engine] = max(float(count), tokens.get(engine, 0))
-    idle = [engine for engine, count in tokens.items() if not count]
-    shown = ", ".join(f"rank {engine}: {count:g} tokens" for engine, count in sorted(tokens.items()))
-    return Result("every rank works", f"idle: {idle}" if idle else "" if len(tokens) > 1 else shown, shown)
+        for _ in range(REQUESTS):
+            client.send(COMPLETIONS, {"model": served, "prompt": "Hello", "max_tokens": 4})
+    for client in clients:
+        for rank, count in re.findall(WRITTEN, client.send("/metrics").text, re.MULTILINE):
+            tokens[rank] = max(float(count), tokens.get(rank, 0))
+    idle = [rank for rank, count in tokens.items() if not count]
+    shown = ", ".join(f"rank {rank}: {count:g} tokens" for rank, count in sorted(tokens.items()))
+    if idle:
+        return f"idle: {', '.join(idle)}", shown
+    return ("" if len(tokens) == RANKS else f"not {RANKS} ranks: {shown}"), shown
 
 
 def wrong_rank(bench: Bench) -> Iterator[Result]:
-    """A worker with the rank of nobody."""
+    """A worker with the rank of nobody: it has to end by itself, with its reason."""
     workload = bench.rendered("tensor", f"{INPUTS}/groups.yaml", tag(bench))
     pods = bench.group(workload, bench.weights(workload))
     worker = pods.pods[1]
     worker.set_variable("LWS_WORKER_INDEX", WRONG_RANK)
     with pods:
+        fault = "all pods are ready"
         try:
-            pods.wait_ready(LOSING)
-        except Unstartable:
-            yield Result("a wrong rank is no group", "", worker.tail(1)[-160:])
-        else:
-            yield Result("a wrong rank is no group", "all pods are ready")
+            pods.wait_ready(PATIENCE)
+        except Unstartable as error:
+            fault = "" if worker.over.is_set() and worker.container.process.returncode else str(error)
+        yield Result("a worker of a wrong rank ends", fault, worker.tail(1)[-160:])
 
 
 class Sidecar(Client):
@@ -153,12 +146,12 @@ def handover(bench: Bench) -> Iterator[Result]:
         begun = time.monotonic()
         for pod in (prefill, decode):
             pod.wait_ready(PATIENCE)
-        yield Result("start", "", f"{time.monotonic() - begun:.0f} s")
+        yield Result("prefill and decode: start", "", f"{time.monotonic() - begun:.0f} s")
         name = workloads[0].served_name
         sidecar = Sidecar(prefill, decode)
         yield from handed_over(sidecar, name)
         yield prefill_ended(prefill, sidecar, workloads[0])
-        yield Result("decode answers alone", chatted(sidecar, name))
+        yield Result("prefill and decode: decode answers alone", chatted(sidecar, name))
 
 
 def handed_over(sidecar: Sidecar, name: str) -> Iterator[Result]:
@@ -174,12 +167,14 @@ def handed_over(sidecar: Sidecar, name: str) -> Iterator[Result]:
     amount = series(page).get("vllm:nixl_bytes_transferred_sum", 0)
     shown = f"{fetched:g} of {asked} prompt tokens, {amount:g} bytes"
     yield Result(
-        "the cache of a prompt comes over", unexpected(answer) or ("" if 0 < asked <= fetched + 1 else shown), shown
+        "prefill and decode: the cache of a prompt comes over",
+        unexpected(answer) or ("" if 0 < asked <= fetched + 1 else shown),
+        shown,
     )
     alone = sidecar.prefill.send(COMPLETIONS, body)
     texts = [reply.body["choices"][0]["text"] for reply in (answer, alone) if reply.status == 200]
     wrong = unexpected(alone) or ("" if len({*texts}) == 1 else f"{texts}")
-    yield Result("same text as of one instance", wrong, f"{len(texts[0])} characters" if texts else "")
+    yield Result("prefill and decode: the text of one instance", wrong, f"{len(texts[0])} characters" if texts else "")
 
 
 def prefill_ended(prefill: Pod, sidecar: Sidecar, workload: Workload) -> Result:
@@ -204,7 +199,7 @@ def prefill_ended(prefill: Pod, sidecar: Sidecar, workload: Workload) -> Result:
     if end.status:
         wrong.append(f"exit status {end.status} after {end.whole:.0f} s of {prefill.grace}")
     figures = f"{len(calling.completions)} streams and a late one, exit status {end.status} after {end.whole:.0f} s"
-    return Result("end of the prefill pod", "; ".join(filter(None, wrong)), figures)
+    return Result("prefill and decode: end of the prefill pod under load", "; ".join(filter(None, wrong)), figures)
 
 
 TRIALS: Mapping[str, Trial] = {
