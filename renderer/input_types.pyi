@@ -97,10 +97,26 @@ class OpenModelSpec(TypedDict, total=False):
     servedModelName: str
     source: SourceSpec
 
+class BatchSpec(TypedDict, total=False):
+    more: int
+    option: str
+
+class HeldSpec(TypedDict, total=False):
+    option: str
+
+class RankSpec(TypedDict, total=False):
+    default: int
+    option: str
+    values: Sequence[int]
+
 class AdaptersSpec(TypedDict, total=False):
     asked: str
+    batch: BatchSpec
+    enable: Sequence[str]
+    held: HeldSpec
     key: str
     options: Sequence[str]
+    rank: RankSpec
 
 class DerivedSpec(TypedDict, total=False):
     args: Sequence[str]
@@ -128,28 +144,12 @@ class InitContainerSpec(TypedDict, total=False):
     name: str
     when: str
 
-class BatchSpec(TypedDict, total=False):
-    more: int
-    option: str
-
-class HeldSpec(TypedDict, total=False):
-    option: str
-
-class RankSpec(TypedDict, total=False):
-    default: int
-    option: str
-    values: Sequence[int]
-
 class KvCacheOffloadingSpec(TypedDict, total=False):
     accelerators: Sequence[str]
-    batch: BatchSpec
-    enable: Sequence[str]
     evictionPolicies: Sequence[str]
-    held: HeldSpec
     mostTiers: int
     multipliedBy: Sequence[str]
     options: Sequence[str]
-    rank: RankSpec
     tier: str
 
 class MetricsSpec(TypedDict, total=False):

@@ -312,17 +312,11 @@ class Plan(Struct, frozen=True):
     that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
     the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
     and `metrics`: of its BackendRuntime, where known; `all_serve`: every pod of a replica answers requests, else its
-    leader alone; `adapters`: the model names of its adapters; `pool`: in pool mode; `interceptor`: where one holds
+    leader alone; `pool`: in pool mode; `steering`: of its picker, for adapters; `interceptor`: where one holds
     requests; `route`, `service`: only in the last workload of an app; `answering_port`: of the container that answers
     for the engine, None where the engine itself does; `kind`: of the workload; `progress_deadline`: of a Deployment, in
     seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`; `claim_templates`:
     PersistentVolumeClaims of each pod; `devices`: what each pod claims; `set_fields`,
-    and `metrics`: of its BackendRuntime, where known; `pool`: in pool mode; `steering`: of its picker, for
-    adapters; `interceptor`: where one holds requests; `route`, `service`: only in the last workload of an app;
-    `answering_port`: of the container that answers for the engine, None where the engine itself does; `kind`: of the
-    workload; `progress_deadline`: of a Deployment, in seconds, None for Kubernetes' own; `workload_labels`: of the
-    workload alone, beside `labels`; `claim_templates`: PersistentVolumeClaims of each pod; `devices`: what each pod
-    claims; `set_fields`,
     `template_fields`: further fields of a LeaderWorkerSet's spec and of its template.
     """
 

@@ -525,7 +525,7 @@ def test_what_python_judges_passes_here(document: Any, path: str, value: Any) ->
             "spec.workloadTemplate.workerTemplate.spec.containers.0.livenessProbe.httpGet",
         ),
         (BACKEND, "spec.commands", ["x"], "spec"),
-        (BACKEND, "spec.engine.multiHost", {}, "spec.engine"),
+        (BACKEND, "spec.engine.manyHosts", {}, "spec.engine"),
         (BACKEND, "spec.engine.options.styles", "x", "spec.engine.options"),
         (CONFIG, "spec.environment", {}, "spec"),
         (CONFIG, "spec.environments", {"dev": {"configs": {}}}, "spec.environments.dev"),

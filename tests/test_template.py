@@ -47,6 +47,7 @@ VALUES: dict[str, Any] = {
     "KVOffloadPolicy": "lru",
     "KVOffloadTiers": "/mnt/kv-cache-0",
     "KVOffloadDiskShare": 0,
+    "Adapters": 0,
 }
 
 

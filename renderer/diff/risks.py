@@ -260,7 +260,7 @@ def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
 
     docs/design/delivery.md#comparing-two-states
     """
-    fields = []
+    fields: list[str] = []
     for change in changes:
         path = change.path
         if path[:2] == _ROLES:

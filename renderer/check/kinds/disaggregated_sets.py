@@ -58,7 +58,7 @@ def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
     """A finding where the LeaderWorkerSet of a role gets a name that is too long for its pods or its Service. It counts
     the slice, which LeaderWorkerSet 0.9 leaves out: else an upgrade would stop the next rollout.
     """
-    made = f"{name}-{slices - 1}-{_REVISION_DIGITS}-{role.name}"
+    child = f"{name}-{slices - 1}-{_REVISION_DIGITS}-{role.name}"
     size = number_at(role.spec, "leaderWorkerTemplate", "size", default=1)
     if role.spec.get("groupIdentity") == "Hash":
         longest = MAX_HASHED_NAME[size == 1]
@@ -66,9 +66,9 @@ def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
         groups = max(int(number_at(role.spec, "replicas", default=1)), 1)
         longest = _STATEFUL_SET - (len(f"-{groups - 1}") if size > 1 else 0)
     longest = min(longest, _SERVICE - len(_SERVICE_SUFFIX))
-    if len(made) > longest:
+    if len(child) > longest:
         shown = f"{name}-{slices - 1}-<8 digits>-{role.name}"
-        words = {"name": shown, "length": len(made), "limit": longest, "less": len(made) - longest}
+        words = {"name": shown, "length": len(child), "limit": longest, "less": len(child) - longest}
         yield "E390", ("spec", "roles", role.index, "name"), words
 
 

@@ -14,6 +14,7 @@ from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import (
+    adapters,
     arg_merge,
     arg_validation,
     backend_runtime,
@@ -21,7 +22,6 @@ from renderer.resolve.engine import (
     kv_offloading,
     option_list_choice,
 )
-from renderer.resolve.engine import adapters, arg_merge, arg_validation, backend_runtime, dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Derivation
 from renderer.resolve.engine.dialect import ArgLayer, LineForm
 from renderer.resolve.engine.option_list_validation import refused_preset_options, validate_options

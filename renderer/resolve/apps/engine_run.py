@@ -10,15 +10,11 @@ from msgspec import Struct
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.resolve import flavors, names
-from renderer.resolve.apps import host_groups
-from renderer.resolve.apps import adapters
+from renderer.resolve.apps import adapters, host_groups
 from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
 from renderer.resolve.context import RunContext, cache_key
-from renderer.resolve.engine import backend_runtime, compilation, dialect, engine_variants, weight_validation
-from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.parallelism import Parallelism, resolve_parallelism, size_origin
 from renderer.resolve.engine import (
     backend_runtime,
     compilation,
@@ -27,9 +23,11 @@ from renderer.resolve.engine import (
     kv_offloading,
     weight_validation,
 )
-from renderer.resolve.engine.kv_offloading import KVOffloading
-from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.engine.adapters import EngineAdapter
+from renderer.resolve.engine.kv_offloading import KVOffloading
+from renderer.resolve.engine.multi_host import MultiHostForm
+from renderer.resolve.engine.parallelism import Parallelism, resolve_parallelism, size_origin
+from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.kube import images, resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -48,10 +46,7 @@ class EngineRun(Struct, frozen=True):
     Playground; `image_layers`, `version_layers`: the layers of the image's repository and tag, the last one wins;
     `version`: of the engine, '' where the image does not tell; `multi_host`: how several hosts serve a replica, None
     for one; `slots`: requests at once that share a context; `name_in_engine`: the model name that the engine knows.
-    `version`: of the engine, '' where the image does not tell; `size`: of a tensor parallel group; `slots`: requests at
-    once that share a context; `name_in_engine`: the model name that the engine knows; `offloading`: what the app says
-    of its KV cache.
-    once that share a context; `name_in_engine`: the model name that the engine knows; `adapters`: of the claim.
+    `offloading`: what the app says of its KV cache; `adapters`: of the claim.
     """
 
     engine: backend_runtime.Engine
@@ -139,7 +134,6 @@ def resolve_engine_run(
         length=length,
         slots=slots,
     )
-    words = _template_words(engine, base, variant, runner_size.size, served_name, length, slots)
     if offloading:
         words |= kv_offloading.offloading_words(engine, offloading, accelerator, diagnostics)
     name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
@@ -169,6 +163,7 @@ def resolve_engine_run(
         host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
     if offloading:
         kv_offloading.validate_engine(inputs, engine, accelerator, offloading, diagnostics)
+        kv_offloading.validate_hosts(offloading, parallelism.hosts, diagnostics)
     return EngineRun(
         engine=engine,
         config=config,
