@@ -1,7 +1,8 @@
 """Runs rendered pods with real engines, as kubelet does it: `python -m tests.engines [TRIAL...]`.
 
-Each engine is built once, from the sources of the version that its preset names. Models have random weights. Pods run
-two at a time; nothing of them leads out of this machine, and all of them end with this program, however it ends.
+Each engine is built once, from the sources of the version that its preset names. Models have random weights. Trials run
+two at a time unless the engine says otherwise; nothing of their pods leads out of this machine, and all of them end
+with this program, however it ends.
 
 A line for each question, `ok` or `WRONG` with what was seen. Exit status 1 when anything is wrong, 2 when nothing could
 be judged. Needs Linux and root.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,13 +24,14 @@ from types import ModuleType
 from typing import NamedTuple
 
 from tests.apiserver.server import CannotJudge
-from tests.engines import llamacpp, ollama, vllm
+from tests.engines import llamacpp, ollama, sglang, vllm
 from tests.engines.kubelet import Unstartable, required_tools
-from tests.engines.namespaces import enclosed
+from tests.engines.namespaces import enclosed, leave_network
 from tests.engines.trial import Bench, Result, Trial
+from tests.gateway import network
 
 ROOT = Path(__file__).resolve().parents[2]
-ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp, "ollama": ollama, "vllm": vllm}
+ENGINES: Mapping[str, ModuleType] = {"llamacpp": llamacpp, "ollama": ollama, "sglang": sglang, "vllm": vllm}
 LANES = 2
 RESULTS = Path(__file__).with_name("results.json")  # of runs with --record; scripts/make_docs.py makes tables of it
 
@@ -87,12 +90,16 @@ def judged(chosen: Sequence[Choice], tools: Path, folder: Path, *, record: bool)
     begun = time.monotonic()
     results: list[Result] = []
     try:
-        for engine, version, known in chosen:
+        benches = []
+        for engine, version, _ in chosen:
             place = folder / f"{engine}-{version}"
             place.mkdir()
-            bench = ENGINES[engine].bench(tools, place, version)
+            benches.append(ENGINES[engine].bench(tools, place, version))
             say(f"{engine} {version}: ready after {time.monotonic() - begun:.0f} s")
-            lanes = ThreadPoolExecutor(LANES)  # on Ctrl-C nobody waits for its threads, so it is no `with` block
+        isolate()  # now that nothing more is fetched
+        for (engine, version, known), bench in zip(chosen, benches, strict=True):
+            # On Ctrl-C nobody waits for its threads, so it is no `with` block.
+            lanes = ThreadPoolExecutor(getattr(ENGINES[engine], "LANES", LANES))
             answers = [result for one in lanes.map(partial(run, bench), known, known.values()) for result in one]
             results += answers
             if record:
@@ -109,6 +116,15 @@ def judged(chosen: Sequence[Choice], tools: Path, folder: Path, *, record: bool)
     say("")
     say(f"questions: {len(results)}, wrong: {len(wrong)} ({time.monotonic() - begun:.0f} s)")
     return 1 if wrong else 0
+
+
+def isolate() -> None:
+    """Gives this process, and the pods that it starts, a network from which nothing leads out."""
+    try:
+        leave_network()
+        network.create()
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CannotJudge(f"this machine gives root no network of its own: {error}") from error
 
 
 def keep(engine: str, version: str, answers: Sequence[Result], *, whole: bool) -> None:

@@ -34,8 +34,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FLAGS = ROOT / "presets" / "backends" / "flags"
 JUDGEMENTS = ROOT / "tests" / "data" / "option_judgements.yaml"
 GOLDENS = ("tests/cases/*/expected/**/*.yaml", "examples/*/expected/**/*.yaml", "examples/*/rendered/**/*.yaml")
-# What the kubelet or LeaderWorkerSet would put in place of $(NAME).
-GROUP = {"LWS_LEADER_ADDRESS": "chat-0.chat.llm", "LWS_GROUP_SIZE": "2", "LWS_WORKER_INDEX": "1"}
+# A program that writes the words after its name, with a zero byte behind each.
+PRINTER = """#!/bin/sh
+printf '%s\\0' "$0" "$@"
+"""
 # Goldens whose arguments no engine would take, and why that is meant.
 REFUSED = {
     "tests/cases/strings/": "is about strings, not about options",
@@ -225,14 +227,37 @@ def golden_lines(engine: str) -> Iterator[Line]:
 
 
 def container_lines(file: str, spec: Any) -> Iterator[Line]:
-    for template in ("leaderTemplate", "workerTemplate"):
-        for container in spec["leaderWorkerTemplate"].get(template, {}).get("spec", {}).get("containers", []):
+    """The command line of the leader, and that of the last worker where there is one."""
+    templates = spec["leaderWorkerTemplate"]
+    size = int(templates.get("size", 1))
+    for index in sorted({0, size - 1}):
+        template = (
+            templates["workerTemplate"] if index else templates.get("leaderTemplate") or templates["workerTemplate"]
+        )
+        for container in template["spec"].get("containers", []):
             if container["name"] == "model-runner":
                 environment = {each["name"]: each.get("value", "secret") for each in container.get("env", [])}
-                known = {**environment, **GROUP}
-                words = [*container.get("command", []), *container.get("args", [])]
-                filled = [filled_in(word, known) for word in words]
-                yield Line(f"{file}: {template.removesuffix('Template')}", filled, environment)
+                group = {
+                    "LWS_LEADER_ADDRESS": "chat-0.chat.llm",
+                    "LWS_GROUP_SIZE": str(size),
+                    "LWS_WORKER_INDEX": str(index),
+                }
+                known = {**environment, **group}
+                words = [filled_in(word, known) for word in (*container.get("command", []), *container.get("args", []))]
+                yield Line(f"{file}: {f'worker {index}' if index else 'leader'}", unshelled(words, known), environment)
+
+
+def unshelled(words: list[str], variables: Mapping[str, str]) -> list[str]:
+    """The line that a shell makes of words that end in `exec PROGRAM …`; other words as they are."""
+    if words[:1] not in (["sh"], ["/bin/sh"]) or not (match := re.search(r"\bexec (\w+) ", " ".join(words))):
+        return words
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / match[1]
+        program.write_text(PRINTER, "utf-8")
+        program.chmod(0o755)
+        own = {"PATH": f"{folder}:{os.environ.get('PATH', '')}", **variables}
+        done = subprocess.run(words, capture_output=True, text=True, env=own, check=True)
+    return [match[1], *done.stdout.split("\0")[1:-1]]
 
 
 def filled_in(word: str, known: Mapping[str, str]) -> str:

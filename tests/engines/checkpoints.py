@@ -1,6 +1,7 @@
 """Checkpoints with random weights and a real tokenizer, as a hub has them: configuration, tokenizer, safetensors.
 
-The architecture is Llama's, with the sizes of a `Shape`; the vocabulary and the weights are those of the GGUF files.
+The architecture is Llama's, or Mixtral's where there are experts, with the sizes of a `Shape`; the vocabulary and the
+weights are those of the GGUF files.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from tests.engines.models import BYTES, CHAT_TEMPLATE, LARGE, SMALL, SPECIAL, Sh
 
 ADAPTED = ("q_proj", "v_proj")
 RANK = 8
+ASKED = 2  # experts that a token asks
+DENSE, EXPERT = ("gate_proj", "up_proj", "down_proj"), ("w1", "w3", "w2")
 START, END = BYTES, BYTES + SPECIAL.index("<|im_end|>")
 
 
@@ -72,9 +75,11 @@ def write_adapter(folder: Path, shape: Shape, seed: int = 0) -> None:
 
 
 def _configuration(shape: Shape) -> Mapping[str, Any]:
+    experts = {"num_local_experts": shape.experts, "num_experts_per_tok": ASKED, "sliding_window": None}
     return {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
+        "architectures": ["MixtralForCausalLM" if shape.experts else "LlamaForCausalLM"],
+        "model_type": "mixtral" if shape.experts else "llama",
+        **(experts if shape.experts else {}),
         "torch_dtype": "bfloat16",
         "hidden_act": "silu",
         "hidden_size": shape.width,
@@ -109,10 +114,25 @@ def _tensors(shape: Shape, weights: random.Random) -> dict[str, tuple[tuple[int,
         for name, size in (("q_proj", queries), ("k_proj", cached), ("v_proj", cached)):
             tensors[f"{prefix}.self_attn.{name}.weight"] = _random((size, shape.width), weights)
         tensors[f"{prefix}.self_attn.o_proj.weight"] = _random((shape.width, queries), weights)
-        for name in ("gate_proj", "up_proj"):
-            tensors[f"{prefix}.mlp.{name}.weight"] = _random((shape.inner, shape.width), weights)
-        tensors[f"{prefix}.mlp.down_proj.weight"] = _random((shape.width, shape.inner), weights)
+        tensors |= _experts(shape, prefix, weights) if shape.experts else _inner(shape, f"{prefix}.mlp", DENSE, weights)
     return tensors
+
+
+def _experts(shape: Shape, layer: str, weights: random.Random) -> dict[str, tuple[tuple[int, ...], bytes]]:
+    prefix = f"{layer}.block_sparse_moe"
+    tensors = {f"{prefix}.gate.weight": _random((shape.experts, shape.width), weights, LARGE)}
+    for number in range(shape.experts):
+        tensors |= _inner(shape, f"{prefix}.experts.{number}", EXPERT, weights)
+    return tensors
+
+
+def _inner(
+    shape: Shape, prefix: str, names: tuple[str, str, str], weights: random.Random
+) -> dict[str, tuple[tuple[int, ...], bytes]]:
+    """The inner layers: two that go up, one that goes down."""
+    *up, down = names
+    tensors = {f"{prefix}.{name}.weight": _random((shape.inner, shape.width), weights) for name in up}
+    return {**tensors, f"{prefix}.{down}.weight": _random((shape.width, shape.inner), weights)}
 
 
 def _random(dimensions: tuple[int, ...], weights: random.Random, sizes: bytes = SMALL) -> tuple[tuple[int, ...], bytes]:

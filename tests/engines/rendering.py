@@ -20,13 +20,14 @@ WEIGHTS = re.compile(r"/workspace/models/[\w./-]*\w")
 
 
 class Workload(NamedTuple):
-    """A LeaderWorkerSet of one host, and all that was rendered with it."""
+    """A LeaderWorkerSet, and all that was rendered with it. `template`: of its leader."""
 
     name: str
     served_name: str
     engine_version: str
     template: Body
     bodies: Sequence[Body]
+    body: Body = {}
 
     @property
     def spec(self) -> Body:
@@ -69,10 +70,11 @@ def rendered(name: str, path: str, *options: str) -> Workload:
     bodies = [body for body in yaml.safe_load_all(done.stdout) if body]
     for body in bodies:
         if body["kind"] == "LeaderWorkerSet" and body["metadata"]["name"] == name:
-            template = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+            templates = body["spec"]["leaderWorkerTemplate"]
+            template = templates.get("leaderTemplate") or templates["workerTemplate"]
             annotations = body["metadata"]["annotations"]
             served, version = (
                 annotations.get(f"renderer.llmaz.io/{key}", "") for key in ("served-model-name", "engine-version")
             )
-            return Workload(name, served, version, template, bodies)
+            return Workload(name, served, version, template, bodies, body)
     raise CannotJudge(f"{path}: no LeaderWorkerSet {name} is rendered")

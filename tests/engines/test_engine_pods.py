@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import os
 import shutil
+import socket
 import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +20,26 @@ import pytest
 from scripts.release_sources import LLAMACPP
 from tests.apiserver.server import CannotJudge
 from tests.engines import __main__ as program
-from tests.engines import clients, installation, kubelet, llamacpp, models, rendering, vllm
+from tests.engines import (
+    checkpoints,
+    clients,
+    cpu_groups,
+    groups,
+    installation,
+    kubelet,
+    llamacpp,
+    models,
+    rendering,
+    rendezvous,
+    vllm,
+    vllm_groups,
+)
 from tests.engines.clients import Completion
-from tests.engines.kubelet import Image, Pod, Unstartable
+from tests.engines.kubelet import Image, Place, Pod, Unstartable
 from tests.engines.trial import Bench, Movement, Result, faults
 
 NOWHERE = Bench(Image({}), {}, Path("/nowhere"), "1.0")
+PLACE = Place("10.88.1.1")
 
 
 # ---- models ----
@@ -163,11 +181,19 @@ def test_variables_come_from_secrets() -> None:
     secret = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "chat"}}}
     optional = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token", "optional": True}}}
     container = {"env": [secret, optional, {"name": "URL", "value": "x?$(KEY)"}]}
-    assert kubelet.environment(container, {"keys": {"chat": "k"}}) == {"KEY": "k", "URL": "x?k"}
+    assert kubelet.environment(container, {"keys": {"chat": "k"}}, {}) == {"KEY": "k", "URL": "x?k"}
     with pytest.raises(Unstartable, match="variable KEY: no chat in Secret keys"):
-        kubelet.environment(container, {})
-    with pytest.raises(CannotJudge, match="variable NODE: not from a Secret"):
-        kubelet.environment({"env": [{"name": "NODE", "valueFrom": {"fieldRef": {}}}]}, {})
+        kubelet.environment(container, {}, {})
+
+
+def test_variables_come_from_fields_of_the_pod() -> None:
+    def container(path: str) -> kubelet.Body:
+        return {"env": [{"name": "HOST", "valueFrom": {"fieldRef": {"fieldPath": path}}}]}
+
+    fields = {"status.podIP": PLACE.address}
+    assert kubelet.environment(container("status.podIP"), {}, fields) == {"HOST": "10.88.1.1"}
+    with pytest.raises(CannotJudge, match="variable HOST: neither from a Secret nor a known field of the pod"):
+        kubelet.environment(container("spec.nodeName"), {}, fields)
 
 
 def test_privileges_are_those_of_the_security_context() -> None:
@@ -196,7 +222,7 @@ class Probed(Pod):
     def __init__(self, probes: dict[str, Any], answers: dict[str, list[bool]]) -> None:
         fast = {f"{kind}Probe": {"periodSeconds": 0.01, "exec": kind, **probe} for kind, probe in probes.items()}
         spec = {"containers": [{"name": "model-runner", **fast}]}
-        super().__init__("a-0", spec, Image({}), [], {}, Path("/nowhere"))
+        super().__init__("a-0", spec, Image({}), [], {}, Path("/nowhere"), PLACE)
         self.answers = answers
         self.asked: list[str] = []
 
@@ -258,7 +284,7 @@ def test_readiness_goes_after_its_threshold() -> None:
 
 
 def pod_of(folder: Path, **spec: Any) -> Pod:
-    return Pod("a-0", {"containers": [{"name": "model-runner"}], **spec}, Image({}), [], {}, folder)
+    return Pod("a-0", {"containers": [{"name": "model-runner"}], **spec}, Image({}), [], {}, folder, PLACE)
 
 
 def test_what_kubelet_here_does_not_know_is_not_judged(tmp_path: Path) -> None:
@@ -271,7 +297,7 @@ def test_what_kubelet_here_does_not_know_is_not_judged(tmp_path: Path) -> None:
     with pytest.raises(CannotJudge, match="its liveness probe is neither"), pod_of(tmp_path / "b", containers=[probe]):
         pass
     spec = {"containers": [{"name": "model-runner"}]}
-    more = Pod("a-0", spec, Image({}), [("/workspace/models/a", tmp_path)], {}, tmp_path / "c")
+    more = Pod("a-0", spec, Image({}), [("/workspace/models/a", tmp_path)], {}, tmp_path / "c", PLACE)
     with pytest.raises(CannotJudge, match="there are more files than loaders"), more:
         pass
 
@@ -280,6 +306,141 @@ def test_a_container_that_may_not_be_root(tmp_path: Path) -> None:
     pod = pod_of(tmp_path, containers=[{"name": "model-runner", "securityContext": {"runAsNonRoot": True}}])
     with pytest.raises(Unstartable, match="runAsNonRoot, and the user is root"):
         pod._privileges(pod.main, Image({}))
+
+
+# ---- groups ----
+
+
+def two_hosts(**more: Any) -> kubelet.Body:
+    """A LeaderWorkerSet of two hosts whose containers name what LeaderWorkerSet tells them."""
+    args = ["$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)", "$(LWS_LEADER_ADDRESS):1"]
+    own = [{"name": "LWS_GROUP_SIZE", "value": "9"}, {"name": "RANK", "value": "r$(LWS_WORKER_INDEX)"}]
+    worker = {"name": "model-runner", "command": ["run"], "args": args, "env": own}
+    spec = {"containers": [worker], "initContainers": [{"name": "first"}]}
+    templates = {"size": 2, "workerTemplate": {"spec": spec}, **more.pop("templates", {})}
+    return {"metadata": {"name": "chat", "namespace": "llm"}, "spec": {"leaderWorkerTemplate": templates, **more}}
+
+
+def test_variables_are_filled_as_leaderworkerset_does(tmp_path: Path) -> None:
+    body = two_hosts()
+    hosts = list(groups.members(body))
+    assert [(host.name, host.subdomain) for host in hosts] == [("chat-0", "chat.llm"), ("chat-0-1", "chat.llm")]
+    pods = [Pod(host.name, host.spec, Image({}), [], {}, tmp_path, PLACE) for host in hosts]
+    assert [pod._command(pod.main) for pod in pods] == [
+        ["run", "0", "2", "chat-0.chat.llm:1"],
+        ["run", "1", "2", "chat-0.chat.llm:1"],
+    ]
+    assert kubelet.environment(pods[1].main, {}, {})["RANK"] == "r1"
+    assert [entry["name"] for entry in hosts[1].spec["initContainers"][0]["env"]] == [
+        "LWS_LEADER_ADDRESS",
+        "LWS_GROUP_SIZE",
+        "LWS_WORKER_INDEX",
+    ]
+    pods[1].set_variable("LWS_WORKER_INDEX", "7")
+    assert pods[1]._command(pods[1].main)[1] == "7"
+    assert body == two_hosts()
+
+
+def test_a_leader_may_have_a_template_and_a_subdomain_of_its_own() -> None:
+    leader = {"spec": {"containers": [{"name": "model-runner", "command": ["lead"]}]}}
+    body = two_hosts(templates={"leaderTemplate": leader}, networkConfig={"subdomainPolicy": "UniquePerReplica"})
+    hosts = list(groups.members(body))
+    assert [host.spec["containers"][0]["command"] for host in hosts] == [["lead"], ["run"]]
+    assert {host.subdomain for host in hosts} == {"chat-0.llm"}
+    assert hosts[1].spec["containers"][0]["env"][0]["value"] == "chat-0.chat-0.llm"
+
+
+def test_pods_of_a_group_know_the_addresses_of_each_other() -> None:
+    workload = rendering.Workload("chat", "chat", "1.0", {}, [], two_hosts())
+    first, second = NOWHERE.group(workload, []).pods
+    names = {"chat-0.chat.llm": first.place.address, "chat-0-1.chat.llm": second.place.address}
+    assert first.place.names == second.place.names == names
+    assert first.place.address != second.place.address
+
+
+def test_a_group_is_not_ready_without_one_of_its_pods() -> None:
+    pods = [pod_of(Path("/nowhere")), pod_of(Path("/nowhere"))]
+    for pod in pods:
+        pod.log = Path(os.devnull)
+    pods[0].ready = True
+    with pytest.raises(Unstartable, match="not ready after 0 s: a-0: "):
+        groups.Group(pods).wait_ready(0)
+    pods[1].over.set()
+    with pytest.raises(Unstartable, match="a-0 ended too early"):
+        groups.Group(pods).wait_ready(5)
+    pods[1].ready = True
+    groups.Group(pods).wait_ready(5)
+
+
+def test_a_worker_needs_no_probes() -> None:
+    pod = pod_of(Path("/nowhere"))
+    pod._supervise()
+    assert pod.started
+    assert not pod._exhausted("liveness")
+
+
+LINE = "serve --nnodes 2 --node-rank {} --dist-init-addr 127.0.0.1:{} --host 127.0.0.1 --port 0 --served-model-name m"
+
+
+def test_ranks_meet() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    leader, worker = (rendezvous.read_line(LINE.format(rank, port).split()) for rank in (0, 1))
+    with ThreadPoolExecutor(1) as threads:
+        links = threads.submit(rendezvous.meet, leader)
+        own = rendezvous.join(worker)
+        assert [*links.result()] == [1]
+        work = rendezvous.Work(links.result())
+        token = threads.submit(work.token)
+        assert own.recv(1) == b"?"
+        own.close()
+        with pytest.raises(OSError, match=r"a rank is gone|reset|Broken pipe"):
+            token.result()
+        links.result()[1].close()
+
+
+@pytest.mark.parametrize("rank", ["2", "-1"])
+def test_a_rank_of_nobody(rank: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        rendezvous.read_line(LINE.format(rank, 1).split())
+    assert f"rank {rank} of 2" in capsys.readouterr().err
+
+
+def test_two_workers_of_one_rank() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    line = rendezvous.read_line(LINE.format(1, port).split())
+    with ThreadPoolExecutor(2) as threads:
+        meeting = threads.submit(rendezvous.meet, line._replace(nodes=3, rank=0))
+        links = [threads.submit(rendezvous.join, line) for _ in range(2)]
+        with pytest.raises(SystemExit, match="rank 1 is there twice"):
+            meeting.result()
+        for link in links:
+            link.result().close()
+
+
+def test_an_engine_has_the_ports_that_are_named_after_http() -> None:
+    ports = [("http", 8080), ("http-1", 8081), ("supervisor", 8090)]
+    main = {"name": "model-runner", "ports": [{"name": name, "containerPort": port} for name, port in ports]}
+    serving, headless = pod_of(Path("/nowhere"), containers=[main]), pod_of(Path("/nowhere"))
+    assert [port for _, port in vllm_groups.listeners(groups.Group([serving, headless]))] == [8080, 8081]
+
+
+def test_a_mixture_of_experts_has_their_weights(tmp_path: Path) -> None:
+    checkpoints.write_checkpoint(tmp_path / "m", models.Shape(layers=1, experts=4))
+    content = (tmp_path / "m" / "model.safetensors").read_bytes()
+    header = json.loads(content[8 : 8 + struct.unpack_from("<Q", content)[0]])
+    experts = {name for name in header if ".experts." in name}
+    assert len(experts) == 4 * 3
+    assert header["model.layers.0.block_sparse_moe.gate.weight"]["shape"] == [4, 128]
+    assert not any(".mlp." in name for name in header)
+
+
+def test_the_plugin_is_one(tmp_path: Path) -> None:
+    cpu_groups.write_plugin(tmp_path / "plugin")
+    [own] = importlib.metadata.distributions(path=[str(tmp_path / "plugin")])
+    [entry] = own.entry_points
+    assert (entry.group, entry.value) == ("vllm.general_plugins", "cpu_groups:register")
 
 
 # ---- what is missing ----

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from tests.engines.clients import Client, Completion, Reply
-from tests.engines.kubelet import PROBES, Image, Pod, Secrets
+from tests.engines.groups import Group, end_together, members
+from tests.engines.kubelet import PROBES, Image, Place, Pod, Secrets
 from tests.engines.rendering import ROOT, Workload, rendered
+from tests.gateway.network import pod_addresses
 
 PATIENCE = 60  # seconds until a pod is ready
 REQUESTS = 8  # twice what runs at once
@@ -39,15 +41,32 @@ class Bench:
         self.models, self.version = models, version
         self._image, self._folder = image, folder
         self._numbers = itertools.count()
+        self._addresses = pod_addresses()
 
     def pod(self, workload: Workload, weights: Sequence[tuple[str, Path]], secrets: Secrets | None = None) -> Pod:
         """A pod of the workload that is not started yet."""
         folder = self._folder / f"{workload.name}-{next(self._numbers)}"
-        return Pod(f"{workload.name}-0", workload.spec, self._image, weights, secrets or {}, folder)
+        place = Place(next(self._addresses))  # which every other pod reaches
+        return Pod(f"{workload.name}-0", workload.spec, self._image, weights, secrets or {}, folder, place)
+
+    def group(self, workload: Workload, weights: Sequence[tuple[str, Path]], secrets: Secrets | None = None) -> Group:
+        """The first group of the workload, leader and workers, that is not started yet."""
+        hosts = list(members(workload.body))
+        places = {host.name: next(self._addresses) for host in hosts}
+        names = {f"{host.name}.{host.subdomain}": places[host.name] for host in hosts}
+        pods = []
+        for host in hosts:
+            folder = self._folder / f"{host.name}-{next(self._numbers)}"
+            place = Place(places[host.name], names)
+            pods.append(Pod(host.name, host.spec, self._image, weights, secrets or {}, folder, place))
+        return Group(pods)
 
     def weights(self, workload: Workload, model: str = "small") -> list[tuple[str, Path]]:
-        """The same model wherever a command line of the workload expects one."""
-        return [(path, self.models[model]) for path in workload.weights]
+        """What lies where a command line of the workload expects weights: what the folder is called after, else that
+        model.
+        """
+        names = ((path, path.rpartition("--")[2]) for path in workload.weights)
+        return [(path, self.models.get(name, self.models[model])) for path, name in names]
 
     def rendered(self, name: str, path: str, tag: str) -> Workload:
         """The workload of that name rendered of a path below our root, where VERSION in the file is the tag."""
@@ -187,6 +206,34 @@ def movement(client: Client, path: str, load: Callable[[], object]) -> Movement:
         time.sleep(0.05)
 
 
+class Callers:
+    """Clients that send one stream after the other, each to its own pod or port, until they are stopped."""
+
+    def __init__(self, clients: Sequence[Client], body: Mapping[str, Any]) -> None:
+        self.completions: list[Completion] = []
+        self.last_end = 0.0
+        self._body, self._last_start = body, threading.Event()
+        self._threads = [threading.Thread(target=self._call, args=(client,), daemon=True) for client in clients]
+        for thread in self._threads:
+            thread.start()
+
+    def _call(self, client: Client) -> None:
+        while not self._last_start.is_set():
+            self.completions.append(client.stream(CHAT, self._body))
+            self.last_end = time.monotonic()
+
+    def stop_after(self, seconds: float) -> None:
+        """From then on no stream begins; those that run go on."""
+        alarm = threading.Timer(max(0.0, seconds), self._last_start.set)
+        alarm.daemon = True
+        alarm.start()
+
+    def wait(self) -> None:
+        """Returns when the last stream has ended."""
+        for thread in self._threads:
+            thread.join()
+
+
 def drained(
     pod: Pod, client: Client, workload: Workload, body: Mapping[str, Any], callers: int = 8, *, outlasting: bool = True
 ) -> Result:
@@ -195,30 +242,29 @@ def drained(
     No stream may be lost, some have to outlast the hook's sleep unless that is all of the drain, and the program ends
     by itself within the grace period.
     """
-    completions: list[Completion] = []
-    last_start = threading.Event()
-    ends: list[float] = []
+    return all_drained([pod], [client] * callers, workload, body, outlasting=outlasting)
 
-    def call() -> None:
-        while not last_start.is_set():
-            completions.append(client.stream(CHAT, body))
-            ends.append(time.monotonic())
 
-    threads = [threading.Thread(target=call, daemon=True) for _ in range(callers)]
-    for thread in threads:
-        thread.start()
+def all_drained(
+    pods: Sequence[Pod],
+    clients: Sequence[Client],
+    workload: Workload,
+    body: Mapping[str, Any],
+    *,
+    outlasting: bool = True,
+) -> Result:
+    """Ends these pods at the same time, as `drained` does with one; each client is a caller of its own."""
+    calling = Callers(clients, body)
     time.sleep(1)
     begun, sleep = time.monotonic(), workload.hook_sleep
-    alarm = threading.Timer(max(0.0, sleep - (0.5 if outlasting else SHORT)), last_start.set)
-    alarm.daemon = True
-    alarm.start()
-    end = pod.end()
-    for thread in threads:
-        thread.join()
-    wrong = [faults(completions)]
-    if end.status:
-        wrong.append(f"exit status {end.status} after {end.whole:.0f} s of {pod.grace}")
-    if outlasting and max(ends) < begun + sleep:
+    calling.stop_after(sleep - (0.5 if outlasting else SHORT))
+    ends = end_together(pods)
+    calling.wait()
+    wrong = [faults(calling.completions)]
+    for pod, end in zip(pods, ends, strict=True):
+        if end.status:
+            wrong.append(f"{pod.name}: exit status {end.status} after {end.whole:.0f} s of {pod.grace}")
+    if outlasting and calling.last_end < begun + sleep:
         wrong.append("no stream outlasted the sleep, so nothing is known about the rest of the hook")
-    figures = f"{len(completions)} streams, hook {end.hook:.0f} s, exit status {end.status} after {end.whole:.0f} s"
-    return Result("drain", "; ".join(filter(None, wrong)), figures)
+    whole = ", ".join(f"hook {end.hook:.0f} s, exit status {end.status} after {end.whole:.0f} s" for end in ends)
+    return Result("drain", "; ".join(filter(None, wrong)), f"{len(calling.completions)} streams, {whole}")

@@ -5,7 +5,8 @@
     .venv/bin/python tests/engines/versions.py CACHE --write  # and writes the table in docs/presets.md
 
 CACHE: where scripts/make_options.py keeps the sources of releases, and the Python that runs their parsers with
-stand-ins. llama.cpp's lines are held against its arg.cpp. Not collected by pytest. Exit status 1 where a parser does
+stand-ins. llama.cpp's lines are held against its arg.cpp. Over several hosts both lines are asked about, the leader's
+and the worker's, with LeaderWorkerSet's variables in them. Not collected by pytest. Exit status 1 where a parser does
 not take a line.
 """
 
@@ -25,15 +26,22 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "presets.md"
 VERSIONS = {
-    "vllm": ["0.6.6.post1", "0.8.5", "0.9.2", "0.11.0", "0.18.0", "0.22.0", "0.28.0"],
-    "sglang": ["0.4.3.post2", "0.4.6.post1", "0.5.2", "0.5.5", "0.5.10"],
+    "vllm": ["0.6.6.post1", "0.8.5", "0.9.2", "0.11.0", "0.11.1", "0.18.0", "0.22.0", "0.28.0", "0.33.0"],
+    "sglang": ["0.4.3.post2", "0.4.6.post1", "0.5.2", "0.5.5", "0.5.10", "0.5.22", "0.5.23"],
     "llamacpp": ["b4094", "b4579", "b7079", "b8929", "b10809"],
 }
-USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader", "KV cache", "KV cache in files")
 OFFLOADS = {
-    "KV cache": "{cpu: 64Gi}",
-    "KV cache in files": "{cpu: 64Gi, evictionPolicy: lru, secondary: [{pvc: kv-cache}]}",
+    "KV cache": "kvCacheOffloading: {cpu: 64Gi}",
+    "KV cache in files": "kvCacheOffloading: {cpu: 64Gi, evictionPolicy: lru, secondary: [{pvc: kv-cache}]}",
 }
+HOSTS = {  # what takes two hosts of two accelerators
+    "tensor over hosts": "parallelism: {tensor: 4}",
+    "pipeline over hosts": "parallelism: {tensor: 2, pipeline: 2}",
+    "data over hosts": "parallelism: {data: 4, expert: true}",
+    "rank ports": "parallelism: {data: 4, expert: true}",  # behind a pool
+}
+MORE = {**OFFLOADS, **HOSTS}
+USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader", *MORE)
 MODELS = """
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -55,7 +63,7 @@ kind: Playground
 metadata: {{name: app, annotations: {{llmaz.io/skip-model-loader: "{skips}"}}}}
 spec:
   {claim}
-  gateway: {{mode: "off"}}
+  gateway: {{mode: "{mode}"}}
   backendRuntimeConfig: {{backendName: {engine}, version: {tag}}}
   {more}
 """
@@ -71,17 +79,18 @@ def playground(engine: str, version: str, use: str) -> str:
         name="main",
         source=f"{{uri: 's3://bucket/main{'.gguf' if one else ''}'}}" if streams else hub % "main",
         draft=(hub % "draft").replace("m.gguf", "d.gguf"),
-        count=2 if use == "tensor parallel" else 1,
+        count=2 if use in HOSTS or use == "tensor parallel" else 1,
+        mode="pool" if use == "rank ports" else "off",
         skips=str(use in ("streaming", "skip-loader")).lower(),
         claim=both if use == "speculative" else "modelClaim: {modelName: main}",
         engine=engine,
-        more=f"kvCacheOffloading: {OFFLOADS[use]}" if use in OFFLOADS else "",
+        more=MORE.get(use, ""),
         tag=f"server-{version}" if engine == "llamacpp" else f"v{version}",
     )
 
 
-def rendered(engine: str, version: str, use: str) -> tuple[list[str], str]:
-    """The command line, command included; or nothing, and the code that refuses it."""
+def rendered(engine: str, version: str, use: str) -> tuple[list[list[str]], str]:
+    """The command lines, commands included, of leader and worker; or nothing, and the code that refuses them."""
     yaml = __import__("yaml")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "app.yaml").write_text(playground(engine, version, use), "utf-8")
@@ -94,9 +103,8 @@ def rendered(engine: str, version: str, use: str) -> tuple[list[str], str]:
         return [], ", ".join(dict.fromkeys(codes)) or done.stderr
     for body in yaml.safe_load_all(done.stdout):
         if body and body["kind"] == "LeaderWorkerSet":
-            pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
-            runner = next(each for each in pod["containers"] if each["name"] == "model-runner")
-            return [*runner["command"], *runner["args"]], ""
+            agree = __import__("agree")  # beside this file
+            return [line.words for line in agree.container_lines(use, body["spec"])], ""
     raise SystemExit(f"{engine} {version}, {use}: no LeaderWorkerSet")
 
 
@@ -174,14 +182,14 @@ def table(cache: Path, wrong: list[str]) -> Iterator[str]:
     for engine, versions in VERSIONS.items():
         for version in versions:
             made = {use: rendered(engine, version, use) for use in USES}
-            lines = [line for line, _ in made.values() if line]
+            lines = [line for lines, _ in made.values() for line in lines]
             verdicts = iter(asked(engine, version, lines, cache))
             cells = []
-            for use, (line, code) in made.items():
-                said = next(verdicts) if line else ""
-                if said:
-                    wrong.append(f"{engine} {version}, {use}: {said}\n    {' '.join(line)}")
-                cells.append("taken" if line and not said else said or f"[{code}](errors.md#{code.lower()})")
+            for use, (its_lines, code) in made.items():
+                said = {line: verdict for line in map(" ".join, its_lines) if (verdict := next(verdicts))}
+                wrong += [f"{engine} {version}, {use}: {verdict}\n    {line}" for line, verdict in said.items()]
+                refused = next(iter(said.values()), "") or f"[{code}](errors.md#{code.lower()})"
+                cells.append("taken" if its_lines and not said else refused)
             yield f"| {engine} {version} | {' | '.join(cells)} |"
 
 

@@ -6,7 +6,6 @@ behind the preset's as a rule, so each trial renders for the version that it run
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.apiserver.server import CannotJudge
 from tests.engines import installation
 from tests.engines.checkpoints import write_adapter, write_checkpoint
 from tests.engines.clients import Client
+from tests.engines.cpu_groups import write_plugin
 from tests.engines.kubelet import Image
 from tests.engines.models import Shape
 from tests.engines.rendering import Workload
@@ -40,8 +40,11 @@ from tests.engines.trial import (
 
 INPUTS = "tests/engines/inputs/vllm"
 PATIENCE = 420  # seconds until it is ready: the first start compiles
+LANES = 1  # each of its pods takes both cores of a small machine
 VERSIONS = ("0.32.0", "0.18.0", "0.11.0", "0.8.5")
 SHAPE = Shape(context=4096)
+EXPERTS = 4
+ADAPTERS = {"support": "support", "sales": "acme/sales"}  # the public names
 KEY = "a-key-of-a-trial"
 DRAINS = (0, 18)  # the first version with a drain of its own
 SERVERS = (0, 9, 1)  # the first version with several API servers
@@ -54,7 +57,11 @@ def versions() -> Sequence[str]:
 
 def trials(version: str) -> Mapping[str, Trial]:
     """The trials of a version."""
-    return TRIALS
+    if version != VERSIONS[0]:
+        return TRIALS
+    from tests.engines import vllm_groups
+
+    return {**TRIALS, **vllm_groups.TRIALS}
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -64,16 +71,23 @@ def numbers(version: str) -> tuple[int, ...]:
 def bench(tools: Path, folder: Path, version: str) -> Bench:
     """The engine of that version, with a model and an adapter. CannotJudge when there is none."""
     environment = installation.vllm(tools, version)
-    models = {"small": folder / "small", "support": folder / "support"}
+    models = {name: folder / name for name in ("small", "experts", *ADAPTERS)}
     write_checkpoint(models["small"], SHAPE)
-    write_adapter(models["support"], SHAPE)
+    write_checkpoint(models["experts"], SHAPE._replace(experts=EXPERTS))
+    for seed, name in enumerate(ADAPTERS):
+        write_adapter(models[name], SHAPE, seed)
+    write_plugin(folder / "plugin")
+    files: dict[str, Path] = {}
     variables = {
         "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HF_HUB_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "LD_PRELOAD": ":".join(map(str, preloaded(environment))),
     }
-    return Bench(Image({"/adapters/support": models["support"]}, variables), models, folder, version)
+    if version == VERSIONS[0]:
+        files |= {"/plugin": folder / "plugin", "/nixl": installation.nixl(tools, environment)}
+        variables["PYTHONPATH"] = "/plugin:/nixl"
+    return Bench(Image(files, variables), models, folder, version)
 
 
 def preloaded(environment: Path) -> list[Path]:
@@ -135,20 +149,20 @@ def metrics(workload: Workload) -> list[str]:
 
 
 def adapters(bench: Bench) -> Iterator[Result]:
-    """A LoRA adapter answers by its name."""
+    """Two LoRA adapters answer, each by its public name."""
     workload = bench.rendered("adapted", f"{INPUTS}/adapted.yaml", tag(bench))
     with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         client = Client(pod.connect)
         names = [model["id"] for model in client.send("/v1/models").body["data"]]
-        yield Result("adapter is listed", "" if {workload.served_name, "support"} <= {*names} else f"{names}")
+        public = [workload.served_name, *ADAPTERS.values()]
+        yield Result("adapters are listed", "" if {*public} <= {*names} else f"{names}")
         prompt = {"prompt": "Hello", "max_tokens": 16, "temperature": 0}
-        own, adapted = (
-            client.send(COMPLETIONS, {"model": model, **prompt}) for model in (workload.served_name, "support")
-        )
-        wrong = unexpected(own) or unexpected(adapted)
-        same = not wrong and own.body["choices"][0]["text"] == adapted.body["choices"][0]["text"]
-        yield Result("adapter answers otherwise than the model", wrong or ("the same text" if same else ""))
+        replies = [client.send(COMPLETIONS, {"model": model, **prompt}) for model in public]
+        wrong = next(filter(None, map(unexpected, replies)), "")
+        texts = [] if wrong else [reply.body["choices"][0]["text"] for reply in replies]
+        same = f"{len({*texts})} texts of {len(public)} names" if len({*texts}) < len(texts) else ""
+        yield Result("each adapter answers otherwise than the model", wrong or same)
 
 
 def speculative(bench: Bench) -> Iterator[Result]:
@@ -192,24 +206,9 @@ def servers(bench: Bench) -> Iterator[Result]:
             )
 
 
-def group(bench: Bench) -> Iterator[Result]:
-    """Two processes share a model by tensor parallelism, as two hosts will; here both in one pod."""
-    if bench.version != VERSIONS[0]:
-        return
-    workload = bench.rendered("group", f"{INPUTS}/group.yaml", tag(bench))
-    line = shlex.join([*workload.main["command"], *workload.main["args"]])
-    script = f"{line} --node-rank 1 --headless & exec {line} --node-rank 0"
-    places = bench.weights(workload)
-    workload.main.update(command=["sh", "-c", script], args=[])
-    with bench.pod(workload, places) as pod:
-        pod.wait_ready(PATIENCE)
-        yield Result("two processes as a group answer", chatted(Client(pod.connect), workload.served_name))
-
-
 TRIALS: Mapping[str, Trial] = {
     "serving": serving,
     "speculative": speculative,
     "adapters": adapters,
     "servers": servers,
-    "group": group,
 }

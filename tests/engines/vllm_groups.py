@@ -1,0 +1,212 @@
+"""The trials of vLLM over several pods: groups that share a model, prefill and decode, adapters."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from tests.engines.clients import Client, Completion, Reply, series
+from tests.engines.groups import Group
+from tests.engines.kubelet import Pod, Unstartable
+from tests.engines.rendering import Workload
+from tests.engines.trial import (
+    CHAT,
+    COMPLETIONS,
+    REQUESTS,
+    Bench,
+    Callers,
+    Result,
+    Trial,
+    all_drained,
+    chatted,
+    faults,
+    listed,
+    long_chat,
+    probed,
+    streamed,
+    unexpected,
+)
+from tests.engines.vllm import INPUTS, tag
+
+PATIENCE = 1800  # seconds until all pods are ready, as many as their startup probes give: they share the cores here
+CALLERS = 4
+WRONG_RANK = "2"  # of two pods
+# Fields of vLLM's connector: keep the cache of this prompt for somebody else.
+TO_HAND_OVER = {
+    "do_remote_decode": True,
+    "do_remote_prefill": False,
+    **dict.fromkeys(("remote_engine_id", "remote_block_ids", "remote_host", "remote_port")),
+}
+RANKS = 4  # of the groups with experts
+WRITTEN = r'^vllm:generation_tokens_total\{.*engine="(\d+)".*\} (\S+)$'
+SOURCES = r'^vllm:prompt_tokens_by_source_total\{.*source="(\w+)".*\} (\S+)$'
+
+
+def group(bench: Bench, name: str, model: str = "small") -> Iterator[Result]:
+    """A group from its start to its end under load, all of its pods at once."""
+    workload = bench.rendered(name, f"{INPUTS}/groups.yaml", tag(bench))
+    served = workload.served_name
+    with bench.group(workload, bench.weights(workload, model)) as pods:
+        yield started(name, pods)
+        clients = [Client(partial(pod.connect, port=port)) for pod, port in listeners(pods)]
+        wrong = [probed(pod) for pod in pods.pods]
+        for client in clients:
+            wrong.append(listed(client, served) or chatted(client, served) or streamed(client, served))
+        yield Result(f"{name}: each port answers", "; ".join(filter(None, wrong)), f"{len(clients)} ports")
+        if len(clients) > 1:
+            yield Result(f"{name}: every rank works", *ranks(clients, served))
+        callers = [clients[number % len(clients)] for number in range(max(CALLERS, len(clients)))]
+        end = all_drained(pods.pods, callers, workload, long_chat(served, 128))
+        yield end._replace(question=f"{name}: end under load")
+
+
+def started(name: str, pods: Group) -> Result:
+    """How long the group takes until all of its pods are ready."""
+    begun = time.monotonic()
+    pods.wait_ready(PATIENCE)
+    return Result(f"{name}: start", "", f"{len(pods.pods)} pods, {time.monotonic() - begun:.0f} s")
+
+
+def listeners(pods: Group) -> list[tuple[Pod, int]]:
+    """The pods whose engine answers requests, and its ports: all that are named after HTTP."""
+    return [
+        (pod, int(port["containerPort"]))
+        for pod in pods.pods
+        for port in pod.main.get("ports", ())
+        if re.fullmatch(r"http(-\d+)?", port.get("name", ""))
+    ]
+
+
+def ranks(clients: Sequence[Client], served: str) -> tuple[str, str]:
+    """What is wrong with the ranks behind these ports, each of which has to write tokens; and what each wrote."""
+    tokens: dict[str, float] = {}
+    for client in clients:
+        for _ in range(REQUESTS):
+            client.send(COMPLETIONS, {"model": served, "prompt": "Hello", "max_tokens": 4})
+    for client in clients:
+        for rank, count in re.findall(WRITTEN, client.send("/metrics").text, re.MULTILINE):
+            tokens[rank] = max(float(count), tokens.get(rank, 0))
+    idle = [rank for rank, count in tokens.items() if not count]
+    shown = ", ".join(f"rank {rank}: {count:g} tokens" for rank, count in sorted(tokens.items()))
+    if idle:
+        return f"idle: {', '.join(idle)}", shown
+    return ("" if len(tokens) == RANKS else f"not {RANKS} ranks: {shown}"), shown
+
+
+def wrong_rank(bench: Bench) -> Iterator[Result]:
+    """A worker with the rank of nobody: it has to end by itself, with its reason."""
+    workload = bench.rendered("tensor", f"{INPUTS}/groups.yaml", tag(bench))
+    pods = bench.group(workload, bench.weights(workload))
+    worker = pods.pods[1]
+    worker.set_variable("LWS_WORKER_INDEX", WRONG_RANK)
+    with pods:
+        fault = "all pods are ready"
+        try:
+            pods.wait_ready(PATIENCE)
+        except Unstartable as error:
+            fault = "" if worker.over.is_set() and worker.container.process.returncode else str(error)
+        yield Result("a worker of a wrong rank ends", fault, worker.tail(1)[-160:])
+
+
+class Sidecar(Client):
+    """Streams from a decode pod whose prompts a prefill pod reads first: the two requests that the picker's sidecar
+    makes of one.
+    """
+
+    def __init__(self, prefill: Pod, decode: Pod) -> None:
+        super().__init__(decode.connect)
+        self.prefill = Client(prefill.connect)
+
+    def read(self, path: str, body: Mapping[str, Any]) -> Reply:
+        """The answer of the prefill pod, which keeps the cache until somebody fetches it."""
+        return self.prefill.send(path, {**body, "max_tokens": 1, "kv_transfer_params": TO_HAND_OVER})
+
+    def stream(self, path: str, body: Mapping[str, Any]) -> Completion:
+        """What became of both requests."""
+        read = self.read(path, body)
+        if fault := unexpected(read):
+            return Completion(f"prefill: {fault}")
+        return super().stream(path, fetching(body, read))
+
+
+def fetching(body: Mapping[str, Any], read: Reply) -> dict[str, Any]:
+    """The body for the decode pod, which says where the cache of the prompt lies."""
+    return {**body, "kv_transfer_params": read.body["kv_transfer_params"]}
+
+
+def handover(bench: Bench) -> Iterator[Result]:
+    """Prompts read in one pod, answers written in another, and the end of the first under load."""
+    workloads = [bench.rendered(name, f"{INPUTS}/handover.yaml", tag(bench)) for name in ("prefill", "decode")]
+    prefill, decode = (bench.pod(workload, bench.weights(workload)) for workload in workloads)
+    with prefill, decode:
+        begun = time.monotonic()
+        for pod in (prefill, decode):
+            pod.wait_ready(PATIENCE)
+        yield Result("prefill and decode: start", "", f"{time.monotonic() - begun:.0f} s")
+        name = workloads[0].served_name
+        sidecar = Sidecar(prefill, decode)
+        yield from handed_over(sidecar, name)
+        yield prefill_ended(prefill, sidecar, workloads[0])
+        yield Result("prefill and decode: decode answers alone", chatted(sidecar, name))
+
+
+def handed_over(sidecar: Sidecar, name: str) -> Iterator[Result]:
+    """Whether the cache of a prompt comes over, and the answer is that of one instance."""
+    prompt = " ".join(f"word{number}" for number in range(60))
+    body = {"model": name, "prompt": prompt, "max_tokens": 24, "temperature": 0, "ignore_eos": True}
+    read = sidecar.read(COMPLETIONS, body)
+    answer = sidecar.send(COMPLETIONS, fetching(body, read)) if read.status == 200 else read
+    page = sidecar.send("/metrics").text
+    tokens = {source: float(count) for source, count in re.findall(SOURCES, page, re.MULTILINE)}
+    asked = answer.body.get("usage", {}).get("prompt_tokens", 0)
+    fetched = tokens.get("external_kv_transfer", 0)
+    amount = series(page).get("vllm:nixl_bytes_transferred_sum", 0)
+    shown = f"{fetched:g} of {asked} prompt tokens, {amount:g} bytes"
+    yield Result(
+        "prefill and decode: the cache of a prompt comes over",
+        unexpected(answer) or ("" if 0 < asked <= fetched + 1 else shown),
+        shown,
+    )
+    alone = sidecar.prefill.send(COMPLETIONS, body)
+    texts = [reply.body["choices"][0]["text"] for reply in (answer, alone) if reply.status == 200]
+    wrong = unexpected(alone) or ("" if len({*texts}) == 1 else f"{texts}")
+    yield Result("prefill and decode: the text of one instance", wrong, f"{len(texts[0])} characters" if texts else "")
+
+
+def prefill_ended(prefill: Pod, sidecar: Sidecar, workload: Workload) -> Result:
+    """Ends the prefill pod while streams run, and with the cache of one prompt that is fetched after its SIGTERM."""
+    body = long_chat(workload.served_name, 128)
+    calling = Callers([sidecar] * CALLERS, body)
+    time.sleep(1)
+    read = sidecar.read(CHAT, body)
+    calling.stop_after(workload.hook_sleep - 0.5)
+    with ThreadPoolExecutor(1) as threads:
+        ending = threads.submit(prefill.end)
+        while not any(event.endswith("SIGTERM") for event in prefill.events) and not prefill.over.wait(0.1):
+            pass
+        time.sleep(2)
+        gone = prefill.over.is_set()
+        late = Client.stream(sidecar, CHAT, fetching(body, read)) if read.status == 200 else Completion(read.text[:200])
+        end = ending.result()
+    calling.wait()
+    wrong = [faults([*calling.completions, late])]
+    if gone:
+        wrong.append("the pod was gone before the last cache was fetched")
+    if end.status:
+        wrong.append(f"exit status {end.status} after {end.whole:.0f} s of {prefill.grace}")
+    figures = f"{len(calling.completions)} streams and a late one, exit status {end.status} after {end.whole:.0f} s"
+    return Result("prefill and decode: end of the prefill pod under load", "; ".join(filter(None, wrong)), figures)
+
+
+TRIALS: Mapping[str, Trial] = {
+    "tensor": partial(group, name="tensor"),
+    "pipeline": partial(group, name="pipeline"),
+    "hybrid": partial(group, name="hybrid", model="experts"),
+    "rank-ports": partial(group, name="rank-ports", model="experts"),
+    "wrong-rank": wrong_rank,
+    "handover": handover,
+}
