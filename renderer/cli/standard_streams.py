@@ -1,7 +1,8 @@
 """Standard output and standard error: UTF-8, buffered, with every write checked; nothing else in the program prints.
 
-If a program downstream does not get the whole output, the exit status says so: a short write, a full disk, a reader
-that went away and a stream that was closed before the start are errors, never an early end of the text.
+If a program downstream does not get the whole output, the exit status says so: a short write, a full disk and a stream
+that was closed before the start are errors, never an early end of the text. After a reader that went away, such as
+`head`, it is that of a program which SIGPIPE ends, without a message.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 UNWRITABLE = 2  # the exit status
+READER_GONE = 141  # 128 and the number of SIGPIPE, which Python ignores
 
 
 class UnwritableError(BaseException):
@@ -28,6 +30,7 @@ class UnwritableError(BaseException):
     def __init__(self, descriptor: int, error: OSError) -> None:
         super().__init__(descriptor, error)
         self.descriptor, self.reason = descriptor, error.strerror or str(error)
+        self.reader_gone = isinstance(error, BrokenPipeError)
 
 
 class _Descriptor(io.FileIO):
@@ -79,6 +82,8 @@ def checked_output() -> Iterator[None]:
             raise
         sys.stdout.flush()
     except UnwritableError as failure:
+        if failure.reader_gone:
+            raise SystemExit(READER_GONE) from None
         if failure.descriptor != 2:
             from renderer.diagnostics import WORDINGS
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
 from renderer.diff.fields import FieldChange, diff_values, same
-from renderer.diff.gpus import GpuChange
+from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices
 from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
 from renderer.diff.objects import (
     WORKLOAD,
-    Body,
     Items,
     ObjectItem,
     ObjectKey,
@@ -24,6 +22,7 @@ from renderer.diff.objects import (
     is_workload,
     items,
     role_items,
+    pod_template,
     unchanged_objects,
 )
 from renderer.diff.renames import match_renamed
@@ -33,8 +32,6 @@ from renderer.disaggregated_sets import KIND
 from renderer.output.manifest_files import OutputFile
 from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.wellknown import AUTOSCALERS, DEPLOYMENT
-
-Scalers: TypeAlias = Mapping[tuple[str, str], Body]
 
 
 class ObjectChange(Struct, frozen=True):
@@ -79,7 +76,7 @@ def compare(
         _add_unchanged_partners(old, new, unchanged)
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
     count = _accelerates()
-    models = tuple(_model_changes(pairs, autoscalers(old), autoscalers(new), count))
+    models = tuple(_model_changes(pairs, old, new, count))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
     all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new)
@@ -88,8 +85,8 @@ def compare(
 
 
 def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFile]) -> None:
-    """Adds to both sides the autoscaler of a changed workload, or the workload of a changed autoscaler, where it is in
-    one of the unchanged files `unchanged`.
+    """Adds to both sides the autoscaler and the claimed devices of a changed workload, or the workload of a changed
+    autoscaler, where they are in one of the unchanged files `unchanged`.
     """
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
     workloads = {
@@ -106,6 +103,11 @@ def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFi
             unchanged_objects(unchanged, folders, kind, {name for _, name in names}).items() if names else ()
         ):
             if key not in old and key not in new and (kind in AUTOSCALERS or _runs(item)):
+                old[key] = new[key] = item
+    pods = [pod_template(item.body) for side in (old, new) for item in side.values() if _runs(item)]
+    if templates := {name for pod in pods for name in claim_templates(pod)}:
+        for key, item in unchanged_objects(unchanged, folders, CLAIM_TEMPLATE, templates).items():
+            if key not in old and key not in new:
                 old[key] = new[key] = item
 
 
@@ -160,8 +162,10 @@ def _unhidden_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
 
 
 def _model_changes(
-    pairs: Sequence[ObjectChange], before: Scalers, after: Scalers, count: Callable[[str], bool]
+    pairs: Sequence[ObjectChange], before: Items, after: Items, count: Callable[[str], bool]
 ) -> Iterator[ModelChange]:
+    old_scalers, new_scalers = autoscalers(before), autoscalers(after)
+    old_devices, new_devices = claimed_devices(before), claimed_devices(after)
     for pair in pairs:
         if not any(_runs(item) for item in (pair.before, pair.after) if item):
             continue
@@ -175,6 +179,10 @@ def _workload_changes(
     for pair in _role_changes(whole):
         old: ModelSummary | None = summarize_model(pair.before, before, count) if pair.before else None
         new: ModelSummary | None = summarize_model(pair.after, after, count) if pair.after else None
+        old: ModelSummary | None = (
+            summarize_model(pair.before, old_scalers, count, old_devices) if pair.before else None
+        )
+        new: ModelSummary | None = summarize_model(pair.after, new_scalers, count, new_devices) if pair.after else None
         facts, flags, gpus = compare_models(old, new)
         if pair.state in ("same", "moved") and not facts:
             continue
@@ -227,12 +235,14 @@ def _total_gpus(models: Sequence[ModelChange]) -> tuple[GpuChange, ...]:
 
 @cache
 def _accelerates() -> Callable[[str], bool]:
-    """A function that tells whether a resource is an accelerator, by presets/accelerators.yaml."""
-    rows = load.preset("accelerators").value["spec"]["resources"]
+    """A function that tells whether a resource or a DeviceClass is of accelerators, by presets/accelerators.yaml."""
+    spec = load.preset("accelerators").value["spec"]
 
     @cache
     def counts(resource: str) -> bool:
-        for row in rows:
+        if resource in spec["deviceClasses"]:
+            return True
+        for row in spec["resources"]:
             if row.get("name") == resource or ("pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"])):
                 return bool(row["count"] != "none")
         return False

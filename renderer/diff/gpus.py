@@ -1,4 +1,6 @@
-"""Accelerators of a replica by kind: the flavor, else the node labels that the pods select."""
+"""Accelerators of a replica by kind: the flavor, else the node labels that the pods select. Devices that pods claim by
+dynamic resource allocation count as those in limits do, under the name of their DeviceClass.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import quantity, wellknown
-from renderer.diff.objects import Body
+from renderer.diff.objects import Body, Items
 from renderer.json_values import list_at, map_at, maps_at
 
+CLAIM_TEMPLATE = "ResourceClaimTemplate"
 _FLAVORS = wellknown.FLAVORS
 _REQUIRED = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _OF_NO_KIND = ("kubernetes.io/", "topology.kubernetes.io/")  # system, processor, zone
@@ -32,6 +35,24 @@ class GpuChange(Struct, frozen=True):
     name: str
     replica: tuple[int, int]
     peak: tuple[int, int]
+
+
+def claim_templates(pod: Body) -> list[str]:
+    """The names of the ResourceClaimTemplates that the pod claims devices by."""
+    return [str(claim.get("resourceClaimTemplateName", "")) for claim in maps_at(pod, "spec", "resourceClaims")]
+
+
+def claimed_devices(objects: Items) -> dict[tuple[str, str], Mapping[str, int]]:
+    """The devices that each ResourceClaimTemplate asks for, by its namespace and name: their number by DeviceClass."""
+    templates: dict[tuple[str, str], Mapping[str, int]] = {}
+    for key, item in objects.items():
+        if key.kind == CLAIM_TEMPLATE:
+            counts: dict[str, int] = {}
+            for request in maps_at(item.body, "spec", "spec", "devices", "requests"):
+                device_class, count = (map_at(request, "exactly").get(field) for field in ("deviceClassName", "count"))
+                counts[str(device_class)] = counts.get(str(device_class), 0) + (count if isinstance(count, int) else 1)
+            templates[key.namespace, key.name] = counts
+    return templates
 
 
 def claimed_flavors(pod: Body) -> str:
@@ -60,18 +81,30 @@ def _labels(pairs: Iterable[tuple[str, list[object]]]) -> str:
     )
 
 
-def accelerators(pods: Iterable[tuple[Body, int]], accelerates: Callable[[str], bool]) -> Mapping[AcceleratorKind, int]:
-    """The accelerators of one replica, by kind. `pods`: pod templates, each with its number of pods in a replica."""
+def accelerators(
+    pods: Iterable[tuple[Body, int]], accelerates: Callable[[str], bool], claimed: Mapping[str, Mapping[str, int]]
+) -> Mapping[AcceleratorKind, int]:
+    """The accelerators of one replica, by kind. `pods`: pod templates, each with its number of pods in a replica;
+    `claimed`: the devices that each ResourceClaimTemplate of the namespace asks for.
+    """
     counts: dict[AcceleratorKind, int] = {}
     for pod, times in pods:
         kind = ""
-        for container in maps_at(pod, "spec", "containers"):
-            resources = map_at(container, "resources")
-            for name, value in {**map_at(resources, "requests"), **map_at(resources, "limits")}.items():
-                if accelerates(name) and (count := _amount(value) * times):
-                    kind = kind or " or ".join(_active_flavors(pod)) or describe_nodes(pod)
-                    counts[AcceleratorKind(name, kind)] = counts.get(AcceleratorKind(name, kind), 0) + count
+        for name, amount in _amounts(pod, claimed):
+            if accelerates(name) and (count := amount * times):
+                kind = kind or " or ".join(_active_flavors(pod)) or describe_nodes(pod)
+                counts[AcceleratorKind(name, kind)] = counts.get(AcceleratorKind(name, kind), 0) + count
     return counts
+
+
+def _amounts(pod: Body, claimed: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
+    """All that one pod asks for: resources of each container, and devices."""
+    for container in maps_at(pod, "spec", "containers"):
+        resources = map_at(container, "resources")
+        for name, value in {**map_at(resources, "requests"), **map_at(resources, "limits")}.items():
+            yield name, _amount(value)
+    for template in claim_templates(pod):
+        yield from claimed.get(template, {}).items()
 
 
 def _active_flavors(pod: Body) -> list[str]:

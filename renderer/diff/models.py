@@ -104,9 +104,15 @@ class ModelChange(Struct, frozen=True):
 
 
 def summarize_model(
-    item: ObjectItem, autoscalers: Mapping[tuple[str, str], Body], accelerates: Callable[[str], bool]
+    item: ObjectItem,
+    autoscalers: Mapping[tuple[str, str], Body],
+    accelerates: Callable[[str], bool],
+    claimed: Mapping[tuple[str, str], Mapping[str, int]],
 ) -> ModelSummary:
     """The model of a workload, or of a role of one. `autoscalers`: by namespace and name of their target."""
+    """The model of a workload. `autoscalers`: by namespace and name of their target; `claimed`: the devices that each
+    ResourceClaimTemplate asks for.
+    """
     body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
     annotations = map_at(body, "metadata", "annotations")
     worker = pod_template(body)
@@ -127,7 +133,11 @@ def summarize_model(
         scaler=str(scaler.get("kind", "")) if scaler else "",
         spec_replicas=None if spec_replicas is None else _number(spec_replicas, 1),
         nodes=gpus.describe_nodes(worker),
-        gpus=gpus.accelerators(((leader, 1), (worker, size - 1)), accelerates),
+        gpus=gpus.accelerators(
+            ((leader, 1), (worker, size - 1)),
+            accelerates,
+            {name: counts for (namespace, name), counts in claimed.items() if namespace == item.key.namespace},
+        ),
         leader=_pod(leader, accelerates),
         worker=_pod(worker, accelerates),
     )

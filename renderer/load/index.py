@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from renderer import yamlio
 from renderer.api import (
     App,
@@ -24,6 +26,7 @@ from renderer.yamlio import Document
 
 _APPS = ("Playground", "Service")
 _TRAFFIC = ("ModelRoute", "InferenceModel")
+_NAMED_BY = {"OpenModel": "modelName", "BackendRuntime": "backendName"}
 
 
 class InputIndex:
@@ -172,7 +175,10 @@ class InputIndex:
         if first_kind != kind:
             words["other"] = f"an {first_kind}" if first_kind == "InferenceModel" else f"a {first_kind}"
             words["what"] = "a LeaderWorkerSet" if space == "app" else "an AIGatewayRoute"
-        self.problems.append(make_diagnostic(code, document.origin("metadata", "name"), **words))
+        problem = make_diagnostic(code, document.origin("metadata", "name"), **words)
+        if field := _NAMED_BY.get(kind):
+            problem = replace(problem, hint=f"{problem.hint}, and say it in {field} of the Playgrounds that mean it")
+        self.problems.append(problem)
         return False
 
     def _add_patched_presets(self, environment: Environment) -> None:

@@ -22,7 +22,11 @@ from renderer.source.tree import ReadableFile
 _SIGNS = (
     b"llmaz.io/",
     b"inference.networking.x-k8s.io/",
-    *(f"kind: {kind}".encode() for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "ModelRoute")),
+    *(
+        f"kind: {written}".encode()
+        for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "ModelRoute")
+        for written in (kind, kind.lower(), f"{kind[0].lower()}{kind[1:]}")
+    ),
     b"inference.llmaz",
     # By codecs' own functions, since str.encode imports a module for each encoding.
     *(encode("llmaz.io/")[0] for encode in (utf_16_le_encode, utf_16_be_encode, utf_32_le_encode, utf_32_be_encode)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from renderer import schema_validation, suggestions
@@ -73,7 +74,21 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
             origin = document.origin("apiVersion")
             problems.append(make_diagnostic("E212", origin, version=version, kind=kind, right=KINDS[kind]))
         return ""
+    if version is None and (meant := _meant_without_version(value)):
+        hint = f"write apiVersion: {KINDS[meant]}, and kind: {meant}"
+        problems.append(_missing_field(document, "apiVersion", hint))
+        return ""
     return _list_kind(document, value.get("items"), ("items",), problems) if kind == "List" else None
+
+
+def _meant_without_version(value: Mapping[str, object]) -> str:
+    """The kind that an object without apiVersion names in other letters, as `playground`; '' for what may be another's:
+    a service, and what is no object.
+    """
+    if not (isinstance(value.get("metadata"), dict) and isinstance(value.get("spec"), dict)):
+        return ""
+    kind = str(value.get("kind")).lower()
+    return next((name for name in KINDS if name.lower() == kind and name != "Service"), "")
 
 
 def intended_kind(value: object) -> str:

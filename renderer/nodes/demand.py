@@ -10,7 +10,7 @@ from renderer import quantity, resolve
 from renderer.api import App, Inputs, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic
 from renderer.json_values import map_at, maps_at
-from renderer.plan import Container, Plan, Pod, TrafficPlan
+from renderer.plan import Container, DeviceTemplate, Plan, Pod, TrafficPlan
 from renderer.planning import plan_tree
 
 _DISK = "ephemeral-storage"
@@ -19,8 +19,8 @@ _KEEPS = {"model-volume": "emptyDir", "model-cache": "hostPath"}
 
 
 class PodGroup(Struct, frozen=True):
-    """Equal pods of a workload. `most`: their greatest number; `accelerators`: of one pod, by resource; `stores`: bytes
-    that it requests of its node's disk.
+    """Equal pods of a workload. `most`: their greatest number; `accelerators`: of one pod, by resource; `claims`: they
+    are claimed by dynamic resource allocation; `stores`: bytes that it requests of its node's disk.
     """
 
     max_pods: int
@@ -28,6 +28,7 @@ class PodGroup(Struct, frozen=True):
     node_selector: Mapping[str, str]
     tolerations: Sequence[Mapping[str, object]]
     stores: int = 0
+    claims: bool = False
 
 
 class NodeDemand(Struct, frozen=True):
@@ -74,9 +75,9 @@ def _item_demands(
         weights = context.inputs.models[plan.model].spec.get("facts", {}).get("weightsGiB", 0)
         loads = any(_KEEPS.get(str(volume["name"])) in volume for volume in plan.worker.volumes)
         groups, leader = _max_groups(plan), plan.leader or plan.worker
-        pods = [_pod_group(context.inputs, groups, leader)]
+        pods = [_pod_group(context.inputs, groups, leader, plan.devices)]
         if plan.size > 1:
-            pods.append(_pod_group(context.inputs, (plan.size - 1) * groups, plan.worker))
+            pods.append(_pod_group(context.inputs, (plan.size - 1) * groups, plan.worker, plan.devices))
         demands.append(
             NodeDemand(
                 namespace=item.namespace,
@@ -99,8 +100,11 @@ def _max_groups(plan: Plan) -> int:
     return replicas + (surge_groups if replicas else 0)
 
 
-def _pod_group(inputs: Inputs, max_pods: int, pod: Pod) -> PodGroup:
+def _pod_group(inputs: Inputs, max_pods: int, pod: Pod, devices: DeviceTemplate | None) -> PodGroup:
     accelerators: dict[str, int] = {}
+    if devices:
+        exactly = map_at(devices.request, "exactly")
+        accelerators[resolve.device_resource(inputs, str(exactly["deviceClassName"]))] = int(str(exactly["count"]))
     for container in pod.containers:
         amounts = {**map_at(container.resources, "requests"), **map_at(container.resources, "limits")}
         for name, value in amounts.items():
@@ -110,7 +114,8 @@ def _pod_group(inputs: Inputs, max_pods: int, pod: Pod) -> PodGroup:
     tolerations = [*pod.tolerations, *maps_at(pod.rest, "tolerations")]  # tolerations of a podTemplate are in `rest`
     stores = max([sum(map(_disk_bytes, pod.containers)), *map(_disk_bytes, pod.init_containers)])
     selector = {key: str(value) for key, value in pod.node_selector.items()}
-    return PodGroup(max_pods, accelerators, selector, [dict(toleration) for toleration in tolerations], stores)
+    tolerated = [dict(toleration) for toleration in tolerations]
+    return PodGroup(max_pods, accelerators, selector, tolerated, stores, devices is not None)
 
 
 def _disk_bytes(container: Container) -> int:

@@ -103,6 +103,7 @@ def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnost
     if node and not any(is_restricted(current_name(label)) for label in node):
         _check_instances(node_pool, candidates, resources, diagnostics)
     _check_reservations(node_pool, diagnostics)
+    _check_claims(node_pool, users, diagnostics)
     check_disk(node_pool, users, diagnostics)
     own_limits = configured_limits(karpenter, diagnostics)
     check_limits(node_pool, candidates, own_limits, diagnostics)
@@ -181,6 +182,15 @@ def _check_reservations(pool: NodePool, diagnostics: Collector) -> None:
         diagnostics.add(
             "W790", pool.origin, name=pool.flavor, what=what, hint="name them: capacityReservationSelectorTerms"
         )
+
+
+def _check_claims(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
+    """A warning for pods that claim devices: Karpenter makes nodes for them only where it is told to."""
+    if claiming := [demand for demand in users if any(pods.claims for pods in demand.pods)]:
+        names = quoted(dict.fromkeys(f"{demand.namespace}/{demand.app}" for demand in claiming))
+        what = f"the pods of {names} claim devices, and Karpenter makes no nodes for such pods unless it is told to"
+        hint = "make these nodes by other means, or run it with --ignore-dra-requests=false if its cloud knows devices"
+        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint=hint)
 
 
 def _apply_taints(

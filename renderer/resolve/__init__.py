@@ -25,7 +25,7 @@ from renderer.resolve.autoscaling import triggers
 from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, option_list_choice, versions
-from renderer.resolve.flavors import accelerates
+from renderer.resolve.flavors import accelerates, device_resource
 from renderer.resolve.gateway import pools, public_names, route_backends, routing
 from renderer.resolve.gateway.public_names import claimed_names, route_conflicts
 from renderer.resolve.gateway.settings import gateway_settings
@@ -186,6 +186,7 @@ __all__ = [
     "adapter_metric_name",
     "app_placements",
     "claimed_names",
+    "device_resource",
     "flavor_origin",
     "name_conflicts",
     "plan",

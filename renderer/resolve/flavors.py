@@ -351,6 +351,13 @@ def claimed_accelerator(inputs: Inputs, claim: DeviceClaim) -> Accelerator:
     return Accelerator(vendor, claim.count, group=True, resource=claim.device_class, claimed=True)
 
 
+def device_resource(inputs: Inputs, device_class: str) -> str:
+    """The extended resource that nodes have for the devices of a class, where they do not claim them; '' if unknown."""
+    vendor = inputs.device_classes.get(device_class)
+    rows = (row for row in inputs.accelerators if vendor and row.get("vendor") == vendor and row["count"] == "tp")
+    return next((row["name"] for row in rows if "name" in row), "")
+
+
 def _resource_hint(inputs: Inputs, resource: str) -> str:
     """What to do about an unknown resource."""
     if match := closest(resource, [row["name"] for row in inputs.accelerators if "name" in row], 0.85):

@@ -297,6 +297,8 @@ RESOURCES = {
     "amd": ("amd.com/gpu",),
     "intel": ("gpu.intel.com/xe", "gpu.intel.com/i915"),
 }
+# Flavors of the RenderConfig's catalog that claim devices, each by its accelerator.
+CLAIMING = {accelerator: f"claims-{accelerator}" for accelerator in ("nvidia", "amd", "intel")}
 # What the renderer decides, and what ends the server at once or needs another option beside it.
 SET = ("--host", "--port", "--served-model-name", "--model", "--model-path", "--alias", "--config")
 
@@ -405,8 +407,10 @@ def _is_loaded(source: Node) -> bool:
 
 @st.composite
 def flavors(draw: st.DrawFn, engine: Engine) -> list[Node]:
-    """Up to eight; mostly alike in what they ask for, so that one pod may run on each."""
+    """Up to eight; mostly alike in what they ask for, so that one pod may run on each. Or one that claims devices."""
     accelerator = draw(st.sampled_from(engine.accelerators))
+    if accelerator in CLAIMING and draw(st.integers(0, 4)) == 0:
+        return [{"name": CLAIMING[accelerator]}]
     counts = (1, 1, 1, "2", 4, 8)
     resource = draw(st.sampled_from(RESOURCES[accelerator])) if accelerator != "none" else ""
     count = draw(st.sampled_from(counts)) if "mig" not in resource else 1
@@ -535,6 +539,23 @@ def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
     return made
 
 
+FRONT_PORT = 9000
+
+
+@st.composite
+def with_front(draw: st.DrawFn, pod_template_: Node) -> Node:
+    """The podTemplate with a container that answers for the engine, beside it or started before it."""
+    front = {"name": "front", "image": "registry.example/front:v1"}
+    front["ports"] = [draw(record({"containerPort": st.just(FRONT_PORT)}, name=one_of("front", "web")))]
+    front |= draw(record(lifecycle=st.just({"preStop": {"sleep": {"seconds": 5}}}), readinessProbe=probe))
+    spec = dict(pod_template_.get("spec", {}))
+    if draw(st.booleans()):
+        spec["containers"] = [*spec.get("containers", []), front]
+    else:
+        spec["initContainers"] = [*spec.get("initContainers", []), {**front, "restartPolicy": "Always"}]
+    return {**pod_template_, "spec": spec}
+
+
 duration = one_of("300s", "5m", "1h30m", "250ms")
 timeouts = record(request=duration, streamIdle=duration)
 
@@ -646,6 +667,9 @@ def playground(draw: st.DrawFn) -> Input:
         for size in ("resources", "sharedMemorySize"):
             config.pop(size, None)
         spec["kvCacheOffloading"] = draw(kv_cache)
+    if draw(st.integers(0, 4)) == 0:
+        spec["podTemplate"] = draw(with_front(spec.get("podTemplate", {})))
+        spec["gateway"] = {**spec["gateway"], "port": FRONT_PORT}
     spec |= draw(
         st.one_of(record(replicas=st.integers(0, 5)), st.builds(lambda value: {"elasticConfig": value}, elastic))
     )
@@ -699,6 +723,9 @@ def service(draw: st.DrawFn) -> Input:
             networkConfig=record(subdomainPolicy=one_of("Shared", "UniquePerReplica")),
         )
     )
+    if "gateway" in spec and draw(st.booleans()):
+        pod = workload.get("leaderTemplate", workload["workerTemplate"])
+        spec["gateway"] = {**spec["gateway"], "port": pod["spec"]["containers"][0]["ports"][0]["containerPort"]}
     document = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Service", "metadata": {}, "spec": spec}
     return named(draw, [*made, document], lambda: draw(claims(made[0], made[1:], single=False)))
 
@@ -825,8 +852,20 @@ gateway = {
 }
 other_gateway = st.builds(lambda value: {**value, "name": "other", "namespace": "team-a"}, record(**gateway))
 GATEWAY: dict[str, Strategy] = {"gateway": record(**gateway, perNamespace=record(**{"team-a": other_gateway}))}
+
+
+def claiming(accelerator: str) -> Strategy:
+    """A flavor of the catalog that claims such devices."""
+    selectors = [f"device.driver == 'gpu.{accelerator}.com'"], ["true", "'index' in device.attributes['a.example.com']"]
+    requested = record(
+        {"deviceClassName": one_of(f"gpu.{accelerator}.com")}, count=one_of(1, 2, 8), selectors=one_of(*selectors)
+    )
+    return record({"claims": requested}, nodeSelector=labels, tolerations=some(toleration))
+
+
 spec_of_config = record(
     {
+        "flavors": st.fixed_dictionaries({name: claiming(accelerator) for accelerator, name in CLAIMING.items()}),
         "targets": record({"kubernetes": st.just("1.35")}, aiGateway=one_of("1.0", "1.1")),
         "autoscaling": st.one_of(
             record(

@@ -114,6 +114,37 @@ def test_the_kind_of_an_accelerator(before: Any, after: Any, gpus: Mapping[str, 
     assert {each.name.removeprefix("nvidia.com/gpu "): each.peak for each in found.gpus} == gpus
 
 
+def claiming(count: int) -> list[dict[str, Any]]:
+    """A workload of groups of two pods, each of which claims so many GPUs and a network device."""
+    claimed = {"deviceClassName": "gpu.nvidia.com", "allocationMode": "ExactCount", "count": count}
+    requests = [{"name": "a", "exactly": claimed}, {"name": "b", "exactly": {"deviceClassName": "nic.example.com"}}]
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": f"chat-{count}", "namespace": "llm"},
+        "spec": {"spec": {"devices": {"requests": requests}}},
+    }
+    body = workload(size=2, resources={"claims": [{"name": "a"}]})
+    pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    pod["resourceClaims"] = [{"name": "a", "resourceClaimTemplateName": f"chat-{count}"}]
+    return [template, body]
+
+
+def test_claimed_devices_count() -> None:
+    found = compare(texts(*claiming(2)), texts(*claiming(4)))
+    assert [(each.name, each.replica, each.peak) for each in found.gpus] == [("gpu.nvidia.com (l4)", (4, 8), (8, 16))]
+    assert "GPUs 8 → 16" in FORMS["text"](found, "")
+    assert "| `gpu.nvidia.com (l4)` | 4 → 8 | 8 → 16 |" in FORMS["markdown"](found, "")
+
+
+def test_claimed_devices_in_a_file_of_their_own() -> None:
+    template, body = claiming(2)
+    more = {**body, "spec": {**body["spec"], "replicas": 3}}
+    file = texts(template, path="llm/template.yaml")
+    [gpus] = compare([*file, *texts(body)], [*file, *texts(more)]).gpus
+    assert gpus.peak == (8, 12)
+
+
 def test_other_nodes_are_said() -> None:
     """Also where the flavor's name stays, and its nodes are others."""
     found = compare(texts(placed({"gpu": "a"}, "big")), texts(placed({"gpu": "h"}, "big")))
