@@ -1,77 +1,37 @@
-"""What the API server and LeaderWorkerSet's webhook say of manifests, without keeping any of them."""
+"""What the API server, and webhooks beside it, say of manifests, without keeping any of them."""
 
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import tempfile
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from renderer import yamlio
-from tests.apiserver.server import LANES, Body, CannotJudge, Client
+from tests.apiserver import webhooks
+from tests.apiserver.manifests import Manifest, Refusal
+from tests.apiserver.server import LANES, Body, Client
+from tests.apiserver.webhooks import WEBHOOKS, Webhook, is_lws
 
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "llmaz"}
-LWS = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
 BUILT_IN = ("apps", "batch", "")  # groups whose pod templates the API server looks into by itself
 
 
-class Manifest(NamedTuple):
-    """One object: where it stands, for people; its body; its YAML, where it has not to be made of the body."""
-
-    where: str
-    body: Body
-    text: str = ""
-
-    @property
-    def label(self) -> str:
-        """Where and which."""
-        metadata = self.body.get("metadata")
-        of = metadata if isinstance(metadata, dict) else {}
-        name = "/".join(str(of[key]) for key in ("namespace", "name") if of.get(key))
-        return f"{self.where}: {self.body.get('kind')} {name}"
-
-
-class Refusal(NamedTuple):
-    """Who said no to an object, and why."""
-
-    manifest: Manifest
-    who: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.manifest.label}: {self.who}: {' '.join(self.message.split())}"
-
-
-def manifests(where: str, text: str) -> Iterator[Manifest]:
-    """Each object of a file, with its text as it stands there. Raises CannotJudge for a file that is no YAML."""
-    for part in re.split(r"^---(?:[ \t].*)?$", text, flags=re.MULTILINE):
-        read, problems = yamlio.parse(where, part.encode())
-        if problems:
-            raise CannotJudge(f"{where}: {problems[0]}")
-        for document in read:
-            if document.value is not None:
-                yield Manifest(where, document.value, part)
-
-
 class Judge:
-    """Asks the server. What it makes there are the namespaces of the objects, nothing else."""
+    """Asks the server, then webhooks in `tools`. What it makes there are the namespaces of the objects, no more."""
 
-    def __init__(self, client: Client, lwscheck: Path) -> None:
-        self._client, self._lwscheck = client, lwscheck
+    def __init__(self, client: Client, tools: Path) -> None:
+        self._client, self._tools = client, tools
         self._namespaces = {"default"}
 
-    def refusals(self, wanted: Sequence[Manifest]) -> list[Refusal]:
-        """Every no, in the order of the objects: of the object, of a pod template in it, of the webhook."""
+    def refusals(self, wanted: Sequence[Manifest], asked: Sequence[Webhook] = WEBHOOKS) -> list[Refusal]:
+        """Every no, in the order of the objects: of the object, of a pod template in it, then of each webhook."""
         self._make_namespaces(wanted)
         with ThreadPoolExecutor(LANES) as lanes:
             found = [refusal for each in lanes.map(self._refusals, wanted) for refusal in each]
-        return found + list(self._webhook([each for each in wanted if is_lws(each.body)]))
+        return found + [no for each in asked for no in webhooks.refusals(self._tools, each, wanted)]
 
     def _refusals(self, manifest: Manifest) -> list[Refusal]:
         found = []
@@ -104,30 +64,6 @@ class Judge:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self._client("POST", "/api/v1/namespaces", json.dumps(body))
             self._namespaces.add(name)
-
-    def _webhook(self, wanted: Sequence[Manifest]) -> Iterator[Refusal]:
-        """What LeaderWorkerSet's own code refuses or would change."""
-        if not wanted:
-            return
-        with tempfile.TemporaryDirectory() as folder:
-            for index, each in enumerate(wanted):
-                Path(folder, f"{index}.yaml").write_text(each.text or yamlio.dump(each.body), "utf-8")
-            run = subprocess.run([self._lwscheck, folder], capture_output=True, text=True, check=False)
-        if run.returncode not in (0, 1):
-            raise CannotJudge(run.stderr.strip())
-        found: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for finding in map(json.loads, run.stdout.splitlines()):
-            index = int(Path(finding["file"]).stem)
-            found[index] += [("LeaderWorkerSet webhook", text) for text in finding["errors"]]
-            found[index] += [(CHANGED, text) for text in finding["changed"]]
-        if len(found) != len(wanted):
-            raise CannotJudge(f"lwscheck saw {len(found)} of {len(wanted)} LeaderWorkerSets")
-        for index, each in enumerate(wanted):
-            for who, message in found[index]:
-                yield Refusal(each, who, message)
-
-
-CHANGED = "LeaderWorkerSet webhook, which would change it"
 
 
 def pod_templates(body: Body) -> Iterator[tuple[str, Body]]:
@@ -171,11 +107,6 @@ def _with_claims(template: Body, body: Body) -> Body:
     there = [each.get("name") for each in volumes if isinstance(each, Mapping)]
     more: list[Body] = [{"name": name, "emptyDir": {}} for name in names if name not in there]
     return {**template, "spec": {**spec, "volumes": [*volumes, *more]}} if more else template
-
-
-def is_lws(body: Body) -> bool:
-    """Whether LeaderWorkerSet's webhook is asked about the object."""
-    return (body.get("apiVersion"), body.get("kind")) == LWS
 
 
 def _group(body: Body) -> str:

@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.apiserver.judge import manifests
+from tests.apiserver.manifests import manifests
 from tests.apiserver.server import CannotJudge
 from tests.cluster.control import Cluster, standing
 from tests.cluster.examples import Example, examples, nodes

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.apiserver.judge import Manifest, manifests
+from tests.apiserver.manifests import Manifest, manifests
 from tests.apiserver.server import Body, CannotJudge
 
 TESTS = Path(__file__).resolve().parents[1]

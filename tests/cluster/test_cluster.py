@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.judge import Manifest
+from tests.apiserver.manifests import Manifest
 from tests.apiserver.server import Answer, CannotJudge, Client, Resource
 from tests.cluster import __main__ as program
 from tests.cluster import control, examples, trial
