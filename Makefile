@@ -63,8 +63,8 @@ platform: ## charts/llmaz: helm lint, and kubeconform over what its value sets m
 	.tools/kubeconform -strict -summary -schema-location '$(SCHEMAS)' -schema-location '$(subst renderer/schemas/output,tests/data/schemas,$(SCHEMAS))' \
 	  tests/platform/*/expected.yaml
 
-apiserver-test: $(READY) ## asks a real API server and LeaderWorkerSet's webhook (minutes; builds them once); ARGS=PATH about other files, ARGS="--made-up 500" for less
-	@scripts/tools.sh lwscheck kube-apiserver etcd
+apiserver-test: $(READY) ## asks a real API server and webhooks of LeaderWorkerSet, KEDA, Kueue (minutes; builds them once); ARGS=PATH about other files, ARGS="--made-up 500" for less
+	@scripts/tools.sh lwscheck kedacheck kueuecheck kube-apiserver etcd
 	$(BIN)/python -m tests.apiserver $(ARGS)
 
 cluster-test: $(READY) ## applies examples, a new repository, the chart to a small cluster, asks Argo CD's diff (minutes; builds it once)

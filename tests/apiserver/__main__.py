@@ -1,4 +1,6 @@
-"""Asks a real API server, and LeaderWorkerSet's real webhook, about our manifests: `python -m tests.apiserver`.
+"""Asks a real API server, and real webhooks, about our manifests: `python -m tests.apiserver`.
+
+The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
 Without more words it asks about three things, and prints a line for each:
 
@@ -24,13 +26,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.apiserver.generated import Batch, batches
-from tests.apiserver.judge import Judge, Manifest, Refusal, manifests
+from tests.apiserver.judge import Judge
+from tests.apiserver.manifests import Manifest, Refusal, manifests
 from tests.apiserver.mutated import differences, verdicts
 from tests.apiserver.server import CannotJudge, running
+from tests.apiserver.webhooks import EXAMPLES, WEBHOOKS, misjudged
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDENS = (
     "tests/cases/*/expected",
+    "tests/adopted/*/expected",
     "examples/*/expected",
     "examples/*/rendered",
     "tests/nodepools/*/expected.yaml",
@@ -70,8 +75,9 @@ def main() -> int:
     try:
         with running(options.tools) as client:
             say(f"API server with our CRDs: ready after {time.monotonic() - start:.0f} s")
-            judge = Judge(client, options.tools / "lwscheck")
+            judge = Judge(client, options.tools)
             prove(judge)
+            prove_webhooks(options.tools)
             if options.paths:
                 scores = [about_files(judge, "files", options.paths)]
             else:
@@ -114,6 +120,13 @@ def prove(judge: Judge) -> None:
         said = judge.refusals([manifest])
         if who not in ([each.who for each in said] or [""]) or (said and not who):
             raise CannotJudge(f"the judges are not to be trusted: {who or 'nobody'} should refuse, but {said}")
+
+
+def prove_webhooks(tools: Path) -> None:
+    """Raises CannotJudge unless the webhooks judge as the examples of testdata state; lwscheck has tests for that."""
+    wrong = [each for webhook in WEBHOOKS if webhook.program in EXAMPLES for each in misjudged(tools, webhook)]
+    if wrong:
+        raise CannotJudge("\n".join(wrong))
 
 
 LWS_HEAD = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet"}

@@ -1,20 +1,19 @@
-"""What the API server and LeaderWorkerSet's webhook say of manifests, without keeping any of them."""
+"""What the API server, and webhooks beside it, say of manifests, without keeping any of them."""
 
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import tempfile
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from renderer import yamlio
-from tests.apiserver.server import LANES, Body, CannotJudge, Client
+from tests.apiserver import webhooks
+from tests.apiserver.manifests import Manifest, Refusal
+from tests.apiserver.server import LANES, Body, Client
+from tests.apiserver.webhooks import WEBHOOKS, Webhook, is_lws
 
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "llmaz"}
 LWS = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
@@ -22,57 +21,20 @@ SETS = (LWS, ("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet"))
 BUILT_IN = ("apps", "batch", "")  # groups whose pod templates the API server looks into by itself
 
 
-class Manifest(NamedTuple):
-    """One object: where it stands, for people; its body; its YAML, where it has not to be made of the body."""
-
-    where: str
-    body: Body
-    text: str = ""
-
-    @property
-    def label(self) -> str:
-        """Where and which."""
-        metadata = self.body.get("metadata")
-        of = metadata if isinstance(metadata, dict) else {}
-        name = "/".join(str(of[key]) for key in ("namespace", "name") if of.get(key))
-        return f"{self.where}: {self.body.get('kind')} {name}"
-
-
-class Refusal(NamedTuple):
-    """Who said no to an object, and why."""
-
-    manifest: Manifest
-    who: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.manifest.label}: {self.who}: {' '.join(self.message.split())}"
-
-
-def manifests(where: str, text: str) -> Iterator[Manifest]:
-    """Each object of a file, with its text as it stands there. Raises CannotJudge for a file that is no YAML."""
-    for part in re.split(r"^---(?:[ \t].*)?$", text, flags=re.MULTILINE):
-        read, problems = yamlio.parse(where, part.encode())
-        if problems:
-            raise CannotJudge(f"{where}: {problems[0]}")
-        for document in read:
-            if document.value is not None:
-                yield Manifest(where, document.value, part)
-
-
 class Judge:
-    """Asks the server. What it makes there are the namespaces of the objects, nothing else."""
+    """Asks the server, then webhooks in `tools`. What it makes there are the namespaces of the objects, no more."""
 
-    def __init__(self, client: Client, lwscheck: Path) -> None:
-        self._client, self._lwscheck = client, lwscheck
+    def __init__(self, client: Client, tools: Path) -> None:
+        self._client, self._tools = client, tools
         self._namespaces = {"default"}
 
-    def refusals(self, wanted: Sequence[Manifest]) -> list[Refusal]:
-        """Every no, in the order of the objects: of the object, of a pod template in it, of the webhook."""
+    def refusals(self, wanted: Sequence[Manifest], asked: Sequence[Webhook] = WEBHOOKS) -> list[Refusal]:
+        """Every no, in the order of the objects: of the object, of a pod template in it, then of each webhook."""
         self._make_namespaces(wanted)
         with ThreadPoolExecutor(LANES) as lanes:
             found = [refusal for each in lanes.map(self._refusals, wanted) for refusal in each]
         return found + list(self._webhook([each for each in wanted if has_webhook(each.body)]))
+        return found + [no for each in asked for no in webhooks.refusals(self._tools, each, wanted)]
 
     def _refusals(self, manifest: Manifest) -> list[Refusal]:
         found = []

@@ -21,8 +21,10 @@ from renderer import check, schema_validation
 from renderer.check.removed_apis import removal_words, removed_versions
 from renderer.diagnostics import Origin, dotted, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from tests.apiserver.judge import CHANGED, Judge, Manifest, manifests
+from tests.apiserver.judge import Judge
+from tests.apiserver.manifests import Manifest, manifests
 from tests.apiserver.server import Body
+from tests.apiserver.webhooks import OF_LWS
 
 Path_: TypeAlias = tuple[str | int, ...]
 Chance: TypeAlias = random.Random
@@ -94,8 +96,8 @@ def verdicts(judge: Judge, count: int) -> list[Verdict]:
     """Both sides' word on so many spoilt objects."""
     wanted = spoilt(count)
     against: dict[int, list[str]] = defaultdict(list)
-    for refusal in judge.refusals([each.manifest for each in wanted]):
-        if refusal.who != CHANGED:  # what drifts is none of the server's business
+    for refusal in judge.refusals([each.manifest for each in wanted], [OF_LWS]):
+        if refusal.who != OF_LWS.changing:  # what drifts is none of the server's business
             against[id(refusal.manifest)].append(f"{refusal.who}: {' '.join(refusal.message.split())}")
     return [Verdict(each, ours(each.manifest.body), against[id(each.manifest)]) for each in wanted]
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver import generated, judge, mutated
+from tests.apiserver import generated, judge, manifests, mutated, webhooks
 from tests.apiserver.inputs import drawn, inputs
-from tests.apiserver.server import LEASH, Answer, Client, Resource
+from tests.apiserver.server import LEASH, Answer, CannotJudge, Client, Resource
 from tests.paths import ROOT
+from tests.programs import TOOLS
 
 POD = {"containers": [{"name": "a", "image": "a"}]}
 GROUP = {
@@ -47,14 +48,15 @@ class Server(Client):
 
 def refused(server: Server, body: dict[str, Any]) -> list[str]:
     asked = judge.Judge(server, Path("/nowhere"))
-    return [str(each) for each in asked.refusals([judge.Manifest("a.yaml", body)])]
+    return [str(each) for each in asked.refusals([manifests.Manifest("a.yaml", body)])]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge.Judge, "_webhook", lambda self, wanted: iter(()))
+    monkeypatch.setattr(webhooks, "refusals", lambda *_: iter(()))
 
 
+@pytest.mark.usefixtures("no_webhook")
 def test_what_the_server_accepts() -> None:
     server = Server()
     assert refused(server, GROUP) == []
@@ -63,12 +65,14 @@ def test_what_the_server_accepts() -> None:
     assert server.asked == ["/api/v1/namespaces", space, *templates]
 
 
+@pytest.mark.usefixtures("no_webhook")
 def test_a_refusal_says_which_object_and_who() -> None:
     assert refused(Server(leaderworkersets="no\n  such field"), GROUP) == [
         "a.yaml: LeaderWorkerSet b/a: API server: no such field"
     ]
 
 
+@pytest.mark.usefixtures("no_webhook")
 def test_pod_templates_inside_are_asked_about() -> None:
     assert refused(Server(podtemplates="bad"), GROUP) == [
         f"a.yaml: LeaderWorkerSet b/a: API server, of spec.leaderWorkerTemplate.{part}Template: bad"
@@ -81,9 +85,104 @@ def test_a_kind_that_the_server_does_not_have() -> None:
     assert refused(Server(), body) == ["a.yaml: Nothing a: API server: no kind Nothing in example.com/v1"]
 
 
+# ---- webhooks ----
+
+
+def workload(kind: tuple[str, str], labels: dict[str, Any] | None = None) -> dict[str, Any]:
+    version, name = kind
+    return {"apiVersion": version, "kind": name, "metadata": {"name": "a", **({"labels": labels} if labels else {})}}
+
+
+QUEUED = {webhooks.QUEUE: "gpus"}
+
+
+def test_who_is_asked_about_what() -> None:
+    asked = {
+        each.program: [
+            each.relevant(body)
+            for body in (
+                workload(webhooks.LWS),
+                workload(webhooks.LWS, QUEUED),
+                workload(webhooks.SCALED_OBJECT, QUEUED),
+                workload(("apps/v1", "Deployment"), QUEUED),
+                workload(("batch/v1", "Job"), QUEUED),
+                workload(("v1", "Pod"), QUEUED),
+                {"kind": "Deployment", "metadata": None},
+            )
+        ]
+        for each in webhooks.WEBHOOKS
+    }
+    assert asked == {
+        "lwscheck": [True, True, False, False, False, False, False],
+        "kedacheck": [False, False, True, False, False, False, False],
+        "kueuecheck": [False, True, False, True, True, False, False],
+    }
+
+
+def program(folder: Path, lines: str) -> webhooks.Webhook:
+    """A webhook that notes which files it is given, and says something of each of one name."""
+    path = folder / "judge"
+    path.write_text(f"#!/bin/sh\ncd $1; find . -name '*.yaml' | sort >{folder}/given\n{lines}\n")
+    path.chmod(0o755)
+    return webhooks.Webhook("judge", "a webhook", webhooks.is_scaled_object)
+
+
+def scaled(where: str) -> manifests.Manifest:
+    return manifests.Manifest(where, workload(webhooks.SCALED_OBJECT))
+
+
+FOUND = """echo '{"file": "x/%s.yaml", "errors": [%s], "changed": [%s]}'"""
+
+
+def test_files_of_one_folder_are_one_cluster(tmp_path: Path) -> None:
+    beside = manifests.Manifest("dev/llm/b.yaml", workload(webhooks.LWS))
+    elsewhere = manifests.Manifest("dev/other/b.yaml", workload(webhooks.LWS))
+    wanted = [elsewhere, scaled("dev/llm/a.yaml"), beside, scaled("prod/llm/a.yaml")]
+    lines = "; ".join([FOUND % (1, '"no"', '"a: b"'), FOUND % (3, "", "")])
+    said = webhooks.refusals(tmp_path, program(tmp_path, lines), wanted)
+    assert [str(each) for each in said] == [
+        "dev/llm/a.yaml: ScaledObject a: a webhook: no",
+        "dev/llm/a.yaml: ScaledObject a: a webhook, which would change it: a: b",
+    ]
+    assert (tmp_path / "given").read_text().split() == ["./1/1.yaml", "./1/2.yaml", "./2/3.yaml"]
+
+
+def test_a_webhook_that_does_not_judge(tmp_path: Path) -> None:
+    with pytest.raises(CannotJudge, match="judge did not see 1 of 2 objects"):
+        list(webhooks.refusals(tmp_path, program(tmp_path, FOUND % (0, "", "")), [scaled("a"), scaled("b")]))
+    with pytest.raises(CannotJudge, match="no such CRD"):
+        list(webhooks.refusals(tmp_path, program(tmp_path, "echo no such CRD >&2; exit 2"), [scaled("a")]))
+    assert list(webhooks.refusals(tmp_path, program(tmp_path, "exit 2"), [])) == []
+
+
+def test_an_example_that_a_webhook_judges_wrongly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "TESTDATA", tmp_path)
+    examples, tools = tmp_path / "judge", tmp_path / "tools"
+    examples.mkdir()
+    tools.mkdir()
+    body = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a}\n"
+    (examples / "bad.yaml").write_text(f"# why\n# refused\n{body}")
+    (examples / "good.yaml").write_text(f"# why\n#\n{body}")
+    accepting = program(tools, FOUND % (0, "", ""))
+    assert list(webhooks.misjudged(tools, accepting)) == ["bad.yaml: judge should say 'refused', not ''"]
+    refusing = program(tools, FOUND % (0, '"it is refused"', ""))
+    assert list(webhooks.misjudged(tools, refusing)) == ["good.yaml: judge should say 'nothing', not 'it is refused'"]
+
+
+@pytest.mark.parametrize("webhook", webhooks.WEBHOOKS[1:], ids=lambda webhook: webhook.program)
+def test_webhooks_judge_the_examples_as_these_state(webhook: webhooks.Webhook) -> None:
+    """`make apiserver-test` builds the programs, and asks the same before anything else."""
+    if not (TOOLS / webhook.program).exists():
+        pytest.skip(f"{webhook.program} is not built: scripts/tools.sh {webhook.program}")
+    assert list(webhooks.misjudged(TOOLS, webhook)) == []
+    accepted = [path for path in (webhooks.TESTDATA / webhook.program).glob("*.yaml") if "\n#\n" in path.read_text()]
+    assert accepted
+    assert len(list((webhooks.TESTDATA / webhook.program).glob("*.yaml"))) > 2 * len(accepted)
+
+
 def test_each_document_of_a_file_is_one_manifest() -> None:
     text = "# first\na: 1\n---\nb: |\n  ---\n--- # third\nc: 3\n---\n"
-    found = list(judge.manifests("a.yaml", text))
+    found = list(manifests.manifests("a.yaml", text))
     assert [each.body for each in found] == [{"a": 1}, {"b": "---\n"}, {"c": 3}]
     assert [each.text.strip() for each in found] == ["# first\na: 1", "b: |\n  ---", "c: 3"]
 
@@ -137,7 +236,7 @@ def test_spoilt_manifests_are_the_same_every_time_and_of_all_kinds() -> None:
 
 
 def test_a_difference_needs_a_rule_that_fits_all_that_is_said() -> None:
-    spoilt = mutated.Spoilt(judge.Manifest("a.yaml", GROUP), "")
+    spoilt = mutated.Spoilt(manifests.Manifest("a.yaml", GROUP), "")
     rule = mutated.Difference("because", ours="^E1", kinds=["LeaderWorkerSet"])
     assert rule.explains(mutated.Verdict(spoilt, ["E1 a"], []))
     assert not rule.explains(mutated.Verdict(spoilt, ["E1 a", "E2 b"], []))

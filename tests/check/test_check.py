@@ -611,6 +611,37 @@ def test_the_container_that_an_autoscaler_measures(container: str, code: str) ->
     assert [each[1] for each in found] == ([code] if code else [])
 
 
+@pytest.mark.parametrize(
+    ("kind", "trigger", "found"),
+    [
+        ("Deployment", {"metricType": "Utilization"}, True),
+        ("Deployment", {"metricType": "AverageValue"}, True),  # KEDA's webhook asks for a request all the same
+        ("Deployment", {"metricType": "Utilization", "metadata": {"containerName": "web"}}, False),
+        ("Deployment", {"metricType": "Utilization", "metadata": {"containerName": "beside"}}, True),
+        ("Deployment", {"type": "cron"}, False),
+        ("ReplicaSet", {"metricType": "Utilization"}, True),
+        ("ReplicaSet", {"metricType": "AverageValue"}, False),
+    ],
+)
+def test_what_keda_measures(kind: str, trigger: dict[str, Any], found: bool) -> None:
+    containers = [{"name": "web", "resources": {"limits": {"cpu": 1}}}, {"name": "beside"}]
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {"containers": containers}}},
+    }
+    spec = {"scaleTargetRef": {"kind": kind, "name": "web"}, "triggers": [{"type": "cpu", **trigger}]}
+    scaler = {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": {"name": "web"},
+        "spec": spec,
+    }
+    said = [(each.code, each.path) for each in validate_relations([workload, scaler])]
+    assert said == ([("W555", ("spec", "triggers", 0, "type"))] if found else [])
+
+
 # --- what is found leads back to the input
 
 

@@ -4,13 +4,15 @@ Among them are `init`, which `llmaz init --cpu-demo` makes, and `platform`, the 
 after the other, in a cluster with real controllers and pretended nodes:
 
     it is applied, server-side; namespaces, Secrets, claims that it counts on are made up
-    every LeaderWorkerSet becomes Available, every Deployment too; every Service gets endpoints on each of its ports;
-        every autoscaler reads the scale of its target; every PodDisruptionBudget and InferencePool selects pods
+    every LeaderWorkerSet becomes Available, every Deployment too; every Job completes, every claim is bound; every
+        Service gets endpoints on each of its ports; every autoscaler reads the scale of its target; every
+        PodDisruptionBudget and InferencePool selects pods
     drift: no field is OutOfSync by Argo CD's own diff, in each of its modes
-    every LeaderWorkerSet is scaled as an autoscaler does it, and drift asked again: nothing but replicas that Git says
+    every LeaderWorkerSet and Deployment is scaled as an autoscaler does it, and drift asked again: nothing but replicas
+        that Git says
 
-A line for each example, lines for what is wrong, a table. Exit status 1 when anything is wrong, 2 when nothing could
-be judged.
+A line for each example, lines for what is wrong, a table, and what is only applied, since nobody acts on it here. Exit
+status 1 when anything is wrong, 2 when nothing could be judged.
 """
 
 from __future__ import annotations
@@ -22,17 +24,18 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.apiserver.judge import manifests
+from tests.apiserver.manifests import manifests
 from tests.apiserver.server import CannotJudge
 from tests.cluster.control import Cluster, standing
-from tests.cluster.examples import Example, examples, nodes
-from tests.cluster.trial import MODES, Row, differences, prepare, removed, trial
+from tests.cluster.examples import Example, devices, examples, nodes
+from tests.cluster.trial import MODES, Row, differences, inactive, prepare, removed, trial
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
     "objects": "objects",
     "LeaderWorkerSet": "LWS",
     "Deployment": "Deployments",
+    "Job": "Jobs",
     "pods": "pods",
     "Service": "Services",
     "HorizontalPodAutoscaler": "HPAs",
@@ -40,6 +43,7 @@ COLUMNS = {
     "scaled": "scaled",
     "seconds": "s",
 }
+FEW = 4  # examples that are named rather than counted
 # Its CPU is written as no webhook leaves it: the diff has to say so in every mode.
 PROOF = """\
 apiVersion: leaderworkerset.x-k8s.io/v1
@@ -76,7 +80,8 @@ def main() -> int:
     try:
         wanted = examples(options.names)
         bodies = [manifest.body for example in wanted for manifest in example.manifests]
-        with standing(options.tools, nodes(bodies)) as cluster:
+        pretended = nodes(bodies)
+        with standing(options.tools, [*pretended, *devices(bodies, pretended)]) as cluster:
             say(f"cluster: ready after {time.monotonic() - start:.0f} s")
             prove(cluster, drift)
             rows = [told(trial(cluster, drift, example)) for example in wanted]
@@ -88,6 +93,8 @@ def main() -> int:
         return 130
     say("")
     for line in table(rows):
+        say(line)
+    for line in applied_only(wanted):
         say(line)
     wrong = [row.name for row in rows if row.faults]
     say("")
@@ -136,6 +143,19 @@ def table(rows: Sequence[Row]) -> list[str]:
         for first, *rest in lines
     ]
     return [*(line.rstrip() for line in written), f"drift, scaled: fields OutOfSync, {'/'.join(MODES)}"]
+
+
+def applied_only(wanted: Sequence[Example]) -> list[str]:
+    """What is there and compared, and no more, with the examples that have it."""
+    found: dict[str, list[str]] = {}
+    for example in wanted:
+        for what in inactive([manifest.body for manifest in example.manifests]):
+            found.setdefault(what, []).append(example.name)
+    lines = [
+        f"  {what}: {', '.join(names) if len(names) <= FEW else f'{len(names)} examples'}"
+        for what, names in sorted(found.items())
+    ]
+    return ["", "only applied and compared, their controllers are not there:", *lines] if lines else []
 
 
 if __name__ == "__main__":

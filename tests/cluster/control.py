@@ -29,6 +29,7 @@ PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler
 CONTROLLERS = (
     "deployment-controller",
     "replicaset-controller",
+    "job-controller",
     "statefulset-controller",
     "endpointslice-controller",
     "horizontal-pod-autoscaler-controller",
@@ -40,6 +41,7 @@ CONTROLLERS = (
     "persistentvolume-binder-controller",
     "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller",
+    "resourceclaim-controller",
 )
 (LWS_CRDS,) = (source for source in CRDS if source.module.startswith("sigs.k8s.io/lws@"))
 
@@ -104,8 +106,10 @@ def tail(log: Path) -> list[str]:
 
 
 @contextmanager
-def standing(tools: Path, nodes: Iterable[Body]) -> Iterator[Cluster]:
-    """The cluster. All its programs have ended when the block is left. Raises CannotJudge when it does not stand up."""
+def standing(tools: Path, equipment: Iterable[Body]) -> Iterator[Cluster]:
+    """The cluster. `equipment`: its nodes, and what they are said to have. All its programs have ended when the block
+    is left. Raises CannotJudge when it does not stand up.
+    """
     missing = [name for name in PROGRAMS if not (tools / name).exists()]
     if missing:
         raise CannotJudge(f"{', '.join(missing)} not built: scripts/tools.sh {' '.join(missing)}")
@@ -122,7 +126,7 @@ def standing(tools: Path, nodes: Iterable[Body]) -> Iterator[Cluster]:
         for name, options in commands(home, webhook, client.certificate):
             log = home / f"{name}.log"
             parts.append(Part(programs.enter_context(leashed(tools / name, log, options)), log))
-        for body in (*nodes, *hooks(webhook, client.certificate.read_bytes())):
+        for body in (*equipment, *hooks(webhook, client.certificate.read_bytes())):
             if message := client("POST", cluster.path(body, named=False), json.dumps(body)).message:
                 raise CannotJudge(f"{body['kind']} {body['metadata']['name']}: {message}")
         if faults := cluster.settled(lambda: [*unready(cluster), *deaf(cluster)], PATIENCE):

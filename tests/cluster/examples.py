@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.apiserver.judge import Manifest, manifests
+from tests.apiserver.manifests import Manifest, manifests
 from tests.apiserver.server import Body, CannotJudge
 
 TESTS = Path(__file__).resolve().parents[1]
 CASES = TESTS / "cases"
 PREFIX = "example-"
-NODES = 4  # of each sort
+NODES = 8  # of each sort
 MANY = 8  # accelerators of a node, as long as nobody asks for more
+DEVICE = {"productName": {"string": "NVIDIA H100 80GB HBM3"}}  # what the examples choose a device by
 CLAIMS = 16  # volumes for the claims of a workload's pods: more than it is ever scaled to
 PLAIN = ("cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi")
 
@@ -209,6 +210,37 @@ def nodes(bodies: Sequence[Body]) -> list[Body]:
     """
     sorts = sorted({Sort((), ()), *map(sort, pods(bodies))})
     return [node(f"{number:02}-{copy}", each) for number, each in enumerate(sorts) for copy in range(NODES)]
+
+
+def devices(bodies: Sequence[Body], nodes: Sequence[Body]) -> list[Body]:
+    """What a driver would publish: devices of each class that a claim asks for, on every node."""
+    named = (each.get("deviceClassName") for body in bodies for each in mappings(body))
+    classes = sorted({name for name in named if name})
+    found: list[Body] = []
+    for name in classes:
+        rule = {"cel": {"expression": f'device.driver == "{name}"'}}
+        found.append(
+            {
+                "apiVersion": "resource.k8s.io/v1",
+                "kind": "DeviceClass",
+                "metadata": {"name": name},
+                "spec": {"selectors": [rule]},
+            }
+        )
+        found += [devices_of(each["metadata"]["name"], name) for each in nodes]
+    return found
+
+
+def devices_of(node: str, driver: str) -> Body:
+    """The devices of a driver on a node."""
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    there = [{"name": f"device-{number}", "attributes": DEVICE} for number in range(MANY)]
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{node}-{driver}"},
+        "spec": {"driver": driver, "nodeName": node, "pool": pool, "devices": there},
+    }
 
 
 def sort(pod: Body) -> Sort:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.judge import Manifest
+from tests.apiserver.manifests import Manifest
 from tests.apiserver.server import Answer, CannotJudge, Client, Resource
 from tests.cluster import __main__ as program
 from tests.cluster import control, examples, trial
@@ -199,6 +199,18 @@ def test_nodes_have_what_pods_ask_for() -> None:
     assert len({each["metadata"]["name"] for each in made}) == len(made)
 
 
+def test_every_node_has_devices_of_the_classes_that_claims_ask_for() -> None:
+    exactly = {"deviceClassName": "gpu.example.com", "count": 2}
+    template = {"spec": {"devices": {"requests": [{"name": "a", "exactly": exactly}]}}}
+    nodes = examples.nodes([])
+    kind, *slices = examples.devices([thing("ResourceClaimTemplate", "resource.k8s.io/v1", spec=template)], nodes)
+    assert (kind["kind"], kind["metadata"]["name"]) == ("DeviceClass", "gpu.example.com")
+    assert [each["spec"]["nodeName"] for each in slices] == [node["metadata"]["name"] for node in nodes]
+    assert {each["spec"]["driver"] for each in slices} == {"gpu.example.com"}
+    assert len(slices[0]["spec"]["devices"]) == examples.MANY
+    assert examples.devices([lws()], nodes) == []
+
+
 # ---- what is up ----
 
 
@@ -224,6 +236,44 @@ def test_deployments(seen: int, fault: str) -> None:
     live = thing("Deployment", spec={"replicas": 1}, status={"observedGeneration": seen, "availableReplicas": 1})
     live["metadata"]["generation"] = 3
     assert trial.deployment_down(cluster(), live) == fault
+
+
+@pytest.mark.parametrize(
+    ("status", "fault"),
+    [
+        ({"conditions": [{"type": "Complete", "status": "True"}], "succeeded": 1}, ""),
+        ({"active": 1}, "not complete: 1 pods run, 0 failed"),
+        (
+            {"conditions": [{"type": "Failed", "status": "True"}], "failed": 11},
+            "not complete: 0 pods run, 11 failed",
+        ),
+        ({}, "not complete: 0 pods run, 0 failed"),
+    ],
+)
+def test_jobs(status: dict[str, Any], fault: str) -> None:
+    assert trial.job_down(cluster(), thing("Job", "batch/v1", status=status)) == fault
+
+
+@pytest.mark.parametrize(("status", "fault"), [({"phase": "Bound"}, ""), ({"phase": "Lost"}, "it is Lost, not Bound")])
+def test_claims(status: dict[str, str], fault: str) -> None:
+    assert trial.claim_down(cluster(), thing("PersistentVolumeClaim", status=status)) == fault
+
+
+def test_what_nobody_acts_on() -> None:
+    queued = lws()
+    queued["metadata"]["labels"] = {trial.QUEUE: "gpus"}
+    bodies = [queued, lws(), thing("ScaledObject", "keda.sh/v1alpha1"), thing("Role", "rbac.authorization.k8s.io/v1")]
+    pool = thing("InferencePool", "inference.networking.k8s.io/v1")  # it has a judge
+    assert trial.inactive([*bodies, pool]) == {"ScaledObject", "LeaderWorkerSet's label kueue.x-k8s.io/queue-name"}
+
+
+def test_what_is_only_applied_is_listed_with_its_examples() -> None:
+    manifest = Manifest("a.yaml", thing("ScaledObject", "keda.sh/v1alpha1"))
+    some = [examples.Example(f"x{number}", (manifest,)) for number in range(program.FEW + 1)]
+    head = "only applied and compared, their controllers are not there:"
+    assert program.applied_only(some[:2]) == ["", head, "  ScaledObject: x0, x1"]
+    assert program.applied_only(some)[2:] == [f"  ScaledObject: {program.FEW + 1} examples"]
+    assert program.applied_only([]) == []
 
 
 def endpoints(port: str, ready: bool) -> dict[str, Any]:
@@ -311,6 +361,7 @@ def test_whose_autoscaler_it_is() -> None:
     own = thing("ScaledObject", spec={"scaleTargetRef": SCALE, "maxReplicaCount": 4})
     assert trial.scaler(lws(), [other]) == {}
     assert trial.scaler(lws(), [other, own])["maxReplicaCount"] == 4
+    assert trial.scaler(thing("Deployment", "apps/v1"), [own]) == {}  # of the same name
 
 
 def test_scaling_goes_through_the_subresource() -> None:
@@ -398,6 +449,17 @@ def test_an_example_that_is_refused_is_wrong_and_removed() -> None:
     assert deleted == [f"DELETE {group}", "DELETE /api/v1/gatewayclasss/a", "DELETE /api/v1/namespaces/b"]
 
 
+def test_the_default_namespace_stays_and_what_is_in_it_goes() -> None:
+    asked = cluster({"/pods": []})
+    assert list(trial.prepare(asked, [thing("Service", namespace="default")])) == []
+    assert isinstance(asked.client, Server)
+    assert asked.client.asked == []
+    assert trial.removed(asked, [thing("Service", namespace="default")]) == []
+    deleted = [each for each in asked.client.asked if each.startswith("DELETE")]
+    space = "/api/v1/namespaces/default"
+    assert deleted == [f"DELETE {space}/services/a", f"DELETE {space}/persistentvolumeclaims"]
+
+
 def test_an_example_that_does_not_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "BRINGING_UP", 0.0)
     event = {
@@ -442,9 +504,9 @@ def test_the_table() -> None:
         trial.Row("canary", {"objects": "12", "seconds": "60"}, ["not up"]),
     ]
     assert program.table(rows) == [
-        "example  objects  LWS  Deployments  pods  Services  HPAs  drift  scaled   s",
-        "hpa            8    -            -     2         -     -  0/0/0   0/0/0   9",
-        "canary        12    -            -     -         -     -      -       -  60  WRONG",
+        "example  objects  LWS  Deployments  Jobs  pods  Services  HPAs  drift  scaled   s",
+        "hpa            8    -            -     -     2         -     -  0/0/0   0/0/0   9",
+        "canary        12    -            -     -     -         -     -      -       -  60  WRONG",
         "drift, scaled: fields OutOfSync, client/structured/server",
     ]
 

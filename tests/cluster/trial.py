@@ -18,6 +18,20 @@ from tests.cluster.examples import Example, made, referred, shown, volumes
 MODES = ("client", "structured", "server")  # of Argo CD's diff: tests/cluster/drift/main.go
 BRINGING_UP = 60.0  # seconds, for what takes three
 REMOVING = 120.0
+DEFAULT = "default"  # the namespace that stays
+WORKLOADS = ("LeaderWorkerSet", "Deployment")
+# Groups on whose objects somebody acts here. Of others, those alone count that JUDGES have a question about.
+ACTED = (
+    "",
+    "apps",
+    "autoscaling",
+    "batch",
+    "leaderworkerset.x-k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+)
+QUEUE = "kueue.x-k8s.io/queue-name"
 MANY_REPLICAS = 100  # where nobody says how many are too many
 STEP = 2
 HINTS = 4  # events that are told of what does not get up
@@ -65,6 +79,8 @@ def prepare(cluster: Cluster, bodies: Sequence[Body]) -> Iterator[str]:
     wanted = referred(bodies)
     for name in namespaces(bodies):
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        if name == DEFAULT:
+            continue
         if message := cluster.applied(body).message:
             yield f"namespace {name}: {message}"
     for body in [*made(wanted), *volumes(bodies)]:
@@ -75,7 +91,7 @@ def prepare(cluster: Cluster, bodies: Sequence[Body]) -> Iterator[str]:
 def namespaces(bodies: Sequence[Body]) -> list[str]:
     """Those of the objects, and of what they refer to."""
     of = {body["metadata"].get("namespace", "") for body in bodies} | {each.namespace for each in referred(bodies)}
-    return sorted(of - {"", "default"})
+    return sorted(of - {""})
 
 
 def about(cluster: Cluster, drift: Path, example: Example, figures: dict[str, str]) -> Iterator[str]:
@@ -91,7 +107,7 @@ def about(cluster: Cluster, drift: Path, example: Example, figures: dict[str, st
 
     scaled = {}
     for body in bodies:
-        if body["kind"] == "LeaderWorkerSet":
+        if body["kind"] in WORKLOADS:
             replicas = target(cluster.live(body)["spec"]["replicas"], scaler(body, bodies))
             if message := scale(cluster, body, replicas):
                 yield f"{shown(body)}: not scaled: {message}"
@@ -138,6 +154,17 @@ def deployment_down(cluster: Cluster, live: Body) -> str:
     ready = status.get("availableReplicas", 0)
     fine = status.get("observedGeneration") == live["metadata"]["generation"] and ready == wanted
     return "" if fine else f"not available: {ready} of {wanted} replicas"
+
+
+def job_down(cluster: Cluster, live: Body) -> str:
+    status = live.get("status", {})
+    complete = condition(live, "Complete")["status"] == "True"
+    return "" if complete else f"not complete: {status.get('active', 0)} pods run, {status.get('failed', 0)} failed"
+
+
+def claim_down(cluster: Cluster, live: Body) -> str:
+    phase = live.get("status", {}).get("phase")
+    return "" if phase == "Bound" else f"it is {phase}, not Bound"
 
 
 def service_down(cluster: Cluster, live: Body) -> str:
@@ -195,6 +222,8 @@ def pool_down(cluster: Cluster, live: Body) -> str:
 JUDGES = {
     "LeaderWorkerSet": lws_down,
     "Deployment": deployment_down,
+    "Job": job_down,
+    "PersistentVolumeClaim": claim_down,
     "Service": service_down,
     "HorizontalPodAutoscaler": hpa_down,
     "PodDisruptionBudget": pdb_down,
@@ -207,6 +236,17 @@ def up(cluster: Cluster, bodies: Sequence[Body]) -> dict[str, str]:
     kinds = Counter(body["kind"] for body in bodies)
     running = [pod for name in namespaces(bodies) for pod in cluster.listed(f"/api/v1/namespaces/{name}/pods")]
     return {"pods": str(len(running)), **{kind: str(kinds[kind]) for kind in JUDGES if kinds[kind]}}
+
+
+def inactive(bodies: Sequence[Body]) -> set[str]:
+    """The kinds that are only applied here, and what in others has no effect."""
+    kinds = {
+        body["kind"]
+        for body in bodies
+        if body["apiVersion"].rpartition("/")[0] not in ACTED and body["kind"] not in JUDGES
+    }
+    queued = {f"{body['kind']}'s label {QUEUE}" for body in bodies if QUEUE in body["metadata"].get("labels", {})}
+    return kinds | queued
 
 
 def warnings(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
@@ -224,11 +264,11 @@ def warnings(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
 
 
 def scaler(body: Body, bodies: Sequence[Body]) -> Body:
-    """The spec of the autoscaler of a LeaderWorkerSet, empty when it has none."""
-    namespace, name = body["metadata"].get("namespace"), body["metadata"]["name"]
+    """The spec of the autoscaler of a workload, empty when it has none."""
+    wanted = (body["metadata"].get("namespace"), body["kind"], body["metadata"]["name"])
     for each in bodies:
         reference = each.get("spec", {}).get("scaleTargetRef", {})
-        if (each["metadata"].get("namespace"), reference.get("name")) == (namespace, name):
+        if (each["metadata"].get("namespace"), reference.get("kind"), reference.get("name")) == wanted:
             return dict(each["spec"])
     return {}
 
@@ -299,8 +339,8 @@ def counted(found: Sequence[Difference]) -> str:
 
 
 def owned(bodies: Sequence[Body]) -> list[str]:
-    """The LeaderWorkerSets whose replicas Git says: scaling them is drift, and must be seen."""
-    return [shown(body) for body in bodies if body["kind"] == "LeaderWorkerSet" and "replicas" in body["spec"]]
+    """The workloads whose replicas Git says: scaling them is drift, and must be seen."""
+    return [shown(body) for body in bodies if body["kind"] in WORKLOADS and "replicas" in body["spec"]]
 
 
 def meant(difference: Difference, bodies: Sequence[Body]) -> bool:
@@ -321,22 +361,28 @@ def unseen(found: Sequence[Difference], bodies: Sequence[Body]) -> Iterator[str]
 def removed(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
     """Deletes the example and its namespaces; what is still there when patience is over.
 
-    Owners of pods go first: a namespace that still has pods waits for as long as they may take to end.
+    Owners of pods go first: a namespace that still has pods waits for as long as they may take to end. What is not
+    deleted with a namespace is deleted one by one, and the claims that a workload leaves behind with it.
     """
     spaces = namespaces(bodies)
-    owners = [body for body in bodies if body["kind"] in ("LeaderWorkerSet", "Deployment", "HorizontalPodAutoscaler")]
-    wide = [body for body in [*bodies, *made(referred(bodies)), *volumes(bodies)] if not in_namespace(cluster, body)]
-    for body in [*owners, *wide]:
+    owners = [body for body in bodies if body["kind"] in (*WORKLOADS, "Job", "HorizontalPodAutoscaler")]
+    everything = [*bodies, *made(referred(bodies)), *volumes(bodies)]
+    alone = [body for body in everything if stays(body) or not in_namespace(cluster, body)]
+    for body in [*owners, *alone]:
         cluster.client("DELETE", cluster.path(body), propagationPolicy="Background")
+    if DEFAULT in spaces:
+        cluster.client("DELETE", f"/api/v1/namespaces/{DEFAULT}/persistentvolumeclaims")
     left = cluster.settled(
         lambda: [shown(pod) for name in spaces for pod in pods_of(cluster, name)],
         REMOVING,
     )
     for name in spaces:
-        cluster.client("DELETE", f"/api/v1/namespaces/{name}")
+        if name != DEFAULT:
+            cluster.client("DELETE", f"/api/v1/namespaces/{name}")
     left += cluster.settled(
         lambda: [
-            f"namespace {name}" for name in spaces if cluster.client("GET", f"/api/v1/namespaces/{name}").status != 404
+            *(f"namespace {name}" for name in spaces if name != DEFAULT and there(cluster, name)),
+            *(shown(body) for body in alone if cluster.live(body)),
         ],
         REMOVING,
     )
@@ -345,6 +391,15 @@ def removed(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
 
 def pods_of(cluster: Cluster, namespace: str) -> list[Body]:
     return [{**pod, "kind": "Pod"} for pod in cluster.listed(f"/api/v1/namespaces/{namespace}/pods")]
+
+
+def there(cluster: Cluster, namespace: str) -> bool:
+    return cluster.client("GET", f"/api/v1/namespaces/{namespace}").status != 404
+
+
+def stays(body: Body) -> bool:
+    """Whether it is in the namespace that is never deleted."""
+    return bool(body["metadata"].get("namespace", DEFAULT) == DEFAULT)
 
 
 def in_namespace(cluster: Cluster, body: Body) -> bool:
