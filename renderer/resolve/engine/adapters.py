@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from renderer.input_types import AdaptersSpec
 
 _WORDS = frozenset(["ModelName", "Adapter"])
-_MARKS = ("=", ",", "{", " ")  # of which the value of an option, name=path, is made
+_MARKS = "=,"  # which a name cannot hold where the value of an option is name=path
+_FIRST = "-{"  # with which it cannot begin
 
 
 class EngineAdapter(Struct, frozen=True):
@@ -62,7 +63,8 @@ def validate_names(
         if adapter.name in names:
             diagnostics.add("E360", adapter.origin, name=adapter.name, other=names[adapter.name])
         names.setdefault(adapter.name, f"the adapter '{adapter.model}'")
-        if mark := next((mark for mark in _MARKS if mark in adapter.name), "-" if adapter.name[:1] == "-" else ""):
+        marks = [mark for mark in _MARKS if mark in adapter.name]
+        if mark := next(iter(marks), adapter.name[0] if adapter.name[0] in _FIRST else ""):
             words = {"name": adapter.name, "mark": mark, "why": "the engine reads name=path there"}
             diagnostics.add(
                 "E367", adapter.origin, **words, hint="give the adapter's OpenModel another servedModelName"
