@@ -154,11 +154,11 @@ def _rank(
                 hint = f"write at least {least}, or leave the option out: it follows from spec.facts.adapter.rank"
                 diagnostics.add("E363", given.origin, **words, hint=hint)
         return 0
+    fitting = next((value for value in values if value >= highest), highest)
     unknown = [adapter for adapter in adapters if not adapter.rank] if default else []
     for adapter in unknown:
-        words = {"name": adapter.model, "most": max(default, highest), "backend": engine.runtime.name}
+        words = {"name": adapter.model, "most": max(default, fitting), "backend": engine.runtime.name}
         diagnostics.add("W360", adapter.origin, **words)
-    fitting = next((value for value in values if value >= highest), highest)
     if not default or (unknown and fitting <= default):
         return 0
     return fitting
