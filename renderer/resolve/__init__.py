@@ -76,7 +76,7 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
     if leader_plan.adapters:
         names = adapters.route_names(context, app, plans, pool=mode == "pool")
         if mode == "pool":
-            steering = adapters.steering(context, app, settings, leader_plan, names)
+            steering = adapters.steering(context, app, settings, leader_plan, names, diagnostics)
             routed_plans = [replace(routed_plans[0], steering=steering)]
         request = adapters.with_names(context, app, request, names, only_adapters=has_foreign_route)
         has_foreign_route = has_foreign_route and not names

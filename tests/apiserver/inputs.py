@@ -290,6 +290,7 @@ class Engine(NamedTuple):
     drafts: bool
     own_hub: bool
     pooled: bool
+    adapters: bool = False
 
 
 RESOURCES = {
@@ -329,6 +330,7 @@ def engines() -> list[Engine]:
                 drafts=any(each["name"] == "speculative-decoding" for each in spec["recommendedConfigs"]),
                 own_hub="hubs" in engine,
                 pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
+                adapters="adapters" in engine,
             )
         )
     return found
@@ -570,19 +572,20 @@ def gated(*modes: str) -> Strategy:
 
 
 @st.composite
-def claims(draw: st.DrawFn, main: Node, more: Sequence[Node], *, single: bool) -> Node:
+def claims(draw: st.DrawFn, main: Node, more: Sequence[Node], loras: Sequence[Node] = (), *, single: bool) -> Node:
     """modelClaim or modelClaims, with or without flavors."""
     flavored = main["spec"].get("inferenceConfig", {}).get("flavors", ())
     chosen = (
         draw(st.lists(st.sampled_from(flavored), min_size=1, unique_by=lambda each: each["name"])) if flavored else []
     )
     wanted = {"inferenceFlavors": [each["name"] for each in chosen]} if draw(st.booleans()) and chosen else {}
-    if single and not more and draw(st.booleans()):
+    if single and not more and not loras and draw(st.booleans()):
         return {"modelClaim": {"modelName": main["metadata"]["name"], **wanted}}
     role = {"role": "main"} if draw(st.booleans()) or more else {}
     models = [
         {"name": main["metadata"]["name"], **role},
         *({"name": each["metadata"]["name"], "role": "draft"} for each in more),
+        *({"name": each["metadata"]["name"], "role": "lora"} for each in loras),
     ]
     return {"modelClaims": {"models": models, **wanted}}
 
@@ -603,6 +606,20 @@ kv_cache = record(
     evictionPolicy=one_of("lru"),
     secondary=some(st.builds(lambda tier, more: {**tier, **more}, kv_tier, record(path=one_of("/mnt/kv", "/kv_1"))), 1),
 )
+
+
+@st.composite
+def adapters(draw: st.DrawFn, engine: Engine) -> list[Node]:
+    """LoRA adapters, rarely any."""
+    made: list[Node] = []
+    for folder in "kl"[: draw(st.integers(1, 2)) if engine.adapters and draw(st.integers(0, 2)) == 0 else 0]:
+        spec = {"familyName": draw(label_value), "source": draw(source(engine, "safetensors", folder))}
+        rank = st.builds(lambda value: {"adapter": {"rank": value}}, one_of(1, 16, 24, 512))
+        spec |= draw(record(servedModelName=served_name, facts=rank))
+        made.append({"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {}, "spec": spec})
+    return made
+
+
 service_of_clients = record(  # its name gets the number of the input
     {"name": one_of("api", "a-b")},
     port=st.integers(1, 65535),
@@ -640,8 +657,9 @@ def playground(draw: st.DrawFn) -> Input:
     """A Playground on a preset, or on a runtime of its own."""
     engine = draw(st.sampled_from([*ENGINES, OWN]))
     made = draw(models(engine))
+    loras = draw(adapters(engine))
     config = draw(record(envs=envs, resources=resources, sharedMemorySize=memory))
-    documents = [*made]
+    documents = [*made, *loras]
     if engine is OWN:
         runtime = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "BackendRuntime", "metadata": {}}
         documents.append({**runtime, "spec": draw(own_runtime)})
@@ -674,14 +692,14 @@ def playground(draw: st.DrawFn) -> Input:
         st.one_of(record(replicas=st.integers(0, 5)), st.builds(lambda value: {"elasticConfig": value}, elastic))
     )
     annotated: Node = {}
-    skips = engine.own_hub and all("modelHub" in each["spec"]["source"] for each in made)
+    skips = engine.own_hub and not loras and all("modelHub" in each["spec"]["source"] for each in made)
     plain = all("filename" not in each["spec"]["source"].get("modelHub", ()) for each in made)
     if skips and plain and draw(st.booleans()):
         annotated["annotations"] = {"llmaz.io/skip-model-loader": "true"}
     documents.append(
         {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground", "metadata": annotated, "spec": spec}
     )
-    return named(draw, documents, lambda: draw(claims(made[0], made[1:], single=True)))
+    return named(draw, documents, lambda: draw(claims(made[0], made[1:], loras, single=True)))
 
 
 @st.composite
@@ -775,7 +793,7 @@ def numbered(made: Input, number: int, *, authenticated: bool, keda: bool = Fals
     """Its documents, under names that no other input has, and that belong together. `authenticated`: the Gateway asks
     who calls, without which nobody can be allowed anything. `keda`: it scales, by what it can ask for, some from zero.
     """
-    renamed = [f"{each['metadata']['name']}-{'abcd'[index]}{number}" for index, each in enumerate(made.documents)]
+    renamed = [f"{each['metadata']['name']}-{'abcdef'[index]}{number}" for index, each in enumerate(made.documents)]
     documents = [
         {**each, "metadata": {**each["metadata"], "name": name}}
         for each, name in zip(made.documents, renamed, strict=True)

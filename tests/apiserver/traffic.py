@@ -61,6 +61,7 @@ name = st.from_regex(r"[a-z]([a-z0-9-]{0,15}[a-z0-9])?", fullmatch=True)
 pick = record(
     weight=st.integers(1, 1_000_000),
     priority=one_of(0, 0, 1, 15),
+    adapter=st.booleans(),
     provider=st.one_of(st.none(), provider),
 )
 model_route = st.builds(
@@ -114,7 +115,8 @@ def wired(made: Sequence[Traffic], files: Sequence[Sequence[Node]], config: Node
             chosen.append(other)
             free.remove(other)
         spec: dict[str, Any] = {**each.body["spec"], "modelName": f"{each.body['spec']['modelName']}-t{number}"}
-        if pool or not each.picks:
+        by_adapter = each.body["kind"] == "ModelRoute" and chosen[0].adapters and each.picks[0].get("adapter")
+        if (pool and not by_adapter) or not each.picks:
             spec["modelName"] = chosen[0].public
         fill = _route if each.body["kind"] == "ModelRoute" else _model
         metadata = {"name": f"{each.body['metadata']['name']}-t{number}", "namespace": space}
@@ -128,13 +130,17 @@ class _App(NamedTuple):
     kind: str
     name: str
     mode: str
+    adapters: Sequence[str]
 
 
 def _app(documents: Sequence[Node], namespace: str, mode: str) -> _App:
     app, model = documents[-1], documents[0]
     public = app["spec"].get("servedModelName") or model["spec"].get("servedModelName") or model["metadata"]["name"]
     metadata, own = app["metadata"], app["spec"].get("gateway", {})
-    return _App(metadata.get("namespace", namespace), public, app["kind"], metadata["name"], own.get("mode", mode))
+    claimed = app["spec"].get("modelClaims", {}).get("models", ())
+    adapters = [model["name"] for model in claimed if model.get("role") == "lora"]
+    space = metadata.get("namespace", namespace)
+    return _App(space, public, app["kind"], metadata["name"], own.get("mode", mode), adapters)
 
 
 def _route(spec: Node, picks: Sequence[Node], chosen: Sequence[_App], authenticated: bool) -> Node:
@@ -142,7 +148,8 @@ def _route(spec: Node, picks: Sequence[Node], chosen: Sequence[_App], authentica
     backends: list[Node] = []
     for said, app in zip(picks, chosen, strict=False):
         leg: Node = {key: said[key] for key in ("weight", "priority") if key in said and not pool}
-        backends.append({app.kind.lower(): app.name, **leg})
+        adapter = {"adapter": app.adapters[-1]} if app.adapters and said.get("adapter") else {}
+        backends.append({app.kind.lower(): app.name, **adapter, **leg})
     hosts = {each["provider"]["hostname"]: each["provider"] for each in picks if each.get("provider") and not pool}
     backends += [{"provider": each, "priority": 2} for each in hosts.values()]
     made = {**spec, "backends": backends}

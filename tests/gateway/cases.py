@@ -72,6 +72,14 @@ NAMES: Mapping[str, Names] = {
         "qwen3-8b": Public(("split-backends/summary",), "qwen3-8b"),
         "granite-4.1-8b": Public(("split-backends/summary-next",), "granite-4.1-8b"),
     },
+    "adapters": {
+        "qwen3-8b": Public(("llm/qwen",), "qwen3-8b"),
+        "acme/mails": Public(("llm/qwen",), "acme/mails"),
+        "sql": Public(("llm/qwen",)),
+        "qwen3-8b-pooled": Public(("pooled/qwen",), "qwen3-8b-pooled"),
+        "poems": Public(("pooled/qwen",), "qwen3-8b-pooled:poems"),
+        "sql-pooled": Public(("pooled/qwen",)),
+    },
     "gateway-pool": {
         "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
         "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
@@ -398,6 +406,19 @@ def model_split(site: Site) -> Iterator[Result]:
     yield question("an answer from a pool carries the public name", models == {"mails"}, models)
 
 
+def adapters(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["adapters"])
+    for name, prefix in (("sql", ""), ("sql-pooled", "qwen3-8b-pooled:")):
+        answers = many(SHARES, lambda number, name=name: client.ask(name, prompt=f"row {number}"))
+        counts = counted(answers, lambda answer: answer.asked)
+        weights: Mapping[object, int] = {f"{prefix}sql-v1": 90, f"{prefix}sql-v2": 10}
+        yield shared(f"{SHARES} requests for {name} are shared 90 to 10 over adapters", counts, weights)
+    for name in ("sql-v1", "sql-v2", "mails"):
+        answer = client.ask(name)
+        yield question(f"{name} is no public name", answer.status == 404, answer)
+
+
 def gateway_pool(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["gateway-pool"])
@@ -611,6 +632,7 @@ CASES: Mapping[str, Case] = {
     "fallback-external": Case(fallback_external, _provider),
     "token-limits": Case(token_limits, _tenants),
     "model-split": Case(model_split, _platform),
+    "adapters": Case(adapters, _platform),
     "gateway-pool": Case(gateway_pool, _nothing),
     "keda-from-zero": Case(keda_from_zero, _interceptor),
 }

@@ -176,7 +176,9 @@ def options(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def served(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(names, adapters) that a command line makes an engine answer to; no names: it answers to any."""
+    """(names, adapters) that a command line makes an engine answer to; no names: it answers to any. SGLang's adapters
+    are asked for behind the model's name.
+    """
     names: list[str] = []
     adapters: list[str] = []
     for name, values in options(words):
@@ -185,9 +187,8 @@ def served(words: Sequence[str]) -> tuple[list[str], list[str]]:
         elif name in ("--alias", "-a"):
             names += values[:1]
         elif name in ("--lora-modules", "--lora-paths"):
-            adapters += [
-                json.loads(value)["name"] if value.startswith("{") else value.partition("=")[0] for value in values
-            ]
+            called = [json.loads(value)["name"] if value[0] == "{" else value.partition("=")[0] for value in values]
+            adapters += called if name == "--lora-modules" else [f"{names[0]}:{adapter}" for adapter in called]
     return [*names, *adapters], adapters
 
 

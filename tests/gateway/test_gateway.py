@@ -284,6 +284,7 @@ def test_a_long_body_in_chunks(engine: Engine) -> None:
             ["a", "x", "y"],
             ["x", "y"],
         ),
+        (["--served-model-name", "a", "--lora-paths", "x=/x", "y=/y"], ["a", "a:x", "a:y"], ["a:x", "a:y"]),
         (["llama-server", "-m", "/m", "--alias", "a", "--port", "8080"], ["a"], []),
         (["serve"], [], []),
     ],

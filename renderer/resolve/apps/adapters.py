@@ -18,7 +18,7 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters
 from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.gateway import pickers, route_backends, routing
+from renderer.resolve.gateway import pickers, route_backends, routing, streaming
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.weight_sources import Weights, has_usual_revision
@@ -122,7 +122,12 @@ def _name_origins(context: RunContext, app: App) -> Mapping[str, Origin]:
 
 
 def steering(
-    context: RunContext, app: App, gateway_settings: GatewaySettings, plan: Plan, names: Sequence[RouteName]
+    context: RunContext,
+    app: App,
+    gateway_settings: GatewaySettings,
+    plan: Plan,
+    names: Sequence[RouteName],
+    diagnostics: Collector,
 ) -> Steering | None:
     """What the picker of an app's pool replaces the public names of adapters by; None where the engine knows them."""
     asked = {adapter.name: adapter.asked for adapter in plan.adapters if adapter.asked != adapter.name}
@@ -131,6 +136,9 @@ def steering(
         return None
     claimed = claims.claimed_adapters(context.inputs, app)
     places = {adapter.name: app.origin(*claimed[adapter.model]) for adapter in plan.adapters if adapter.model}
+    for rewrite in rewrites:
+        place = places[rewrite.model]
+        streaming.warn_rewritten_adapter(context.inputs, gateway_settings.gateway, rewrite.model, place, diagnostics)
 
     def origins() -> Mapping[Path, Origin]:
         name, targets = app.origin("metadata", "name"), app.origin("spec", "modelClaims")

@@ -17,7 +17,7 @@ from renderer.resolve import names
 from renderer.resolve.apps import adapters
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing
+from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing, streaming
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
@@ -94,7 +94,8 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
             targets = [replace(target, model=asked) for target in targets]
         shares.append(BackendShare(targets, weight, priority))
         if targets[0].pool:
-            pool_shares.append(PoolShare(app_plans[0], targets[0].model, weight, origin))
+            place = item.origin("spec", "backends", i, "adapter") if "adapter" in backend else origin
+            pool_shares.append(PoolShare(app_plans[0], targets[0].model, weight, place))
     _validate_weights(item, shares, diagnostics)
     if pool_shares:
         _validate_pool_backends(context, item, pool_shares, diagnostics)
@@ -137,7 +138,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         ),
         providers=tuple(providers),
         route=route,
-        steering=_steering(context, item, settings, pool_shares),
+        steering=_steering(context, item, settings, pool_shares, diagnostics),
     )
 
 
@@ -162,13 +163,19 @@ def _asked_name(name: str, plan: Plan, origin: Origin, diagnostics: Collector) -
 
 
 def _steering(
-    context: RunContext, item: TrafficInput, settings: GatewaySettings, shares: list[PoolShare]
+    context: RunContext,
+    item: TrafficInput,
+    settings: GatewaySettings,
+    shares: list[PoolShare],
+    diagnostics: Collector,
 ) -> Steering | None:
     """What a pool's picker replaces the public name by, where its engine is to be asked for others."""
     if not any("adapter" in backend for backend in item.spec["backends"]):
         return None  # E647 holds the names together
     if all(share.asked == item.spec["modelName"] for share in shares):
         return None
+    place = next(share.origin for share in shares if share.asked != item.spec["modelName"])
+    streaming.warn_rewritten_adapter(context.inputs, settings.gateway, item.spec["modelName"], place, diagnostics)
     kept = [share for share in shares if share.weight]  # an InferenceModelRewrite takes no weight of 0
     targets = tuple([(share.asked, share.weight if len(kept) > 1 else None) for share in kept])
     places: dict[Path, Origin] = {("targets", 0, i): share.origin for i, share in enumerate(kept)}

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from renderer.input_types import AdaptersSpec
 
 _WORDS = frozenset(["ModelName", "Adapter"])
-_MARKS = ("=", ",", "{", " ")  # of which the value of an option, name=path, is made
+_MARKS = "=,"  # which a name cannot hold where the value of an option is name=path
+_FIRST = "-{"  # with which it cannot begin
 
 
 class EngineAdapter(Struct, frozen=True):
@@ -62,7 +63,8 @@ def validate_names(
         if adapter.name in names:
             diagnostics.add("E360", adapter.origin, name=adapter.name, other=names[adapter.name])
         names.setdefault(adapter.name, f"the adapter '{adapter.model}'")
-        if mark := next((mark for mark in _MARKS if mark in adapter.name), "-" if adapter.name[:1] == "-" else ""):
+        marks = [mark for mark in _MARKS if mark in adapter.name]
+        if mark := next(iter(marks), adapter.name[0] if adapter.name[0] in _FIRST else ""):
             words = {"name": adapter.name, "mark": mark, "why": "the engine reads name=path there"}
             diagnostics.add(
                 "E367", adapter.origin, **words, hint="give the adapter's OpenModel another servedModelName"
@@ -152,11 +154,11 @@ def _rank(
                 hint = f"write at least {least}, or leave the option out: it follows from spec.facts.adapter.rank"
                 diagnostics.add("E363", given.origin, **words, hint=hint)
         return 0
+    fitting = next((value for value in values if value >= highest), highest)
     unknown = [adapter for adapter in adapters if not adapter.rank] if default else []
     for adapter in unknown:
-        words = {"name": adapter.model, "most": max(default, highest), "backend": engine.runtime.name}
+        words = {"name": adapter.model, "most": max(default, fitting), "backend": engine.runtime.name}
         diagnostics.add("W360", adapter.origin, **words)
-    fitting = next((value for value in values if value >= highest), highest)
     if not default or (unknown and fitting <= default):
         return 0
     return fitting

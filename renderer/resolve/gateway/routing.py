@@ -257,6 +257,8 @@ def _backend_origins(app: App | TrafficInput, request: RouteRequest) -> Iterator
                 yield ("backends", i, "modelNameOverride"), origin.at("provider", "modelName")
             else:
                 yield ("backends", i, "name"), origin.at("playground" if "playground" in backend else "service")
+                if "adapter" in backend:
+                    yield ("backends", i, "modelNameOverride"), origin.at("adapter")
         yield ("backends", i, "weight"), origin.at("weight")
 
 

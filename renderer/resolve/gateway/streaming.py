@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import App, Inputs, TrafficInput
-from renderer.diagnostics import Collector
+from renderer.diagnostics import Collector, Origin
 from renderer.resolve.gateway import routing, settings
 
 
@@ -16,10 +16,7 @@ def warn_streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
     target's name into the request, it sends its own copy, under the public name. It does so for all streams of the
     Gateway.
     """
-    limiting_routes: dict[tuple[str, str], TrafficInput] = {}
-    for item in inputs.traffic:
-        if item.kind == "ModelRoute" and item.spec.get("tokenLimits"):
-            limiting_routes.setdefault(settings.read_gateway_settings(inputs.config, item.namespace).gateway, item)
+    limiting_routes = _limiting_routes(inputs)
     if not limiting_routes:
         return
     apps = {(app.namespace, app.name): app for app in (*inputs.apps, *inputs.outside_apps)}
@@ -31,9 +28,30 @@ def warn_streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
             and renamed_target is not None
             and _has_picker(inputs, item, apps.get((item.namespace, _pool_name(item))))
         ):
-            file, line, _ = limiting_route.origin("spec", "tokenLimits").place
-            words = {"model": item.spec["modelName"], "route": limiting_route.name, "file": file, "line": line}
-            diagnostics.add("W247", item.origin("spec", "targetModels", renamed_target, "name"), **words)
+            origin = item.origin("spec", "targetModels", renamed_target, "name")
+            _warn_lost_name(limiting_route, item.spec["modelName"], origin, diagnostics)
+
+
+def warn_rewritten_adapter(
+    inputs: Inputs, gateway: tuple[str, str], model: str, origin: Origin, diagnostics: Collector
+) -> None:
+    """Warns of a public name that a picker replaces by an adapter's, on a Gateway where tokens are counted."""
+    if limiting_route := _limiting_routes(inputs).get(gateway):
+        _warn_lost_name(limiting_route, model, origin, diagnostics)
+
+
+def _limiting_routes(inputs: Inputs) -> dict[tuple[str, str], TrafficInput]:
+    """The first ModelRoute with token limits on each Gateway."""
+    routes: dict[tuple[str, str], TrafficInput] = {}
+    for item in inputs.traffic:
+        if item.kind == "ModelRoute" and item.spec.get("tokenLimits"):
+            routes.setdefault(settings.read_gateway_settings(inputs.config, item.namespace).gateway, item)
+    return routes
+
+
+def _warn_lost_name(limiting_route: TrafficInput, model: str, origin: Origin, diagnostics: Collector) -> None:
+    file, line, _ = limiting_route.origin("spec", "tokenLimits").place
+    diagnostics.add("W247", origin, model=model, route=limiting_route.name, file=file, line=line)
 
 
 def _renamed_targets(item: TrafficInput) -> Iterator[int]:

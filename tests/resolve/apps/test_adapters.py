@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -196,3 +197,40 @@ def test_an_adapter_that_options_load_can_be_led_to(here: Path, llmaz: Llmaz) ->
     bodies = render(here, llmaz, [*objects, route("law", {"adapter": "law"})])
     legs = of_kind(bodies, "AIGatewayRoute")["law"]["rules"][0]["backendRefs"]
     assert [leg["modelNameOverride"] for leg in legs] == ["law"]
+
+
+def test_streams_that_are_counted_lose_the_name_of_an_adapter(here: Path, llmaz: Llmaz) -> None:
+    limited = route("qwen3-8b", {}, tokenLimits=[{"per": {"header": "x-team"}, "tokens": 5, "interval": "Day"}])
+    split = route("both", {"adapter": "a0"}, {"adapter": "a1"})
+    (here / "in.yaml").write_text("\n---\n".join(map(json.dumps, [*playground(3, "pool", "sglang"), limited, split])))
+    done = llmaz("render")
+    assert done.code == 0, done.err
+    assert "backends[0].adapter: streamed requests for 'both'" in done.err
+    assert "models[3].name: streamed requests for 'a2'" in done.err
+    assert done.err.count("[W247]") == 2
+
+
+def test_routes_are_listed_as_people_think_of_them(here: Path, llmaz: Llmaz) -> None:
+    split = route("both", {"adapter": "a0", "weight": 9}, {"adapter": "a1", "weight": 1})
+    (here / "in.yaml").write_text("\n---\n".join(map(json.dumps, [*playground(3, "pool", "sglang"), split])))
+    lines = llmaz("routes").out.splitlines()
+    models = [[word for word in line.split("  ") if " on qwen3-8b" in word] for line in lines]
+    assert [word.strip() for words in models for word in words] == [f"a{i} on qwen3-8b" for i in (2, 0, 1)]
+    backends = json.loads(llmaz("routes", "--format", "json").out)
+    assert "qwen3-8b:a2" in json.dumps(backends)
+    chart = llmaz("routes", "--format", "markdown").out
+    assert 'name.default.chat.a2(["a2' in chart
+    assert '-->|"9 of 10<br>adapter a0"| pool.default.chat' in chart
+
+
+def test_a_diff_names_adapters(here: Path, llmaz: Llmaz) -> None:
+    split = route("both", {"adapter": "a0", "weight": 9}, {"adapter": "a1", "weight": 1})
+    (here / "in.yaml").write_text("\n---\n".join(map(json.dumps, [*playground(2), split])))
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *command], cwd=here, check=True)
+    split["spec"]["backends"][0]["weight"] = 1
+    (here / "in.yaml").write_text("\n---\n".join(map(json.dumps, [*playground(3), split])))
+    shown = llmaz("diff").out
+    assert "adapters: a0, a1 → a0, a1, a2" in shown
+    assert "both: weight of chat as a0: 9 → 1" in shown
+    assert "a2: public name: none → chat, weight 1" in shown
