@@ -57,7 +57,7 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
         if fqdn := as_map(endpoint.get("fqdn")):
             path: Path = ("spec", "endpoints", i, "fqdn")
             host = as_text(fqdn.get("hostname"))
-            place = _service_place(view, host)
+            place = host_place(view, host)
             if place is None:
                 if fqdn["port"] == _HTTPS and "tls" not in spec and not _has_tls_policy(view, namespace, name):
                     yield "E671", (*path, "port"), {"host": host}
@@ -116,8 +116,8 @@ def validate_group_selector(
         yield "E670", (*path, _INDEX), {**words, "label": f"{_INDEX}: {index}", "why": f"it has {pods}"}
         return
     own_labels = {key: value for key, value in selector.items() if not key.startswith(_POD_LABELS)}
-    if own_labels and not _matching_pods(own_labels, _group_pods(as_text(selector[LEADERS]), workload)):
-        templates = [pod.labels for pod in _group_pods(as_text(selector[LEADERS]), workload)]
+    if own_labels and not _matching_pods(own_labels, group_pods(as_text(selector[LEADERS]), workload)):
+        templates = [pod.labels for pod in group_pods(as_text(selector[LEADERS]), workload)]
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
             next(iter(own_labels)),
@@ -133,7 +133,7 @@ def holds_pods(view: ObjectView, namespace: str) -> bool:
     )
 
 
-def _service_place(view: ObjectView, host: str) -> Place | None:
+def host_place(view: ObjectView, host: str) -> Place | None:
     """Namespace and name of the Service with this host name; None for other hosts, and where it is not known."""
     parts = host.removesuffix(".").split(".", 3)
     if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.external.domain):
@@ -158,7 +158,7 @@ def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
     """The workload behind a Backend, and the served name of its model; None where one of them is not known."""
     endpoints = as_maps(as_map(body.get("spec")).get("endpoints"))
     host = as_text(as_map(endpoints[0].get("fqdn")).get("hostname")) if len(endpoints) == 1 else ""
-    place = _service_place(view, host) if host else None
+    place = host_place(view, host) if host else None
     if place is None:
         return None
     service = view.find("Service", *place)
@@ -255,7 +255,7 @@ def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
     """The pods of the set that a selector matches, one for each template."""
     if workload := as_text(selector.get(LEADERS)):
         body = view.find("LeaderWorkerSet", namespace, workload)
-        return _matching_pods(selector, _group_pods(workload, body)) if body else []
+        return _matching_pods(selector, group_pods(workload, body)) if body else []
     key, value = next(iter(selector.items()))
     pods = _matching_pods(selector, view.once("pods", _pods_by_label).get((namespace, key, value), ()))
     others = view.external.others
@@ -267,7 +267,7 @@ def _matching_pods(selector: Mapping[str, object], pods: Iterable[WorkloadPods])
     return [pod for pod in pods if required <= pod.labels.items()]
 
 
-def _group_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
+def group_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
     """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
     template = map_at(body, "spec", "leaderWorkerTemplate")
     worker = as_map(template.get("workerTemplate"))
@@ -294,7 +294,7 @@ def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[Workl
         if not body:
             continue
         if kind == "LeaderWorkerSet":
-            templates = list(_group_pods(name, body))
+            templates = list(group_pods(name, body))
         elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
             spec = as_map(body.get("spec"))
             templates = [_pods(as_map(spec.get("template")))] if "template" in spec else []
