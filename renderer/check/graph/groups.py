@@ -73,17 +73,20 @@ def validate_budget_groups(view: ObjectView, body: Body, namespace: str, name: s
 
 
 def _validate_selection(view: ObjectView, selection: _Selection, namespace: str, path: Path) -> Iterator[Finding]:
-    for group in _groups_of(view, namespace) if selection.selector else ():
-        if not selection.has(group.leader):
-            continue
+    selected = [group for group in _groups_of(view, namespace) if selection.selector and selection.has(group.leader)]
+    silent = {group.name: port for group in selected if (port := _leaders_port(group, selection.ports)) is not None}
+    for group in selected:
         words = {"kind": selection.kind, "name": selection.name, "workload": group.name}
         if selection.has(group.worker):
-            for port in selection.ports:
-                if port in group.leader.ports and port not in group.worker.ports:
-                    yield "W536", path, {**words, "port": port}
-                    break
-        elif other := _selection_of_all(view, namespace, group, selection.ports):
+            if group.name in silent:
+                yield "W536", path, {**words, "port": silent[group.name]}
+        elif not silent and (other := _selection_of_all(view, namespace, group, selection.ports)):
             yield "W537", path, {**words, "other": f"the {other.kind} '{other.name}'"}
+
+
+def _leaders_port(group: _Group, ports: Sequence[float | str]) -> float | str | None:
+    """The first of these ports on which leaders listen and workers do not; None without one."""
+    return next((port for port in ports if port in group.leader.ports and port not in group.worker.ports), None)
 
 
 def _selection_of_all(
