@@ -33,15 +33,14 @@ def metrics_collected(inputs: Inputs) -> bool:
 
 
 def with_metrics_path(pod: Pod, engine: Engine, *, all_serve: bool = False) -> Pod:
-    """The pod with the annotation of its metrics' path, where the preset has one; an existing path stays. `all_serve`:
-    every pod of a replica answers requests, so that another monitor than that of leaders reads it.
+    """The pod with the annotation of its metrics' path, where the preset has one; an existing annotation stays.
+    `all_serve`: every pod of a replica answers requests, so that another monitor than that of leaders reads it.
     """
-    path = pod.annotations.get(METRICS_PATH) or (engine.spec.get("metrics") or {}).get("path")
+    path = (engine.spec.get("metrics") or {}).get("path")
     key = RANK_METRICS_PATH if all_serve else METRICS_PATH
     if not path or key in pod.annotations:
         return pod
-    others = {name: value for name, value in pod.annotations.items() if name != METRICS_PATH}
-    return replace(pod, annotations={**others, key: path})
+    return replace(pod, annotations={**pod.annotations, key: path})
 
 
 def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
