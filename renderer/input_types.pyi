@@ -544,6 +544,7 @@ class PickerSpec(TypedDict, total=False):
     flowControl: FlowControlSpec
     image: str
     reads: Sequence[str]
+    targetPorts: Literal["all", "first"]
     version: str
 
 class InterceptorSpec(TypedDict, total=False):

@@ -68,13 +68,16 @@ class Pod(Struct, frozen=True):
 
 
 class ClientService(Struct, frozen=True):
-    """The Service that an app asks for, beside those that every workload has. `port`: 0 for that of the container."""
+    """The Service that an app asks for, beside those that every workload has. `port`: 0 for that of the container;
+    `of_leaders`: in an app of several workloads it leads to their leaders alone.
+    """
 
     name: str
     port: int
     type: str
     labels: Body
     annotations: Body
+    of_leaders: bool = True
 
 
 class DeviceTemplate(Struct, frozen=True):
@@ -317,7 +320,8 @@ class Plan(Struct, frozen=True):
     for the engine, None where the engine itself does; `kind`: of the workload; `progress_deadline`: of a Deployment, in
     seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`; `claim_templates`:
     PersistentVolumeClaims of each pod; `devices`: what each pod claims; `set_fields`,
-    `template_fields`: further fields of a LeaderWorkerSet's spec and of its template.
+    `template_fields`: further fields of a LeaderWorkerSet's spec and of its template; `rank_ports`: of the data
+    parallel ranks of a pod, `port` first, where each has a port of its own.
     """
 
     name: str
@@ -361,11 +365,17 @@ class Plan(Struct, frozen=True):
     set_fields: Body = {}
     template_fields: Body = {}
     answering_port: Port | None = None
+    rank_ports: tuple[Port, ...] = ()
 
     @property
     def request_port(self) -> Port:
         """The port to which requests of clients and of the gateway go."""
         return self.answering_port or self.port
+
+    @property
+    def pool_ports(self) -> tuple[Port, ...]:
+        """The ports of a pod among which the picker of a pool chooses."""
+        return (self.answering_port,) if self.answering_port else self.rank_ports or (self.port,)
 
 
 class TrafficPlan(Struct, frozen=True):
@@ -390,7 +400,7 @@ def config_name(app: str) -> str:
 
 class MonitorPlan(Struct, frozen=True):
     """A PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers. `interval`: between two scrapes;
-    `kind`: of the workloads whose pods it reads.
+    `kind`: of the workloads whose pods it reads; `all_serve`: of replicas in which every pod answers requests.
     """
 
     name: str
@@ -398,6 +408,7 @@ class MonitorPlan(Struct, frozen=True):
     interval: str
     origins: Callable[[], Mapping[Path, Origin]]
     kind: str = wellknown.LEADER_WORKER_SET
+    all_serve: bool = False
 
 
 class ModelPlan(Struct, frozen=True):
@@ -436,6 +447,7 @@ class SharedPlan(Struct, frozen=True):
     monitor: MonitorPlan | None = None
     picker_monitor: MonitorPlan | None = None
     deployment_monitor: MonitorPlan | None = None
+    group_monitor: MonitorPlan | None = None
     gateway_classes: tuple[GatewayPlan, ...] = ()
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None
@@ -506,10 +518,10 @@ def route_labels(plan: Plan) -> Body:
     return plan.route.labels if plan.route and plan.route.labels == labels else labels
 
 
-def app_selector(plan: Plan) -> Body:
+def app_selector(plan: Plan, *, of_leaders: bool = True) -> Body:
     """The labels that select the pods of all workloads of an app that answer requests."""
     labels = {key: plan.labels[key] for key in (wellknown.NAME, wellknown.COMPONENT)}
-    if plan.kind == wellknown.DEPLOYMENT or plan.all_serve:
+    if plan.kind == wellknown.DEPLOYMENT or not of_leaders:
         return labels
     return {**labels, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
 

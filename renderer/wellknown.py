@@ -23,6 +23,7 @@ ADAPTERS = OWN_PREFIX + "adapters"  # the public names of the adapters that it l
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment
 METRICS_PATH = OWN_PREFIX + "metrics-path"
+RANK_METRICS_PATH = OWN_PREFIX + "rank-metrics-path"  # of pods of replicas in which every pod answers requests
 TRANSFERS_HPA = "scaledobject.keda.sh/transfer-hpa-ownership"  # KEDA takes over an HPA of the named name
 
 # Suffixes of the names of an app's objects.
@@ -35,6 +36,8 @@ LEADER_WORKER_SET, DEPLOYMENT = "LeaderWorkerSet", "Deployment"  # what runs pod
 HPA, SCALED_OBJECT = "HorizontalPodAutoscaler", "ScaledObject"  # what writes `replicas` of those
 AUTOSCALERS = (HPA, SCALED_OBJECT)
 PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
+RANK_PORTS = ("http", *(f"http-{rank}" for rank in range(1, 8)))
+"""The names of the ports of a pod's data parallel ranks, from PORT on; a pool has at most eight."""
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other
 PICKER_COMPONENT = "endpoint-picker"

@@ -8,23 +8,32 @@ from collections.abc import Iterator
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.json_values import maps_at
 from renderer.plan import Body, Manifest, MonitorPlan, SharedPlan
 from renderer.yamlio import SharedMap
 
-# Prometheus' names for the annotation renderer.llmaz.io/metrics-path of a pod.
-_PATH = "__meta_kubernetes_pod_annotation_renderer_llmaz_io_metrics_path"
-_PATH_PRESENT = "__meta_kubernetes_pod_annotationpresent_renderer_llmaz_io_metrics_path"
-_RELABELINGS = (
-    SharedMap({"action": "keep", "sourceLabels": [_PATH_PRESENT], "regex": "true"}),
-    SharedMap({"action": "replace", "sourceLabels": [_PATH], "targetLabel": "__metrics_path__"}),
-)
+_MODELS = SharedMap({"key": wellknown.MODEL_NAME, "operator": "Exists"})
+
+
+def _relabelings(key: str) -> tuple[SharedMap, ...]:
+    """Reads only pods with this annotation of ours, at the path that it says."""
+    name = f"renderer_llmaz_io_{key}"  # as Prometheus writes it
+    present, path = f"__meta_kubernetes_pod_annotationpresent_{name}", f"__meta_kubernetes_pod_annotation_{name}"
+    return (
+        SharedMap({"action": "keep", "sourceLabels": [present], "regex": "true"}),
+        SharedMap({"action": "replace", "sourceLabels": [path], "targetLabel": "__metrics_path__"}),
+    )
+
+
+_LEADERS, _ALL_PODS = _relabelings("metrics_path"), _relabelings("rank_metrics_path")
 
 
 def pod_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
-    """One where LeaderWorkerSets of the namespace have metrics, and one where Deployments have some. They do not depend
-    on the models: the path of the metrics is an annotation of the pod, and pods without it are not scraped.
+    """One where leaders of the namespace have metrics, one where Deployments have some, and one where all pods of a
+    group do. They do not depend on the models: the path of the metrics is an annotation of the pod, and pods without it
+    are not scraped.
     """
-    for monitor in (shared_plan.monitor, shared_plan.deployment_monitor):
+    for monitor in (shared_plan.monitor, shared_plan.deployment_monitor, shared_plan.group_monitor):
         if monitor:
             yield _pod_monitor(shared_plan.namespace, monitor)
 
@@ -42,30 +51,37 @@ def picker_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
 
 
 def _pod_monitor(namespace: str, monitor: MonitorPlan) -> Manifest:
-    models = {"key": wellknown.MODEL_NAME, "operator": "Exists"}
-    selector: dict[str, object] = {"matchExpressions": [{"key": wellknown.WORKLOAD, "operator": "Exists"}, models]}
-    if monitor.kind == wellknown.LEADER_WORKER_SET:
+    ports, relabelings = wellknown.RANK_PORTS[:1], _LEADERS
+    if monitor.all_serve:
+        selector = _labelled("leaderworkerset.sigs.k8s.io/name")
+        ports, relabelings = wellknown.RANK_PORTS, _ALL_PODS
+    elif monitor.kind == wellknown.DEPLOYMENT:
+        selector = _labelled(wellknown.WORKLOAD)
+    else:
         leaders = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
-        selector = {"matchLabels": leaders, "matchExpressions": [models]}
-    spec = {
-        "selector": selector,
-        "podMetricsEndpoints": [{"port": "http", "interval": monitor.interval, "relabelings": list(_RELABELINGS)}],
-    }
-    return _manifest("PodMonitor", namespace, monitor, spec)
+        selector = {"matchLabels": leaders, "matchExpressions": [_MODELS]}
+    endpoints = [{"port": port, "interval": monitor.interval, "relabelings": list(relabelings)} for port in ports]
+    return _manifest("PodMonitor", namespace, monitor, {"selector": selector, "podMetricsEndpoints": endpoints})
+
+
+def _labelled(key: str) -> Body:
+    """Selects the pods of models that have this label."""
+    return {"matchExpressions": [{"key": key, "operator": "Exists"}, _MODELS]}
 
 
 def _manifest(kind: str, namespace: str, monitor: MonitorPlan, spec: Body) -> Manifest:
     """A PodMonitor or ServiceMonitor with this spec, whose endpoints have the monitor's interval."""
     endpoints = next(field for field in spec if field != "selector")
+    count = len(maps_at(spec, endpoints))
     metadata = {"name": monitor.name, "namespace": namespace, "labels": monitor.labels}
     body = {"apiVersion": "monitoring.coreos.com/v1", "kind": kind, "metadata": metadata, "spec": spec}
-    return Manifest(body, lambda: _origins(monitor, endpoints))
+    return Manifest(body, lambda: _origins(monitor, endpoints, count))
 
 
-def _origins(monitor: MonitorPlan, endpoints: str) -> dict[Path, Origin]:
+def _origins(monitor: MonitorPlan, endpoints: str, count: int) -> dict[Path, Origin]:
     origins = monitor.origins()
     return {
         (): origins[()],
         ("metadata", "labels"): origins["labels",],
-        ("spec", endpoints, 0, "interval"): origins["interval",],
+        **{("spec", endpoints, i, "interval"): origins["interval",] for i in range(count)},
     }

@@ -33,7 +33,7 @@ _STEERING_RESOURCES = ("inferenceobjectives", "inferencemodelrewrites")
 
 
 def inference_pool(plan: Plan) -> list[Manifest]:
-    """One in pool mode: over the leaders, with a reference to their picker."""
+    """One in pool mode: over the pods that answer requests, with a reference to their picker."""
     pool = plan.pool
     if not pool:
         return []
@@ -46,7 +46,7 @@ def inference_pool(plan: Plan) -> list[Manifest]:
     }
     spec = {
         "selector": {"matchLabels": serving_selector(plan)},
-        "targetPorts": [{"number": plan.request_port.number}],
+        "targetPorts": [{"number": port.number} for port in plan.pool_ports],
         "endpointPickerRef": picker,
     }
     metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}

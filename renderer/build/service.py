@@ -1,4 +1,6 @@
-"""Services over the leaders of a workload: `<name>-lb`, headless `<name>-leaders`, and one that an app asks for."""
+"""Services over the pods of a workload that answer: `<name>-lb`, headless `<name>-leaders`, and one that an app asks
+for.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def client_service(plan: Plan) -> list[Manifest]:
     port = plan.request_port
     ports = [{"name": port.name, "port": service.port or port.number, "targetPort": port.number, "protocol": "TCP"}]
     spec: dict[str, object] = {} if service.type == "ClusterIP" else {"type": service.type}
-    spec |= {"selector": serving_selector(plan) if plan.name == plan.app else app_selector(plan), "ports": ports}
+    alone = plan.name == plan.app
+    selector = serving_selector(plan) if alone else app_selector(plan, of_leaders=service.of_leaders)
+    spec |= {"selector": selector, "ports": ports}
     return [
         Manifest(
             {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec},
@@ -66,7 +70,7 @@ def _client_service_origins(plan: Plan, service: ClientService) -> dict[Path, Or
 
 
 def _service(plan: Plan, name: str, port: Port, spec: Body) -> Manifest:
-    """A Service over the leaders of a workload."""
+    """A Service over the pods of a workload that answer requests."""
     body = {
         "apiVersion": "v1",
         "kind": "Service",

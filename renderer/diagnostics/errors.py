@@ -395,6 +395,10 @@ ERRORS: dict[str, Wording] = {
         "data {data} over {hosts} hosts is for a mixture of experts, and '{model}' is none",
         "leave data out, and let replicas or elasticConfig run more copies",
     ),
+    "E349": Wording(
+        "{ranks} data parallel ranks a pod, each with a port, and {what}",
+        "{hint}; or set gateway.mode to backend, where they share a port",
+    ),
     "E337": Wording(
         "the flavor claims devices in RenderConfig's catalog, and {name} would ask for more of them",
         "leave {name} out of the limits, or claims out of the catalog",

@@ -323,6 +323,38 @@ WARNINGS: dict[str, Wording] = {
         "data {data} over {hosts} hosts is for a mixture of experts, and the facts of '{model}' do not say that it is",
         "say spec.facts.parameters and activeParameters in the OpenModel",
     ),
+    "W336": Wording(
+        "requests come to the port {port} alone, and the {ranks} data parallel ranks of a pod have one each ({ports})",
+        "see to it that the container spreads them over these; or set gateway.mode to backend, where they share a port",
+    ),
+    "W337": Wording(
+        "the Service leads to the port {port}, that of the first of {ranks} data parallel ranks of a pod: its clients "
+        "never reach the others",
+        "let clients come through the Gateway; or set gateway.mode to backend, where the ranks share a port",
+    ),
+    "W338": Wording(
+        "the Service leads to leaders alone, since workers of {headless} do not answer; so the other pods of {serving} "
+        "get nothing from it",
+        "write a Service for each of them beside the Playground, or give flavors the same parallelism",
+    ),
+    "W536": Wording(
+        "the {kind} '{name}' selects workers of '{workload}' too, and only its leaders listen on {port}",
+        'add leaderworkerset.sigs.k8s.io/worker-index: "0" to the selector',
+    ),
+    "W537": Wording(
+        "the {kind} '{name}' leads to the leaders of '{workload}' alone, and {other} to all of its pods: one is wrong",
+        "where every pod answers requests, leave leaderworkerset.sigs.k8s.io/worker-index out of both selectors",
+    ),
+    "W538": Wording(
+        "the InferencePool '{name}' has {count} of the ports {ports} on which ranks of '{workload}' answer: the others "
+        "get no request",
+        "list all of them in targetPorts",
+    ),
+    "W539": Wording(
+        "the PodDisruptionBudget '{name}' counts the {half} of '{workload}' alone, and an eviction of any pod ends the "
+        "whole group",
+        "select all pods: leaderworkerset.sigs.k8s.io/name: {workload}",
+    ),
     "W334": Wording(
         "maxSurge {surge} in a queue: a rollout waits until the quota has room for more replicas than there are",
         "write rollout.maxSurge: 0",

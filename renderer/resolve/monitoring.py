@@ -1,4 +1,4 @@
-"""Collection of the engines' metrics: the annotation of pods, and the PodMonitor of a namespace."""
+"""Collection of the engines' metrics: the annotation of pods, and the PodMonitors of a namespace."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from renderer.diagnostics import Collector
 from renderer.json_values import text_at
 from renderer.plan import Body, MonitorPlan, Pod, Scaler, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.wellknown import METRICS_PATH
+from renderer.wellknown import METRICS_PATH, RANK_METRICS_PATH
 
 KIND = "PodMonitor"
 PICKER_KIND = "ServiceMonitor"
 _PICKERS = "llmaz-pickers"
 NAME = "llmaz-engines"
 DEPLOYMENTS = "llmaz-engines-deployments"
+GROUPS = "llmaz-engines-groups"
 _LABELS = wellknown.own_labels(NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
@@ -31,17 +32,21 @@ def metrics_collected(inputs: Inputs) -> bool:
     return bool(inputs.config.get(*_SOURCE, "type", default="none") != "none")
 
 
-def with_metrics_path(pod: Pod, engine: Engine) -> Pod:
-    """The pod with the annotation of its metrics' path, where the preset has one; an existing annotation stays."""
+def with_metrics_path(pod: Pod, engine: Engine, *, all_serve: bool = False) -> Pod:
+    """The pod with the annotation of its metrics' path, where the preset has one; an existing annotation stays.
+    `all_serve`: every pod of a replica answers requests, so that another monitor than that of leaders reads it.
+    """
     path = (engine.spec.get("metrics") or {}).get("path")
-    if not path or METRICS_PATH in pod.annotations:
+    key = RANK_METRICS_PATH if all_serve else METRICS_PATH
+    if not path or key in pod.annotations:
         return pod
-    return replace(pod, annotations={**pod.annotations, METRICS_PATH: path})
+    return replace(pod, annotations={**pod.annotations, key: path})
 
 
 def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
     """The PodMonitor of the namespace, where this pod has metrics."""
-    return (SharedNeed(KIND, namespace, NAME),) if METRICS_PATH in pod.annotations else ()
+    names = {METRICS_PATH: NAME, RANK_METRICS_PATH: GROUPS}
+    return tuple(SharedNeed(KIND, namespace, name) for key, name in names.items() if key in pod.annotations)
 
 
 def validate_metrics(
@@ -103,6 +108,7 @@ def _monitor_plan(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
     return MonitorPlan(
         name=name,
         kind=wellknown.DEPLOYMENT if name == DEPLOYMENTS else wellknown.LEADER_WORKER_SET,
+        all_serve=name == GROUPS,
         labels={**labels, **config.get(*_SETTINGS, "labels", default={})},
         interval=config.get(*_SETTINGS, "interval", default="15s"),
         origins=lambda: {

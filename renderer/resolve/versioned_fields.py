@@ -12,6 +12,7 @@ from renderer.plan import Body, Rollout
 
 _GROUPED = "0.6"  # the first LeaderWorkerSet with types of subgroups; before, all are LeaderWorker
 _PARTITION = "0.7"  # the first LeaderWorkerSet with a partition
+_RANK_PORTS = "1.1"  # the first Inference Extension whose InferencePools have several target ports
 _GRANT = "1.5"  # the first Gateway API with ReferenceGrant v1, which equals v1beta1
 
 
@@ -34,6 +35,11 @@ def sub_group_policy(config: RenderConfig, groups: Body) -> Body:
 def reference_grant_version(config: RenderConfig) -> str:
     """The API version of ReferenceGrant."""
     return "v1" if _targets_at_least(config, "gatewayAPI", _GRANT) else "v1beta1"
+
+
+def pools_have_several_ports(config: RenderConfig) -> bool:
+    """Whether an InferencePool may have more than one target port."""
+    return _targets_at_least(config, "inferenceExtension", _RANK_PORTS)
 
 
 def too_new_fields(config: RenderConfig, name: str, *path: str) -> Mapping[str, Any]:

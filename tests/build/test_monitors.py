@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from renderer import check
 from renderer.build.monitors import pod_monitor
@@ -43,7 +44,7 @@ def test_the_annotation_decides_what_is_read(monitor: MonitorPlan) -> None:
     """Prometheus writes every character of an annotation's name that is no letter or digit as `_`."""
     (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
     (endpoint,) = made.body["spec"]["podMetricsEndpoints"]
-    keep, replace = endpoint.pop("relabelings")
+    keep, relabel = endpoint.pop("relabelings")
     assert endpoint == {"port": "http", "interval": "30s"}
     word = "".join(letter if letter.isalnum() else "_" for letter in ANNOTATION)
     assert keep == {
@@ -51,11 +52,29 @@ def test_the_annotation_decides_what_is_read(monitor: MonitorPlan) -> None:
         "sourceLabels": [f"__meta_kubernetes_pod_annotationpresent_{word}"],
         "regex": "true",
     }
-    assert replace == {
+    assert relabel == {
         "action": "replace",
         "sourceLabels": [f"__meta_kubernetes_pod_annotation_{word}"],
         "targetLabel": "__metrics_path__",
     }
+
+
+def test_where_all_pods_answer_each_rank_is_read(monitor: MonitorPlan) -> None:
+    """And no pod twice: those pods have another annotation."""
+    leaders, groups = pod_monitor(SharedPlan("llm", monitor=monitor, group_monitor=replace(monitor, all_serve=True)))
+    assert groups.body["spec"]["selector"] == {
+        "matchExpressions": [
+            {"key": "leaderworkerset.sigs.k8s.io/name", "operator": "Exists"},
+            {"key": "llmaz.io/model-name", "operator": "Exists"},
+        ]
+    }
+    endpoints = groups.body["spec"]["podMetricsEndpoints"]
+    assert [endpoint["port"] for endpoint in endpoints] == ["http", *(f"http-{rank}" for rank in range(1, 8))]
+    read = leaders.body["spec"]["podMetricsEndpoints"][0]["relabelings"][0]["sourceLabels"]
+    for i, endpoint in enumerate(endpoints):
+        assert endpoint["relabelings"][0]["sourceLabels"] != read
+        assert groups.origin(("spec", "podMetricsEndpoints", i, "interval")).path == ("spec", "interval")
+    assert check.validate_manifests([groups]) == []
 
 
 @pytest.mark.parametrize(

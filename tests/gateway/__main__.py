@@ -28,7 +28,7 @@ from tests.engines.__main__ import line, say
 from tests.engines.namespaces import enclosed, leave_network
 from tests.engines.trial import Result
 from tests.gateway import comparison, network
-from tests.gateway.cases import CASES
+from tests.gateway.cases import CASES, FOLDERS
 from tests.gateway.controllers import CHANNELS, Stack, standing
 from tests.gateway.faulty_variants import VARIANTS
 from tests.gateway.programs import required
@@ -137,7 +137,7 @@ def run(names: Sequence[str], channel: str, site: Site) -> list[Result]:
 def asked(name: str, site: Site) -> Iterator[Result]:
     """The questions about an example."""
     site.clear()
-    case, bodies = CASES[name], rendered(EXAMPLES / name)
+    case, bodies = CASES[name], rendered(FOLDERS.get(name, EXAMPLES / name))
     refused = site.apply([*case.beside(site), *bodies])
     yield Result(f"the API server takes all {len(bodies)} objects", "; ".join(refused))
     begun = time.monotonic()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from threading import Event, Thread, Timer
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from tests.gateway.dns import TTL
 from tests.gateway.fake_engines import LEAVING, OK, PROMPT_TOKENS, REFUSE
 from tests.gateway.pods import LWS
 from tests.gateway.trial import PAUSE, SERVING, Site, Trial, platform, secret
+from tests.paths import TESTS
 
 MODEL_HEADER, TENANT_HEADER, KEY_HEADER = "x-ai-eg-model", "x-tenant-id", "x-api-key"
 KEYS = {"research": "key-of-research", "search": "key-of-search", "guest": "key-of-guest"}
@@ -84,6 +86,10 @@ NAMES: Mapping[str, Names] = {
         "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
         "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
         "bge-m3": Public(("llm/embed",), "bge-m3"),
+    },
+    "wide-experts-pool": {
+        "deepseek-r1": Public(("llm/r1", "llm/r1-0"), "deepseek-r1"),  # its leader, and the workers of its group
+        "deepseek-r1-tensors": Public(("llm/r1-tensors", "llm/r1-tensors-0"), "deepseek-r1-tensors"),
     },
     "keda-from-zero": {
         "qwen3-32b": Public(("llm/pooled",), "qwen3-32b"),
@@ -507,6 +513,44 @@ def _early(site: Site) -> tuple[Body, Body, Body]:
     return pool, route, gateway
 
 
+def wide_experts_pool(site: Site) -> Iterator[Result]:
+    client = site.client()
+    yield from named(client, NAMES["wide-experts-pool"])
+    ranks = counted(
+        many(SHARES, lambda number: client.ask("deepseek-r1", prompt=f"prompt {number}")),
+        lambda answer: (answer.pod, answer.witness["port"] if answer.witness else 0),
+    )
+    pods = ("llm/r1-0", "llm/r1-0-1", "llm/r1-0-2", "llm/r1-0-3")
+    wanted = {(pod, port) for pod in pods for port in range(8080, 8088)}
+    figures = f"{len(ranks)} ranks, {min(ranks.values())} to {max(ranks.values())} requests each"
+    yield question(f"{SHARES} requests reach all 8 ranks of all 4 pods", ranks.keys() == wanted, dict(ranks), figures)
+    group = site.leaders("llm", "r1")
+    site.set_waiting(group, 50)
+    site.stack.fakes.set_waiting(group[2]["status"]["podIP"], 0, 8083)
+    time.sleep(2)
+    ranks = counted(
+        many(60, lambda number: client.ask("deepseek-r1", prompt=f"prompt {number}")),
+        lambda answer: (answer.pod, answer.witness["port"] if answer.witness else 0),
+    )
+    idle = ranks["llm/r1-0-2", 8083]
+    yield question("the picker picks the idle rank of a worker", idle >= 57, dict(ranks), f"{idle} of 60")
+    site.stack.fakes.set_waiting(group[2]["status"]["podIP"], 50, 8083)
+    site.set_waiting(group, 0)
+    site.set_ready([group[3]], ready=False)
+    time.sleep(2)
+    left = counted(
+        many(SHARES, lambda number: client.ask("deepseek-r1", prompt=f"prompt {number}")), lambda answer: answer.pod
+    )
+    yield question("a worker that is not ready gets no request", left.keys() == {*pods[:3]}, dict(left))
+    site.set_ready([group[3]], ready=True)
+    one = counted(
+        many(200, lambda number: client.ask("deepseek-r1-tensors", prompt=f"prompt {number}")),
+        lambda answer: (answer.pod, answer.witness["port"] if answer.witness else 0),
+    )
+    both = {("llm/r1-tensors-0", 8080), ("llm/r1-tensors-0-1", 8080)}
+    yield question("of one rank a pod, both pods are asked", one.keys() == both, dict(one))
+
+
 def keda_from_zero(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["keda-from-zero"])
@@ -634,5 +678,9 @@ CASES: Mapping[str, Case] = {
     "model-split": Case(model_split, _platform),
     "adapters": Case(adapters, _platform),
     "gateway-pool": Case(gateway_pool, _nothing),
+    "wide-experts-pool": Case(wide_experts_pool, _platform),
     "keda-from-zero": Case(keda_from_zero, _interceptor),
 }
+
+# Where those lie that are no examples.
+FOLDERS: Mapping[str, Path] = {"wide-experts-pool": TESTS / "cases" / "wide-experts-pool" / "input"}

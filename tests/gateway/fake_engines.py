@@ -34,13 +34,13 @@ class Engine(NamedTuple):
 
 
 class Witness(TypedDict):
-    """What a server saw of a request. `pod`: namespace/name; `asked`: the model, under a key that no picker rewrites;
-    `headers`: those that begin with x-; `usage`: whether a
-    stream is to end with its tokens.
+    """What a server saw of a request. `pod`: namespace/name; `port`: on which it came; `asked`: the model, under a key
+    that no picker rewrites; `headers`: those that begin with x-; `usage`: whether a stream is to end with its tokens.
     """
 
     pod: str
     address: str
+    port: int
     method: str
     path: str
     host: str
@@ -95,6 +95,7 @@ class FakeEngines:
         self.engines: dict[str, Engine] = {}
         self.modes: dict[str, str] = {}
         self.waiting: dict[str, int] = {}
+        self.waiting_at: dict[tuple[str, int], int] = {}  # of single ports
         self._running: dict[str, int] = {}
         self._servers: dict[tuple[str, int], asyncio.Server] = {}
         self._connections: dict[str, set[asyncio.StreamWriter]] = {}
@@ -104,6 +105,7 @@ class FakeEngines:
         for address in self.engines.keys() - engines.keys():
             self.modes.pop(address, None)
             self.waiting.pop(address, None)
+            self.waiting_at = {place: count for place, count in self.waiting_at.items() if place[0] != address}
         self.engines = dict(engines)
         await self._open()
 
@@ -132,13 +134,13 @@ class FakeEngines:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A connection, until one side ends it."""
-        address = writer.get_extra_info("sockname")[0]
+        address, port = writer.get_extra_info("sockname")[:2]
         self._connections.setdefault(address, set()).add(writer)
         try:
             while (request := await read_request(reader)) is not None and self.modes.get(address) != REFUSE:
                 self._running[address] = self._running.get(address, 0) + 1
                 try:
-                    await self._answer(address, request, writer)
+                    await self._answer(address, port, request, writer)
                     await writer.drain()
                 finally:
                     self._running[address] -= 1
@@ -150,15 +152,16 @@ class FakeEngines:
             self._connections[address].discard(writer)
             writer.close()
 
-    async def _answer(self, address: str, request: Request, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, address: str, port: int, request: Request, writer: asyncio.StreamWriter) -> None:
         engine, mode = self.engines.get(address), self.modes.get(address, OK)
         if engine is None:
             return send(writer, 503, {})
         if request.path.startswith("/metrics"):
-            text = metrics(engine, self.waiting.get(address, 0), self._running[address] - 1)
+            waiting = self.waiting_at.get((address, port), self.waiting.get(address, 0))
+            text = metrics(engine, waiting, self._running[address] - 1)
             return send(writer, 200, text, "text/plain; version=0.0.4")
         asked: Body = json.loads(request.body) if request.body else {}
-        saw = witness(engine, address, request, asked)
+        saw = witness(engine, (address, port), request, asked)
         if mode.isdigit():
             return send(writer, int(mode), {"error": {"message": f"every answer is {mode}"}, "witness": saw})
         if engine.models and saw["asked"] not in engine.models:
@@ -170,12 +173,13 @@ class FakeEngines:
         return send(writer, 200, {**completion(request.path, asked, options), "witness": saw})
 
 
-def witness(engine: Engine, address: str, request: Request, asked: Body) -> Witness:
+def witness(engine: Engine, place: tuple[str, int], request: Request, asked: Body) -> Witness:
     """What the engine saw of the request."""
     headers = request.headers
     return {
         "pod": engine.name,
-        "address": address,
+        "address": place[0],
+        "port": place[1],
         "method": request.method,
         "path": request.path,
         "host": headers.get("host", ""),

@@ -83,6 +83,9 @@ class Fakes:
         """How the engine at that address answers, as FakeEngines has it."""
         self._do(self.engines.set_mode(address, mode))
 
-    def set_waiting(self, address: str, requests: int) -> None:
-        """How many requests the metrics of that engine say are waiting."""
-        self.engines.waiting[address] = requests
+    def set_waiting(self, address: str, requests: int, port: int = 0) -> None:
+        """How many requests the metrics of that engine, or those at one port of it, say are waiting."""
+        if port:
+            self.engines.waiting_at[address, port] = requests
+        else:
+            self.engines.waiting[address] = requests

@@ -2,7 +2,8 @@
 LeaderWorkerSet's, DNS and EndpointSlices.
 
 Pods of Deployments whose programs are there run in containers. A LeaderWorkerSet gets a leader pod for each replica, as
-its controller labels them, which a fake engine plays: its names are read off the command line. Workers there are none.
+its controller labels them, which a fake engine plays: its names are read off the command line. Workers there are where
+their template has ports.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from tests.gateway.pods import (
     endpoint_slice,
     engine,
     expanded,
+    group,
     key_of,
-    leader,
     pod_of,
     probes,
     running,
@@ -176,12 +177,13 @@ class KubeletLoop:
     # ---- engines ----
 
     def _leaders(self, pods: Sequence[Body]) -> Sequence[Body]:
-        """All pods, once there is a leader for each replica of each LeaderWorkerSet and no other."""
+        """All pods, once each replica of each LeaderWorkerSet has its leader and workers that answer, and no other."""
         there = {key_of(pod): pod for pod in pods if OWNER in (pod["metadata"].get("annotations") or {})}
         wanted = {
-            (lws["metadata"]["namespace"], f"{lws['metadata']['name']}-{index}"): leader(lws, index)
+            key_of(pod): pod
             for lws in self._cluster.listed("/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets")
             for index in range(lws["spec"].get("replicas", 1))
+            for pod in group(lws, index)
         }
         changed = False
         for key, pod in there.items():

@@ -65,17 +65,25 @@ def pod_of(deployment: Body, digest: str) -> Body:
     }
 
 
-def leader(lws: Body, index: int) -> Body:
-    """The leader pod of a group, with the labels that LeaderWorkerSet's controller gives it."""
+def group(lws: Body, index: int) -> Iterator[Body]:
+    """The pods of a group that answer: its leader, and its workers where their template has ports."""
+    yield leader(lws, index)
+    parts = lws["spec"]["leaderWorkerTemplate"]
+    if any(container.get("ports") for container in parts["workerTemplate"]["spec"]["containers"]):
+        yield from (leader(lws, index, worker) for worker in range(1, parts.get("size", 1)))
+
+
+def leader(lws: Body, index: int, worker: int = 0) -> Body:
+    """The leader pod of a group, or one of its workers, with the labels that LeaderWorkerSet's controller gives it."""
     metadata, parts = lws["metadata"], lws["spec"]["leaderWorkerTemplate"]
-    template = parts.get("leaderTemplate") or parts["workerTemplate"]
-    labels = {f"{LWS}/name": metadata["name"], f"{LWS}/worker-index": "0", f"{LWS}/group-index": str(index)}
+    template = parts["workerTemplate"] if worker else parts.get("leaderTemplate") or parts["workerTemplate"]
+    labels = {f"{LWS}/name": metadata["name"], f"{LWS}/worker-index": str(worker), f"{LWS}/group-index": str(index)}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "namespace": metadata["namespace"],
-            "name": f"{metadata['name']}-{index}",
+            "name": f"{metadata['name']}-{index}" + (f"-{worker}" if worker else ""),
             "labels": {**(template.get("metadata") or {}).get("labels", {}), **labels},
             "annotations": {OWNER: metadata["uid"]},
         },

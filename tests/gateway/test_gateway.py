@@ -250,6 +250,7 @@ def test_an_engine_that_leaves_ends_what_it_began(engine: Engine) -> None:
 def test_an_engine_looks_as_busy_as_it_is_told(engine: Engine) -> None:
     async def work(fakes: FakeEngines, client: Client) -> str:
         fakes.waiting[HOST] = 50
+        fakes.waiting_at[HOST, 1] = 7  # another port's
         return (await asyncio.to_thread(client.send, "GET", "/metrics")).text
 
     text = with_engine(engine, work)
@@ -320,6 +321,15 @@ def test_a_leader_has_the_labels_of_its_group() -> None:
     assert pods.engine(pod) == Engine("llm/chat-1", (80,), ("a",))
     own = {"spec": {"containers": [{"name": "model-runner", "ports": [{"containerPort": 81}]}]}}
     assert pods.engine(pods.leader(lws(leaderTemplate=own), 0)).ports == (81,)
+
+
+def test_workers_are_there_where_they_answer() -> None:
+    names = [pod["metadata"]["name"] for pod in pods.group(lws(size=3), 1)]
+    assert names == ["chat-1", "chat-1-1", "chat-1-2"]
+    *_, last = pods.group(lws(size=3), 1)
+    assert last["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/worker-index"] == "2"
+    headless = {"spec": {"containers": [{"name": "model-runner"}]}}
+    assert len([*pods.group(lws(size=3, leaderTemplate=last, workerTemplate=headless), 1)]) == 1
 
 
 def service(**spec: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
         if fqdn := as_map(endpoint.get("fqdn")):
             path: Path = ("spec", "endpoints", i, "fqdn")
             host = as_text(fqdn.get("hostname"))
-            place = _service_place(view, host)
+            place = host_place(view, host)
             if place is None:
                 if fqdn["port"] == _HTTPS and "tls" not in spec and not _has_tls_policy(view, namespace, name):
                     yield "E671", (*path, "port"), {"host": host}
@@ -108,6 +108,9 @@ def validate_group_selector(
     own_labels = {key: value for key, value in selector.items() if not key.startswith(POD_LABELS)}
     if own_labels and not _matching_pods(own_labels, _lws_pods(as_text(selector[LEADERS]), workload)):
         templates = [pod.labels for pod in _lws_pods(as_text(selector[LEADERS]), workload)]
+    own_labels = {key: value for key, value in selector.items() if not key.startswith(_POD_LABELS)}
+    if own_labels and not _matching_pods(own_labels, group_pods(as_text(selector[LEADERS]), workload)):
+        templates = [pod.labels for pod in group_pods(as_text(selector[LEADERS]), workload)]
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
             next(iter(own_labels)),
@@ -123,7 +126,7 @@ def holds_pods(view: ObjectView, namespace: str) -> bool:
     )
 
 
-def _service_place(view: ObjectView, host: str) -> Place | None:
+def host_place(view: ObjectView, host: str) -> Place | None:
     """Namespace and name of the Service with this host name; None for other hosts, and where it is not known."""
     parts = host.removesuffix(".").split(".", 3)
     if len(parts) > 2 and parts[2] == "svc" and (len(parts) == 3 or parts[3] == view.external.domain):
@@ -148,7 +151,7 @@ def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
     """The workload behind a Backend, and the served name of its model; None where one of them is not known."""
     endpoints = as_maps(as_map(body.get("spec")).get("endpoints"))
     host = as_text(as_map(endpoints[0].get("fqdn")).get("hostname")) if len(endpoints) == 1 else ""
-    place = _service_place(view, host) if host else None
+    place = host_place(view, host) if host else None
     if place is None:
         return None
     service = view.find("Service", *place)
@@ -258,6 +261,7 @@ def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
     if workload := as_text(selector.get(LEADERS)):
         body = view.find("LeaderWorkerSet", namespace, workload)
         return _matching_pods(selector, _lws_pods(workload, body)) if body else []
+        return _matching_pods(selector, group_pods(workload, body)) if body else []
     key, value = next(iter(selector.items()))
     pods = _matching_pods(selector, view.once("pods", _pods_by_label).get((namespace, key, value), ()))
     others = view.external.others
@@ -270,6 +274,7 @@ def _matching_pods(selector: Mapping[str, object], pods: Iterable[WorkloadPods])
 
 
 def _lws_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
+def group_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
     """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
     return group_pods(body, {LEADERS: name})
 
@@ -284,6 +289,7 @@ def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[Workl
             templates = list(_lws_pods(name, body))
         elif kind == disaggregated_sets.KIND:
             templates = list(set_pods(view, name, body))
+            templates = list(group_pods(name, body))
         elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
             spec = as_map(body.get("spec"))
             templates = [template_pods(as_map(spec.get("template")))] if "template" in spec else []

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App
-from renderer.diagnostics import Collector
+from renderer.diagnostics import Collector, quoted
 from renderer.json_values import text_at
-from renderer.plan import ClientService, Plan, Port
+from renderer.plan import ClientService, Plan, Pod, Port
 from renderer.resolve import pod_defaults
 from renderer.resolve.pod import pods
 
@@ -18,13 +18,56 @@ def with_clients(app: App, plans: list[Plan], diagnostics: Collector) -> list[Pl
     gateway = app.spec.get("gateway") or {}
     if "port" in gateway:
         number = gateway["port"]
-        plans = [replace(plan, answering_port=_answering_port(app, plan, number, diagnostics)) for plan in plans]
+        plans = [_with_answering_port(app, plan, number, diagnostics) for plan in plans]
     if "service" in app.spec:
         name = app.spec["service"]["name"]
         if any(plan.name == name and plan.kind == wellknown.LEADER_WORKER_SET for plan in plans):
             diagnostics.add("E330", app.origin("spec", "service", "name"), name=name)
-        plans[-1] = replace(plans[-1], service=_client_service(app, diagnostics))
+        service = replace(_client_service(app, diagnostics), of_leaders=_leads_to_leaders(app, plans, diagnostics))
+        plans[-1] = replace(plans[-1], service=service)
+        if len(ports := plans[-1].pool_ports) > 1:
+            origin = app.origin("spec", "service", key=True)
+            diagnostics.add("W337", origin, port=ports[0].number, ranks=len(ports))
     return plans
+
+
+def _with_answering_port(app: App, plan: Plan, number: int, diagnostics: Collector) -> Plan:
+    """The plan with the port of the container that answers for the engine. Workers of a leader that alone answers
+    requests have no such container.
+    """
+    port = _answering_port(app, plan, number, diagnostics)
+    if port and plan.rank_ports:
+        ranks = ", ".join(str(rank.number) for rank in plan.rank_ports)
+        words = {"port": number, "ranks": len(plan.rank_ports), "ports": ranks}
+        diagnostics.add("W336", app.origin("spec", "gateway", "port"), **words)
+    worker = _without_listener(plan.worker, number) if plan.leader and app.kind == "Playground" else plan.worker
+    return replace(plan, answering_port=port, worker=worker)
+
+
+def _leads_to_leaders(app: App, plans: list[Plan], diagnostics: Collector) -> bool:
+    """Whether the one Service of these workloads has to leave out workers, since those of some do not answer; a warning
+    where those of others do.
+    """
+    serving = [plan.name for plan in plans if plan.all_serve]
+    headless = [plan.name for plan in plans if plan.leader]
+    if serving and headless:
+        origin = app.origin("spec", "service", key=True)
+        diagnostics.add("W338", origin, headless=quoted(headless), serving=quoted(serving))
+    return bool(headless) or not serving
+
+
+def _without_listener(pod: Pod, number: int) -> Pod:
+    """The pod without the containers beside the runner that listen on this port."""
+    listeners = {
+        container.name
+        for _, container in pods.running_containers(pod)
+        if container.name != pods.RUNNER and any(port.get("containerPort") == number for port in container.ports)
+    }
+    return replace(
+        pod,
+        containers=tuple(container for container in pod.containers if container.name not in listeners),
+        init_containers=tuple(container for container in pod.init_containers if container.name not in listeners),
+    )
 
 
 def _client_service(app: App, diagnostics: Collector) -> ClientService:

@@ -12,12 +12,13 @@ from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, quoted
 from renderer.json_values import as_number
 from renderer.plan import Body, Container, Pod
+from renderer.plan import Body, Container, Pod, Port
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import SIZE_WORDS, Parallelism
 from renderer.template import Words
-from renderer.wellknown import PORT
+from renderer.wellknown import PORT, RANK_PORTS
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
@@ -79,20 +80,25 @@ def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> Runner
     return replace(shell, command=command, startup=startup, readiness=readiness, liveness=liveness)
 
 
-def rank_ports(form: MultiHostForm, words: Words) -> tuple[Body, ...]:
+def rank_ports(form: MultiHostForm | None, words: Words) -> tuple[Port, ...]:
     """The ports of a pod whose data parallel ranks answer on a port each; none where they share one."""
-    if not form.supervisor_port:
+    if form is None or not form.supervisor_port:
         return ()
-    names = ["http", *(f"http-{rank}" for rank in range(1, int(str(words["RankPorts"]))))]
-    ports = [{"name": name, "containerPort": PORT + rank} for rank, name in enumerate(names)]
-    ports.append({"name": _SUPERVISOR, "containerPort": form.supervisor_port})
-    return tuple({**port, "protocol": "TCP"} for port in ports)
+    return tuple(Port(name, PORT + rank) for rank, name in enumerate(RANK_PORTS[: int(str(words["RankPorts"]))]))
+
+
+def container_ports(form: MultiHostForm | None, ranks: Sequence[Port]) -> tuple[Body, ...]:
+    """The ports of a runner with these rank ports, and that of what watches the ranks; none without any."""
+    if form is None or not ranks:
+        return ()
+    ports = [*ranks, Port(_SUPERVISOR, form.supervisor_port)]
+    return tuple({"name": port.name, "containerPort": port.number, "protocol": "TCP"} for port in ports)
 
 
 def validate_rank_ports(parallelism: Parallelism, form: MultiHostForm, origin: Origin, diagnostics: Collector) -> None:
     """An error for more rank ports than a pool has."""
-    if form.supervisor_port and parallelism.local_ranks > _MOST_PORTS:
-        diagnostics.add("E347", origin, ranks=parallelism.local_ranks, most=_MOST_PORTS)
+    if form.supervisor_port and parallelism.local_ranks > len(RANK_PORTS):
+        diagnostics.add("E347", origin, ranks=parallelism.local_ranks, most=len(RANK_PORTS))
 
 
 def validate_data_parallel(model: OpenModel, parallelism: Parallelism, origin: Origin, diagnostics: Collector) -> None:

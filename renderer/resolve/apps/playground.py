@@ -68,11 +68,11 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     run = engine_run.resolve_engine_run(context, app, engine, base, mode, diagnostics)
     planned_pod = _plan_pod(context, app, base, run, diagnostics)
     pod, command = planned_pod.pod, planned_pod.command
-    worker = None
-    if run.multi_host and not run.multi_host.all_serve:
+    worker, all_serve = None, run.multi_host is not None and run.multi_host.all_serve
+    if run.multi_host and not all_serve:
         worker = host_groups.worker_pod(pod, run.engine, run.multi_host, run.words)
     if context.metrics_collected:
-        pod = monitoring.with_metrics_path(pod, run.engine)
+        pod = monitoring.with_metrics_path(pod, run.engine, all_serve=all_serve)
     wakes_by = keda.wakes_by(context, app, settings, diagnostics)
     scaler = triggers.plan_scaler(
         context, app, run.engine, run.config, diagnostics, has_wake_trigger=wakes_by == "interceptor"
@@ -87,6 +87,8 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
             pod=pod,
             settings=settings,
             wakes_by=wakes_by,
+            parallelism=run.parallelism,
+            all_serve=all_serve,
             diagnostics=diagnostics,
         )
     interceptor = None
@@ -111,13 +113,14 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         annotations=_workload_annotations(context, app, base, run, diagnostics),
         replicas=None if foreign else replicas,
         size=run.parallelism.hosts,
-        all_serve=run.multi_host is not None and run.multi_host.all_serve,
+        all_serve=all_serve,
         startup_policy="LeaderReady" if run.parallelism.hosts == 1 else "LeaderCreated",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=context.rollout,
         leader=pod if worker else None,
         worker=worker or pod,
         port=_PORT,
+        rank_ports=host_groups.rank_ports(run.multi_host, run.words),
         disruption_budget=_needs_disruption_budget(run, foreign or scaler, replicas or 0),
         origins=lambda: field_origins.playground_origins(
             field_origins.PlannedPlayground(
@@ -239,7 +242,7 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         command=shell.command,
         args=command.args,
         env=pods.add_credentials(pod_needs, command.env),
-        ports=(run.multi_host and host_groups.rank_ports(run.multi_host, words)) or _PORTS,
+        ports=host_groups.container_ports(run.multi_host, host_groups.rank_ports(run.multi_host, words)) or _PORTS,
         resources=run.resources.sides,
         startup_probe=startup_probe.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
         readiness_probe=shell.readiness,

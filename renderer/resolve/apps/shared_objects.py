@@ -48,6 +48,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
             ),
             monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ())),
             deployment_monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ()), monitoring.DEPLOYMENTS),
+            group_monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ()), monitoring.GROUPS),
             picker_monitor=monitoring.picker_monitor_plan(inputs) if monitoring.PICKER_KIND in kinds else None,
             gateway_classes=()
             if namespace

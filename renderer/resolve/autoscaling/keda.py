@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import quantity, wellknown
@@ -16,6 +17,7 @@ from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
+from renderer.resolve.engine.parallelism import Parallelism
 from renderer.resolve.engine.startup_probe import startup_seconds
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
@@ -35,12 +37,14 @@ _ZERO_HINT = (
     "(spec.gateway.mode: pool), or in backend mode the interceptor that autoscaling.keda.interceptor names"
 )
 _SCALED_METRICS = ("waiting", "running", "kvUsage")  # of `engine.metrics`: numbers that add up over replicas
+_SHARE = "kvUsage"  # the one among them that is a share, and adds up over no ranks of one replica
 _RESOURCES = ("cpu", "memory")  # names of triggers, and of what they measure
 _QUEUE_MARGIN = 30  # seconds that a picker holds requests beyond the start of an engine
 _POD_ENDS = {  # how names of pods end, by the kind of workload
     wellknown.LEADER_WORKER_SET: "[0-9]+",
     wellknown.DEPLOYMENT: "[0-9a-z]+-[0-9a-z]{5}",
 }
+_ALL_PODS = "[0-9]+(-[0-9]+)?"  # of a LeaderWorkerSet, workers too
 
 
 def is_chosen(config: RenderConfig) -> bool:
@@ -114,10 +118,13 @@ def with_triggers(
     pod: Pod,
     settings: GatewaySettings,
     wakes_by: str,
+    parallelism: Parallelism,
+    all_serve: bool,
     diagnostics: Collector,
 ) -> Scaler:
     """The autoscaler with its triggers: queries for the metrics that an HPA would read, or in place of the preset's own
     for those of the pool's picker, or what the interceptor counts. What wakes it is beside triggers of the user too.
+    `all_serve`: every pod of a replica has metrics, else its leader alone.
     """
     run_config = context.inputs.config
     seconds = startup_seconds(pod.containers[0].startup_probe)
@@ -134,7 +141,8 @@ def with_triggers(
         scaler = replace(scaler, metrics=()) if of_preset else scaler
     if wakes_by == "interceptor":
         scaling_triggers.append(_interceptor_trigger(run_config, app))
-    scaling_triggers += _engine_triggers(run_config, app, engine, scaler, origin, diagnostics)
+    series = _SeriesOfReplicas(app, parallelism.data, parallelism.hosts if all_serve else 1)
+    scaling_triggers += _engine_triggers(run_config, series, engine, scaler, origin, diagnostics)
     return replace(scaler, triggers=tuple(scaling_triggers))
 
 
@@ -195,8 +203,29 @@ def _picker_queries(app: App, spec: FlowControlSpec) -> Iterator[tuple[str, str,
         yield entry["name"], query, entry["target"]
 
 
+class _SeriesOfReplicas(Struct, frozen=True):
+    """The series of an app's replicas. `ranks`: data parallel, of a replica; `pods`: of a replica that have metrics."""
+
+    app: App
+    ranks: int
+    pods: int
+
+    def query(self, metric: str, *, is_share: bool) -> str:
+        """The sum of a metric over replicas; of a share the mean of each replica's ranks."""
+        ends = _POD_ENDS[self.app.workload_kind] if self.pods == 1 else _ALL_PODS
+        series = f'{metric}{{namespace="{self.app.namespace}",pod=~"{self.app.name}-{ends}"}}'
+        if not is_share or self.ranks == 1:
+            return f"sum({series})"
+        return f"sum(avg by (pod) ({series}))" + (f" / {self.pods}" if self.pods > 1 else "")
+
+
 def _engine_triggers(
-    config: RenderConfig, app: App, engine: Engine, scaler: Scaler, origin: Origin, diagnostics: Collector
+    config: RenderConfig,
+    replicas: _SeriesOfReplicas,
+    engine: Engine,
+    scaler: Scaler,
+    origin: Origin,
+    diagnostics: Collector,
 ) -> Iterator[Body]:
     """The triggers for the metrics that an HPA would have."""
     metrics: Mapping[str, object] = engine.spec.get("metrics") or {}
@@ -218,8 +247,8 @@ def _engine_triggers(
             diagnostics.add("E353", origin.at("metrics", i, "pods", "metric", "selector", key=True), **words)
             continue
         target = _decimal(map_at(metric, "pods", "target").get("averageValue", ""))
-        query = f'sum({series[name]}{{namespace="{app.namespace}",pod=~"{app.name}-{_POD_ENDS[app.workload_kind]}"}})'
-        yield from _prometheus_triggers(config, app, [("", query, target)], diagnostics)
+        query = replicas.query(series[name], is_share=series[name] == metrics.get(_SHARE))
+        yield from _prometheus_triggers(config, replicas.app, [("", query, target)], diagnostics)
 
 
 def _metric_name(metric: Body, kind: str) -> str:

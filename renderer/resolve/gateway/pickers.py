@@ -43,7 +43,8 @@ WORDS = frozenset(
 class Picker(Struct, frozen=True, eq=False):
     """A compiled picker preset. `origin`: of its `spec`; `group`: the API group of the objects that steer it;
     `watched_groups`: the API groups that it watches; `engine_label`: the label of pods that names their engine; `args`
-    and `config`: functions of the WORDS; `pod_fields`: further fields of its pod spec, from RenderConfig.
+    and `config`: functions of the WORDS; `pod_fields`: further fields of its pod spec, from RenderConfig;
+    `reads_all_ports`: each target port of a pool's pod is a choice of its own, else only the first is known.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Picker(Struct, frozen=True, eq=False):
     pod_security: Body
     security: Body
     pod_fields: Body
+    reads_all_ports: bool
 
 
 def picker_name(inputs: Inputs, gateway_settings: GatewaySettings, diagnostics: Collector) -> str:
@@ -96,7 +98,13 @@ def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -
         pod_security=template.share_maps({"seccompProfile": {"type": "RuntimeDefault"}}),
         security=hardening.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
         pod_fields=_pod_fields(defaults),
+        reads_all_ports=reads_all_ports(preset),
     )
+
+
+def reads_all_ports(preset: PickerSpec) -> bool:
+    """Whether a picker preset makes a choice of each target port."""
+    return preset.get("targetPorts") == "all"
 
 
 def _config(preset: PickerSpec, words: Words) -> dict[str, object]:

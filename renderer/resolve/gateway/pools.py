@@ -1,4 +1,6 @@
-"""Pool mode: an InferencePool over an app's leaders, and a picker that sends each request to one of them."""
+"""Pool mode: an InferencePool over the pods of an app that answer requests, and a picker that sends each request to one
+of them.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,10 @@ from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, Origin, quoted
 from renderer.json_values import list_at
 from renderer.plan import Body, Plan, PoolPlan, RouteTarget
+from renderer.resolve import versioned_fields
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.gateway import pickers
 from renderer.resolve.gateway.pickers import find_picker
@@ -53,9 +56,34 @@ def add_pool(
             diagnostics.add("E639", _mode_origin(app, gateway_settings), app=app.name, name=name, what=effect)
     if plan.answering_port:
         diagnostics.add("W332", app.origin("spec", "gateway", "port"), path=plan.metrics["path"])
+    if len(plan.pool_ports) > 1:
+        _validate_several_ports(context, gateway_settings, picker_preset, len(plan.pool_ports), diagnostics)
     labelled_pod = replace(pod, labels={**pod.labels, picker_preset.engine_label: plan.backend})
     pool = _plan_pool(context, picker_preset, plan)
     return [replace(plan, pool=pool, **{"leader" if plan.leader else "worker": labelled_pod})]
+
+
+def _validate_several_ports(
+    context: RunContext,
+    gateway_settings: GatewaySettings,
+    picker_preset: pickers.Picker,
+    count: int,
+    diagnostics: Collector,
+) -> None:
+    """Errors where only the first of so many ports of a pod would ever get a request."""
+    config = context.inputs.config
+    if not versioned_fields.pools_have_several_ports(config):
+        version = config.get("targets", "inferenceExtension")
+        what = f"an InferencePool of version {version} has one port for all"
+        hint = "write targets.inferenceExtension: '1.1' or above where every cluster has it"
+        diagnostics.add("E349", config.origin("targets", "inferenceExtension"), ranks=count, what=what, hint=hint)
+    if not picker_preset.reads_all_ports:
+        able = [
+            name for name, document in context.inputs.pickers.items() if pickers.reads_all_ports(document.value["spec"])
+        ]
+        what = f"the picker '{picker_preset.name}' knows one of them"
+        hint = f"pickers that know all: {quoted(able)}"
+        diagnostics.add("E349", gateway_settings.at("picker"), ranks=count, what=what, hint=hint)
 
 
 def _unfit_reason(plan: Plan) -> str:

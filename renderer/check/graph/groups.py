@@ -1,0 +1,171 @@
+"""Groups of several pods: Services, pools and PodDisruptionBudgets that select a part of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from msgspec import Struct
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.backends import WorkloadPods, group_pods, host_place
+from renderer.check.graph.view import ObjectView, Place, selects
+from renderer.diagnostics import Path
+from renderer.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
+
+_RECREATED = "RecreateGroupOnPodRestart"
+_MOST_RANKS = 8  # ports of a pool
+
+
+class _Group(Struct, frozen=True):
+    """The pods of a LeaderWorkerSet whose groups are of several. `ranks`: the ports of a pod's data parallel ranks, by
+    that of the first; `recreated`: the end of one pod ends its group.
+    """
+
+    name: str
+    leader: WorkloadPods
+    worker: WorkloadPods
+    ranks: Mapping[float, Sequence[float]]
+    recreated: bool
+
+
+class _Selection(Struct, frozen=True):
+    """A Service or pool: the pods that it selects, and their ports that it leads to."""
+
+    kind: str
+    name: str
+    selector: Mapping[str, object]
+    ports: Sequence[float | str]
+
+    def has(self, pods: WorkloadPods) -> bool:
+        """Whether it selects these pods."""
+        return self.selector.items() <= pods.labels.items()
+
+
+def validate_service_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Warnings about a Service that leads to workers that do not listen, or to leaders where another leads to all
+    pods. A headless one may be for names alone; it counts where a Backend asks it.
+    """
+    if _groups_of(view, namespace) and (selection := _service_selection(view, body, namespace, name)):
+        yield from _validate_selection(view, selection, namespace, ("spec", "selector"))
+
+
+def validate_pool_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Warnings about an InferencePool, as about a Service; and about one that has only some of the ranks' ports."""
+    selection = _pool_selection(body, name)
+    yield from _validate_selection(view, selection, namespace, ("spec", "selector", "matchLabels"))
+    for group in _groups_of(view, namespace):
+        ranks = next((ranks for first, ranks in group.ranks.items() if first in selection.ports), ())
+        known = [port for port in ranks if port in selection.ports]
+        if len(known) < len(ranks) and selection.selector and selection.has(group.leader):
+            words = {"name": name, "count": len(known), "workload": group.name}
+            yield "W538", ("spec", "targetPorts"), {**words, "ports": ", ".join(f"{port:g}" for port in ranks)}
+
+
+def validate_budget_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A warning about a PodDisruptionBudget that counts the leaders, or the workers, of groups that end as a whole."""
+    selector = map_at(body, "spec", "selector")
+    for group in _groups_of(view, namespace) if selector else ():
+        leaders, workers = selects(selector, group.leader.labels), selects(selector, group.worker.labels)
+        if leaders != workers and group.recreated:
+            words = {"name": name, "half": "leaders" if leaders else "workers", "workload": group.name}
+            yield "W539", ("spec", "selector"), words
+
+
+def _validate_selection(view: ObjectView, selection: _Selection, namespace: str, path: Path) -> Iterator[Finding]:
+    selected = [group for group in _groups_of(view, namespace) if selection.selector and selection.has(group.leader)]
+    silent = {group.name: port for group in selected if (port := _leaders_port(group, selection.ports)) is not None}
+    for group in selected:
+        words = {"kind": selection.kind, "name": selection.name, "workload": group.name}
+        if selection.has(group.worker):
+            if group.name in silent:
+                yield "W536", path, {**words, "port": silent[group.name]}
+        elif not silent and (other := _selection_of_all(view, namespace, group, selection.ports)):
+            yield "W537", path, {**words, "other": f"the {other.kind} '{other.name}'"}
+
+
+def _leaders_port(group: _Group, ports: Sequence[float | str]) -> float | str | None:
+    """The first of these ports on which leaders listen and workers do not; None without one."""
+    return next((port for port in ports if port in group.leader.ports and port not in group.worker.ports), None)
+
+
+def _selection_of_all(
+    view: ObjectView, namespace: str, group: _Group, ports: Sequence[float | str]
+) -> _Selection | None:
+    """What leads to such a port of all pods of a group; None where nothing does, or where workers do not listen."""
+    for other in view.once("selections", _selections).get(namespace, ()):
+        if other.has(group.leader) and other.has(group.worker):
+            common = [port for port in ports if port in other.ports and port in group.worker.ports]
+            if common:
+                return other
+    return None
+
+
+def _selections(view: ObjectView) -> dict[str, list[_Selection]]:
+    """By namespace, the Services and pools that lead to pods."""
+    selections: dict[str, list[_Selection]] = {}
+    for namespace, name, body in view.all("Service"):
+        if selection := _service_selection(view, body, namespace, name):
+            selections.setdefault(namespace, []).append(selection)
+    for namespace, name, body in view.all("InferencePool"):
+        selections.setdefault(namespace, []).append(_pool_selection(body, name))
+    return {namespace: [each for each in of_it if each.selector] for namespace, of_it in selections.items()}
+
+
+def _service_selection(view: ObjectView, body: Body, namespace: str, name: str) -> _Selection | None:
+    """What a Service leads to; None for a headless one that no Backend asks."""
+    spec = as_map(body.get("spec"))
+    if spec.get("clusterIP") == "None" and (namespace, name) not in view.once("asked", _asked_services):
+        return None
+    targets = [port.get("targetPort", port.get("port")) for port in maps_at(spec, "ports")]
+    ports = [target for target in targets if isinstance(target, (int, float, str))]
+    return _Selection("Service", name, map_at(spec, "selector"), ports)
+
+
+def _pool_selection(body: Body, name: str) -> _Selection:
+    spec = map_at(body, "spec")
+    ports = [as_number(port.get("number")) for port in maps_at(spec, "targetPorts")]
+    return _Selection("InferencePool", name, map_at(spec, "selector", "matchLabels"), ports)
+
+
+def _asked_services(view: ObjectView) -> set[Place]:
+    """The Services that a Backend names."""
+    hosts = [
+        text_at(endpoint, "fqdn", "hostname")
+        for _, _, body in view.all("Backend")
+        for endpoint in maps_at(body, "spec", "endpoints")
+    ]
+    return {place for host in hosts if host and (place := host_place(view, host))}
+
+
+def _groups_of(view: ObjectView, namespace: str) -> Sequence[_Group]:
+    return view.once("groups of several pods", _groups).get(namespace, ())
+
+
+def _groups(view: ObjectView) -> dict[str, list[_Group]]:
+    """By namespace, the LeaderWorkerSets whose groups are of several pods."""
+    groups: dict[str, list[_Group]] = {}
+    for namespace, name, body in view.all("LeaderWorkerSet"):
+        template = map_at(body, "spec", "leaderWorkerTemplate")
+        if number_at(template, "size", default=1) > 1:
+            leader, worker = group_pods(name, body)
+            ranks = _rank_ports(map_at(template, "leaderTemplate") or map_at(template, "workerTemplate"))
+            recreated = text_at(template, "restartPolicy") in ("", _RECREATED)
+            groups.setdefault(namespace, []).append(_Group(name, leader, worker, ranks, recreated))
+    return groups
+
+
+def _rank_ports(pod: Body) -> dict[float, Sequence[float]]:
+    """The ports of data parallel ranks, by that of the first, whose name the others have with their number."""
+    numbers = {
+        as_text(port.get("name")): as_number(port.get("containerPort"))
+        for container in maps_at(pod, "spec", "containers")
+        for port in maps_at(container, "ports")
+        if "name" in port
+    }
+    ranks: dict[float, Sequence[float]] = {}
+    for name, first in numbers.items():
+        others = takewhile(numbers.__contains__, (f"{name}-{rank}" for rank in range(1, _MOST_RANKS)))
+        if rest := [numbers[other] for other in others]:
+            ranks[first] = [first, *rest]
+    return ranks
