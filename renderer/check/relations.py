@@ -42,10 +42,8 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
             target_index = sets.get((namespace, target["name"])) if key[1] == "LeaderWorkerSet" else None
             if target_index is not None and "replicas" in as_map(bodies[target_index]["spec"]):
                 yield IndexedFinding(target_index, "E551", ("spec", "replicas"), {"name": name, "kind": kind})
-            if kind == "HorizontalPodAutoscaler" and needs_resource_metrics(body):
-                workloads = workloads or {**_workloads(bodies), **_scalable_roles(roles)}
             if needs_resource_metrics(body):
-                workloads = workloads or _workloads(bodies)
+                workloads = workloads or {**_workloads(bodies), **_scalable_roles(roles)}
                 for finding in validate_resource_metrics(body, workloads[key]) if key in workloads else ():
                     yield IndexedFinding(i, *finding)
         elif kind == "Service" and body["apiVersion"] == "v1" and (sets or roles):

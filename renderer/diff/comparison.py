@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -15,14 +15,15 @@ from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claim
 from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
 from renderer.diff.objects import (
     WORKLOAD,
+    Body,
     Items,
     ObjectItem,
     ObjectKey,
     changed_files,
     is_workload,
     items,
-    role_items,
     pod_template,
+    role_items,
     unchanged_objects,
 )
 from renderer.diff.renames import match_renamed
@@ -164,25 +165,31 @@ def _unhidden_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
 def _model_changes(
     pairs: Sequence[ObjectChange], before: Items, after: Items, count: Callable[[str], bool]
 ) -> Iterator[ModelChange]:
-    old_scalers, new_scalers = autoscalers(before), autoscalers(after)
-    old_devices, new_devices = claimed_devices(before), claimed_devices(after)
+    old_state = _State(autoscalers(before), claimed_devices(before))
+    new_state = _State(autoscalers(after), claimed_devices(after))
     for pair in pairs:
         if not any(_runs(item) for item in (pair.before, pair.after) if item):
             continue
-        yield from _workload_changes(pair, before, after, count)
+        yield from _workload_changes(pair, old_state, new_state, count)
+
+
+class _State(Struct, frozen=True):
+    """What the summaries of one state's workloads need of its other objects."""
+
+    scalers: Mapping[tuple[str, str], Body]
+    devices: Mapping[tuple[str, str], Mapping[str, int]]
+
+    def summarize(self, item: ObjectItem | None, count: Callable[[str], bool]) -> ModelSummary | None:
+        """The model of a workload; None without one."""
+        return summarize_model(item, self.scalers, count, self.devices) if item else None
 
 
 def _workload_changes(
-    whole: ObjectChange, before: Scalers, after: Scalers, count: Callable[[str], bool]
+    whole: ObjectChange, before: _State, after: _State, count: Callable[[str], bool]
 ) -> Iterator[ModelChange]:
     """The change of a workload's model; of a DisaggregatedSet one for each role."""
     for pair in _role_changes(whole):
-        old: ModelSummary | None = summarize_model(pair.before, before, count) if pair.before else None
-        new: ModelSummary | None = summarize_model(pair.after, after, count) if pair.after else None
-        old: ModelSummary | None = (
-            summarize_model(pair.before, old_scalers, count, old_devices) if pair.before else None
-        )
-        new: ModelSummary | None = summarize_model(pair.after, new_scalers, count, new_devices) if pair.after else None
+        old, new = before.summarize(pair.before, count), after.summarize(pair.after, count)
         facts, flags, gpus = compare_models(old, new)
         if pair.state in ("same", "moved") and not facts:
             continue

@@ -109,9 +109,8 @@ def summarize_model(
     accelerates: Callable[[str], bool],
     claimed: Mapping[tuple[str, str], Mapping[str, int]],
 ) -> ModelSummary:
-    """The model of a workload, or of a role of one. `autoscalers`: by namespace and name of their target."""
-    """The model of a workload. `autoscalers`: by namespace and name of their target; `claimed`: the devices that each
-    ResourceClaimTemplate asks for.
+    """The model of a workload, or of a role of one. `autoscalers`: by namespace and name of their target; `claimed`:
+    the devices that each ResourceClaimTemplate asks for.
     """
     body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
     annotations = map_at(body, "metadata", "annotations")

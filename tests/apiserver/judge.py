@@ -13,11 +13,9 @@ from renderer import yamlio
 from tests.apiserver import webhooks
 from tests.apiserver.manifests import Manifest, Refusal
 from tests.apiserver.server import LANES, Body, Client
-from tests.apiserver.webhooks import WEBHOOKS, Webhook, is_lws
+from tests.apiserver.webhooks import LWS, WEBHOOKS, Webhook, kind_of
 
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "llmaz"}
-LWS = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
-SETS = (LWS, ("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet"))
 BUILT_IN = ("apps", "batch", "")  # groups whose pod templates the API server looks into by itself
 
 
@@ -33,7 +31,6 @@ class Judge:
         self._make_namespaces(wanted)
         with ThreadPoolExecutor(LANES) as lanes:
             found = [refusal for each in lanes.map(self._refusals, wanted) for refusal in each]
-        return found + list(self._webhook([each for each in wanted if has_webhook(each.body)]))
         return found + [no for each in asked for no in webhooks.refusals(self._tools, each, wanted)]
 
     def _refusals(self, manifest: Manifest) -> list[Refusal]:
@@ -43,7 +40,7 @@ class Judge:
         for path, template in pod_templates(manifest.body):
             metadata = {"name": "template", "namespace": _namespace(manifest.body)}
             body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata}
-            body["template"] = _with_claims(template, manifest.body, path)
+            body["template"] = _with_claims(template, manifest.body)
             if message := self._asked(body):
                 found.append(Refusal(manifest, f"API server, of {path}", message))
         return found
@@ -67,30 +64,6 @@ class Judge:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self._client("POST", "/api/v1/namespaces", json.dumps(body))
             self._namespaces.add(name)
-
-    def _webhook(self, wanted: Sequence[Manifest]) -> Iterator[Refusal]:
-        """What LeaderWorkerSet's own code refuses or would change, of a DisaggregatedSet too."""
-        if not wanted:
-            return
-        with tempfile.TemporaryDirectory() as folder:
-            for index, each in enumerate(wanted):
-                Path(folder, f"{index}.yaml").write_text(each.text or yamlio.dump(each.body), "utf-8")
-            run = subprocess.run([self._lwscheck, folder], capture_output=True, text=True, check=False)
-        if run.returncode not in (0, 1):
-            raise CannotJudge(run.stderr.strip())
-        found: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for finding in map(json.loads, run.stdout.splitlines()):
-            index = int(Path(finding["file"]).stem)
-            found[index] += [("LeaderWorkerSet webhook", text) for text in finding["errors"]]
-            found[index] += [(CHANGED, text) for text in finding["changed"]]
-        if len(found) != len(wanted):
-            raise CannotJudge(f"lwscheck saw {len(found)} of {len(wanted)} sets")
-        for index, each in enumerate(wanted):
-            for who, message in found[index]:
-                yield Refusal(each, who, message)
-
-
-CHANGED = "LeaderWorkerSet webhook, which would change it"
 
 
 def pod_templates(body: Body) -> Iterator[tuple[str, Body]]:
@@ -119,15 +92,11 @@ def _dropped(value: Any) -> Any:
     return [_dropped(item) for item in value] if isinstance(value, list) else value
 
 
-def _with_claims(template: Body, body: Body, path: str) -> Body:
-    """The pod template of a LeaderWorkerSet, or of a role, with the volumes that its volumeClaimTemplates become.
-    `path`: of the template.
-    """
-    within: Any = body
-    for step in re.findall(r"[^.\[\]]+", path)[:-1]:
-        within = within[int(step) if isinstance(within, list) else step]
+def _with_claims(template: Body, body: Body) -> Body:
+    """The pod template of a LeaderWorkerSet with the volumes that its volumeClaimTemplates become."""
+    within = body.get("spec", {}).get("leaderWorkerTemplate")
     claims = within.get("volumeClaimTemplates") if isinstance(within, Mapping) else None
-    if not isinstance(claims, list) or not has_webhook(body):
+    if not isinstance(claims, list) or kind_of(body) != LWS:
         return template
     named = [each.get("metadata") for each in claims if isinstance(each, Mapping)]
     names = [each.get("name") for each in named if isinstance(each, Mapping)]
@@ -138,11 +107,6 @@ def _with_claims(template: Body, body: Body, path: str) -> Body:
     there = [each.get("name") for each in volumes if isinstance(each, Mapping)]
     more: list[Body] = [{"name": name, "emptyDir": {}} for name in names if name not in there]
     return {**template, "spec": {**spec, "volumes": [*volumes, *more]}} if more else template
-
-
-def has_webhook(body: Body) -> bool:
-    """Whether the webhooks of LeaderWorkerSet and DisaggregatedSet are asked about the object."""
-    return (body.get("apiVersion"), body.get("kind")) in SETS
 
 
 def _group(body: Body) -> str:

@@ -17,6 +17,7 @@ from tests.apiserver.server import Body, CannotJudge
 TESTDATA = Path(__file__).resolve().parents[1] / "go" / "testdata"
 EXAMPLES = ("kedacheck", "kueuecheck")  # folders of it
 LWS = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+DISAGGREGATED_SET = ("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet")
 SCALED_OBJECT = ("keda.sh/v1alpha1", "ScaledObject")
 QUEUED = (LWS, ("apps/v1", "Deployment"), ("batch/v1", "Job"))
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -35,30 +36,31 @@ class Webhook(NamedTuple):
         return f"{self.who}, which would change it"
 
 
-def is_lws(body: Body) -> bool:
-    """Whether LeaderWorkerSet's webhook is asked about the object."""
-    return _kind(body) == LWS
+def is_set(body: Body) -> bool:
+    """Whether the webhook of LeaderWorkerSet or of DisaggregatedSet is asked about the object."""
+    return kind_of(body) in (LWS, DISAGGREGATED_SET)
 
 
 def is_scaled_object(body: Body) -> bool:
     """Whether KEDA's is."""
-    return _kind(body) == SCALED_OBJECT
+    return kind_of(body) == SCALED_OBJECT
 
 
 def is_queued(body: Body) -> bool:
     """Whether Kueue's are: it leaves workloads without a queue alone."""
     metadata = body.get("metadata")
     labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
-    if _kind(body) not in QUEUED or not isinstance(labels, Mapping):
+    if kind_of(body) not in QUEUED or not isinstance(labels, Mapping):
         return False
     return QUEUE in labels and all(isinstance(each, str) for each in labels.values())
 
 
-def _kind(body: Body) -> tuple[object, object]:
+def kind_of(body: Body) -> tuple[object, object]:
+    """Version and kind of an object."""
     return body.get("apiVersion"), body.get("kind")
 
 
-OF_LWS = Webhook("lwscheck", "LeaderWorkerSet webhook", is_lws)
+OF_LWS = Webhook("lwscheck", "LeaderWorkerSet webhook", is_set)
 WEBHOOKS = (
     OF_LWS,
     Webhook("kedacheck", "KEDA webhook", is_scaled_object),

@@ -106,11 +106,8 @@ def validate_group_selector(
         yield "E670", (*path, WORKER_INDEX), {**words, "label": f"{WORKER_INDEX}: {index}", "why": f"it has {pods}"}
         return
     own_labels = {key: value for key, value in selector.items() if not key.startswith(POD_LABELS)}
-    if own_labels and not _matching_pods(own_labels, _lws_pods(as_text(selector[LEADERS]), workload)):
-        templates = [pod.labels for pod in _lws_pods(as_text(selector[LEADERS]), workload)]
-    own_labels = {key: value for key, value in selector.items() if not key.startswith(_POD_LABELS)}
-    if own_labels and not _matching_pods(own_labels, group_pods(as_text(selector[LEADERS]), workload)):
-        templates = [pod.labels for pod in group_pods(as_text(selector[LEADERS]), workload)]
+    if own_labels and not _matching_pods(own_labels, lws_pods(as_text(selector[LEADERS]), workload)):
+        templates = [pod.labels for pod in lws_pods(as_text(selector[LEADERS]), workload)]
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
             next(iter(own_labels)),
@@ -260,8 +257,7 @@ def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
     """The pods of the set that a selector matches, one for each template."""
     if workload := as_text(selector.get(LEADERS)):
         body = view.find("LeaderWorkerSet", namespace, workload)
-        return _matching_pods(selector, _lws_pods(workload, body)) if body else []
-        return _matching_pods(selector, group_pods(workload, body)) if body else []
+        return _matching_pods(selector, lws_pods(workload, body)) if body else []
     key, value = next(iter(selector.items()))
     pods = _matching_pods(selector, view.once("pods", _pods_by_label).get((namespace, key, value), ()))
     others = view.external.others
@@ -273,8 +269,7 @@ def _matching_pods(selector: Mapping[str, object], pods: Iterable[WorkloadPods])
     return [pod for pod in pods if required <= pod.labels.items()]
 
 
-def _lws_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
-def group_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
+def lws_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
     """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
     return group_pods(body, {LEADERS: name})
 
@@ -286,10 +281,9 @@ def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[Workl
         if not body:
             continue
         if kind == "LeaderWorkerSet":
-            templates = list(_lws_pods(name, body))
+            templates = list(lws_pods(name, body))
         elif kind == disaggregated_sets.KIND:
             templates = list(set_pods(view, name, body))
-            templates = list(group_pods(name, body))
         elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
             spec = as_map(body.get("spec"))
             templates = [template_pods(as_map(spec.get("template")))] if "template" in spec else []

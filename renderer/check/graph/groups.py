@@ -8,7 +8,8 @@ from itertools import takewhile
 from msgspec import Struct
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.backends import WorkloadPods, group_pods, host_place
+from renderer.check.graph.backends import host_place, lws_pods
+from renderer.check.graph.pods import WorkloadPods
 from renderer.check.graph.view import ObjectView, Place, selects
 from renderer.diagnostics import Path
 from renderer.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
@@ -148,7 +149,7 @@ def _groups(view: ObjectView) -> dict[str, list[_Group]]:
     for namespace, name, body in view.all("LeaderWorkerSet"):
         template = map_at(body, "spec", "leaderWorkerTemplate")
         if number_at(template, "size", default=1) > 1:
-            leader, worker = group_pods(name, body)
+            leader, worker = lws_pods(name, body)
             ranks = _rank_ports(map_at(template, "leaderTemplate") or map_at(template, "workerTemplate"))
             recreated = text_at(template, "restartPolicy") in ("", _RECREATED)
             groups.setdefault(namespace, []).append(_Group(name, leader, worker, ranks, recreated))

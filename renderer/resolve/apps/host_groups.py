@@ -11,7 +11,6 @@ from renderer import template
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, quoted
 from renderer.json_values import as_number
-from renderer.plan import Body, Container, Pod
 from renderer.plan import Body, Container, Pod, Port
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
@@ -23,7 +22,6 @@ from renderer.wellknown import PORT, RANK_PORTS
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
 
-_MOST_PORTS = 8  # of an InferencePool
 _WORKER_GRACE = 20  # seconds that a worker has more than its leader, for which it waits
 _SUPERVISOR = "supervisor"
 
