@@ -607,7 +607,11 @@ ParamsSpec = TypedDict(
 )
 
 class RenderConfigFlavorSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    capabilities: Sequence[str]
     claims: ClaimsSpec
+    env: Sequence[EnvVar]
+    hostNetwork: bool
     limits: Mapping[str, str | float]
     nodeSelector: Mapping[str, str]
     params: ParamsSpec

@@ -488,6 +488,10 @@ ERRORS: dict[str, Wording] = {
     ),
     "E447": Wording("the runtime gives no option '{option}'", "name one of its own arguments, as it is spelt there"),
     # 5xx: what a cluster would refuse
+    "E448": Wording(
+        "the flavor '{flavor}' asks for capabilities or the node's network, which PodSecurity restricted refuses",
+        "write hardening: default, or leave them out of the flavor",
+    ),
     "E501": Wording("no Kubernetes object: apiVersion and kind are needed"),
     "E502": Wording("Kubernetes {removed} removed {kind} of {version}", "{hint}"),
     "E511": Wording("{what}"),

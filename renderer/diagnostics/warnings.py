@@ -376,6 +376,10 @@ WARNINGS: dict[str, Wording] = {
         "nothing reads a PodMonitor while the type is none, so none is made",
         "write type: prometheusAdapter, or leave podMonitor out",
     ),
+    "W355": Wording(
+        "it listens on port {port} of its node, as the {kind} {other} does on the same nodes: one of the two waits",
+        "give them different nodes, or say nothing about hostNetwork",
+    ),
     "W350": Wording(
         "nothing reads it while the autoscaler is an HPA",
         "write autoscaler: keda, or leave it out",

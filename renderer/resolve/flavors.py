@@ -13,9 +13,10 @@ from renderer import component_versions, quantity, template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
 from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggestion
 from renderer.plan import Body
+from renderer.resolve import pod_defaults
 from renderer.resolve.claims import Claim
 from renderer.resolve.kube import api_defaults
-from renderer.resolve.layers import History, Located, Position
+from renderer.resolve.layers import History, Located, Position, ValueLayer
 from renderer.suggestions import closest
 from renderer.yamlio import SharedMap
 
@@ -36,9 +37,23 @@ class DeviceClaim(Struct, frozen=True):
     selectors: tuple[str, ...] = ()
 
 
+class DeviceAccess(Struct, frozen=True):
+    """What pods need besides to reach the devices of a flavor, by RenderConfig's catalog: capabilities of the runner,
+    the network of the node, annotations, and environment.
+    """
+
+    capabilities: tuple[str, ...] = ()
+    host_network: bool = False
+    annotations: Mapping[str, str] = {}
+    env: tuple[Body, ...] = ()
+
+
+NO_ACCESS = DeviceAccess()
+
+
 class Flavor(Struct, frozen=True):
-    """A flavor: its canonical limits, node labels and params; tolerations, runtime class and device claim come from the
-    catalog.
+    """A flavor: its canonical limits, node labels and params; tolerations, runtime class, device claim and access come
+    from the catalog.
     `history`: by `limits`, `node` or `params` and the key there; layer 0 is the `catalog`, 1 the model.
     """
 
@@ -51,6 +66,7 @@ class Flavor(Struct, frozen=True):
     history: History = {}
     catalog: ConfigPart | None = None
     claim: DeviceClaim | None = None
+    access: DeviceAccess = NO_ACCESS
 
 
 class FlavorOrigins(Struct, frozen=True):
@@ -90,6 +106,12 @@ class Placement(Struct, frozen=True, eq=False):
     flavors: tuple[Flavor, ...] = ()
     first_index: int | None = None
     claim: DeviceClaim | None = None
+    access: DeviceAccess = NO_ACCESS
+
+    def env_layers(self) -> list[ValueLayer]:
+        """The environment of the first flavor, where the catalog has one."""
+        catalog = self.flavors[0].catalog if self.access.env else None
+        return [ValueLayer(self.access.env, catalog.at("env"))] if catalog else []
 
     def origins(self, model: OpenModel) -> FlavorOrigins | None:
         """The origins of the first flavor; None without flavors."""
@@ -143,6 +165,19 @@ def _device_claim(
     return DeviceClaim(name, claim.get("count", 1), tuple(claim.get("selectors") or ()))
 
 
+def _device_access(spec: RenderConfigFlavorSpec, origin: Origin, diagnostics: Collector) -> DeviceAccess:
+    """What a flavor of the catalog says of access to its devices."""
+    annotations = spec.get("annotations") or {}
+    pod_defaults.validate_reserved_keys(annotations, origin.at("annotations"), diagnostics, reserve_common=False)
+    env = api_defaults.default_env(spec.get("env") or (), origin.at("env"), diagnostics)
+    return DeviceAccess(
+        tuple(spec.get("capabilities") or ()),
+        bool(spec.get("hostNetwork")),
+        SharedMap(dict(annotations)),
+        tuple(template.share_maps(env)),
+    )
+
+
 def _validate_no_limits(inputs: Inputs, limits: Iterable[str], origin: Located, diagnostics: Collector) -> None:
     """An error for each accelerator in the limits of a flavor whose catalog entry claims devices."""
     for resource in limits:
@@ -163,6 +198,8 @@ def flavor_catalog(inputs: Inputs, diagnostics: Collector) -> dict[str, Flavor |
         flavor = Flavor(name, limits, node_labels(spec), params, tolerations, spec.get("runtimeClassName") or "")
         if "claims" in spec:
             flavor = replace(flavor, claim=_device_claim(inputs, spec, limits, origin, diagnostics))
+        if _ACCESS & spec.keys():
+            flavor = replace(flavor, access=_device_access(spec, origin, diagnostics))
         flavors[name] = flavor if len(diagnostics.problems) == before else None
         validate_param_names(params, origin.at("params"), diagnostics)
     return flavors
@@ -191,6 +228,7 @@ def merge_flavor(
     )
 
 
+_ACCESS = frozenset(["capabilities", "hostNetwork", "annotations", "env"])
 _COUNTED: tuple[Literal["limits", "params"], ...] = ("limits", "params")
 
 
@@ -245,6 +283,7 @@ def choose_placement(
         flavors=(first,),
         first_index=chosen[0],
         claim=first.claim,
+        access=first.access,
     )
     if policy == INFTYAI:  # its scheduler chooses among the nodes of all flavors
         chosen_placement = replace(chosen_placement, node_selector={}, flavors=tuple(flavors))
@@ -253,7 +292,7 @@ def choose_placement(
     codes = None
     if any(_sizing(flavor) != _sizing(first) for flavor in flavors):
         codes = ("E208", "W221" if policy == INFTYAI else "W201")
-    elif any(flavor.runtime_class != first.runtime_class for flavor in flavors):
+    elif any((flavor.runtime_class, flavor.access) != (first.runtime_class, first.access) for flavor in flavors):
         codes = ("E290", "W211")
     if codes:
         names = quoted(flavor.name for flavor in flavors)

@@ -241,6 +241,9 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         kinds = {model_weights.cache.kind for model_weights in caches if model_weights.cache}
         if hardening == "restricted" and model_cache.HOST_PATH in kinds:
             diagnostics.add("E319", hardening_origin(context, app))
+    access = placement.access
+    if hardening == "restricted" and (access.capabilities or access.host_network) and placement.flavors[0].catalog:
+        diagnostics.add("E448", hardening_origin(context, app), flavor=placement.flavors[0].name)
     if skipped:
         _warn_ignored_patterns(claim, weights, diagnostics)
     paths = [

@@ -157,6 +157,7 @@ def env_layers(context: RunContext, app: App, base: AppBase, run: EngineRun) -> 
         ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
         *engine.derivation(run.words).envs,
         ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
+        *base.pod_needs.placement.env_layers(),
         ValueLayer(model_envs, _model_settings_origin(base, engine, "envs")),
         ValueLayer(run.backend_config.get("envs") or (), app.origin(*_BACKEND, "envs")),
     ]
@@ -168,7 +169,8 @@ def _merge_environment(
     """The merged environment, cached by the engine for equal layers, unless there are diagnostics."""
     cache = run.engine.environments
     model_settings = backend_runtime.model_settings(base.claim.main, run.engine)
-    key = id(derivation), cache_key(model_settings.get("envs"), run.backend_config.get("envs"))
+    access_env = base.pod_needs.placement.access.env
+    key = id(derivation), id(access_env), cache_key(model_settings.get("envs"), run.backend_config.get("envs"))
     if cache and key in cache:
         return cache[key]
     problem_count = len(diagnostics.problems)

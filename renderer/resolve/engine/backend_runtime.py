@@ -180,7 +180,7 @@ class Engine(Struct, frozen=True, eq=False):
     option_lists: dict[str, OptionList | None]  # by version
     option_rules: dict[str, OptionRules | None]  # by version
     option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]]  # by version and arguments
-    environments: dict[tuple[int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
+    environments: dict[tuple[int, int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
     accepted_weights: set[tuple[object, ...]]  # forms of weights
 
     def derivation(self, words: Words) -> Derivation:

@@ -24,7 +24,7 @@ from renderer.resolve.layers import ValueLayer, merge_entries, merge_items
 from renderer.resolve.layers import origins as layer_origins
 from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.pod import cache_containers, loaders
-from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, security_contexts
+from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, security_contexts, with_capabilities
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
 from renderer.resolve.pod_defaults import PodDefaults
 from renderer.resolve.weight_sources import MODELS_FOLDER, PULLED, Weights
@@ -239,6 +239,11 @@ def playground_pod(
             mounts.append({"name": f"writable-{i}", "mountPath": path})
     if needs.fs_group is not None:
         pod_security = {**group_security(needs.fs_group), **pod_security}
+    access = placement.access
+    if access.capabilities:
+        runner_security = with_capabilities(runner_security, access.capabilities)
+    if access.annotations:
+        annotations = {**annotations, **access.annotations}
     runner = replace(runner, mounts=tuple(mounts), security=runner_security)
     if defaults.tolerations or any(flavor.tolerations for flavor in placement.flavors):
         tolerations = _tolerations(needs, tolerations)
@@ -259,10 +264,18 @@ def playground_pod(
         security=pod_security,
         mounts_token=disabled,
         service_links=disabled,
-        rest=pod_defaults.generated_fields(defaults, needs.app, placement.runtime_class),
+        rest=_pod_fields(needs),
     )
     devices = device_template(needs)
     return _with_devices(pod, devices) if devices else pod
+
+
+def _pod_fields(needs: PodNeeds) -> Body:
+    """Further fields of a pod spec: RenderConfig's defaults, and what the flavor needs."""
+    fields = pod_defaults.generated_fields(needs.defaults, needs.app, needs.placement.runtime_class)
+    if not needs.placement.access.host_network:
+        return fields
+    return {"dnsPolicy": "ClusterFirstWithHostNet", **fields, "hostNetwork": True}
 
 
 def device_template(needs: PodNeeds) -> DeviceTemplate | None:
@@ -509,6 +522,7 @@ def origins(
     yield from ((("spec", key), part.at(key)) for key in keys if key not in spec)
     if flavors and flavors[0].catalog and needs.placement.runtime_class and "runtimeClassName" not in spec:
         yield ("spec", "runtimeClassName"), flavors[0].catalog.at("runtimeClassName")
+    yield from _access_origins(needs)
     secrets = ValueLayer(needs.defaults.fields.get("imagePullSecrets", ()), part.at("imagePullSecrets"))
     lists = [("tolerations", tolerations, _added_tolerations(needs))]
     lists.append(("imagePullSecrets", spec.get("imagePullSecrets") or (), [secrets]))
@@ -516,6 +530,18 @@ def origins(
         for i, position in enumerate(merge_items([own_items, *(layer.value for layer in added)]).positions):
             if position.layer:
                 yield ("spec", key, i), added[position.layer - 1].origin.at(*position.item)
+
+
+def _access_origins(needs: PodNeeds) -> Iterator[tuple[Path, Origin]]:
+    """Of what the first flavor of the catalog says of access to its devices."""
+    flavors, access = needs.placement.flavors, needs.placement.access
+    if not flavors or not (catalog := flavors[0].catalog):
+        return
+    if access.host_network:
+        yield from ((("spec", key), catalog.at("hostNetwork")) for key in ("hostNetwork", "dnsPolicy"))
+    for i in range(len(access.capabilities)):
+        yield ("spec", "containers", 0, "securityContext", "capabilities", "add", i), catalog.at("capabilities", i)
+    yield from ((("metadata", "annotations", key), catalog.at("annotations", key)) for key in access.annotations)
 
 
 def runner_origins(
