@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from threading import Event, Thread, Timer
 from typing import NamedTuple
 
@@ -405,11 +406,15 @@ def model_split(site: Site) -> Iterator[Result]:
     yield question("an answer from a pool carries the public name", models == {"mails"}, models)
 
 
+def _row_asked(client: Client, name: str, number: int) -> Answer:
+    return client.ask(name, prompt=f"row {number}")
+
+
 def adapters(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["adapters"])
     for name, prefix in (("sql", ""), ("sql-pooled", "qwen3-8b-pooled:")):
-        answers = many(SHARES, lambda number, name=name: client.ask(name, prompt=f"row {number}"))
+        answers = many(SHARES, partial(_row_asked, client, name))
         counts = counted(answers, lambda answer: answer.asked)
         weights: Mapping[object, int] = {f"{prefix}sql-v1": 90, f"{prefix}sql-v2": 10}
         yield shared(f"{SHARES} requests for {name} are shared 90 to 10 over adapters", counts, weights)
