@@ -31,7 +31,8 @@ def test_a_picker_that_knows_one_port(here: Path, monkeypatch: pytest.MonkeyPatc
     assert done.err.splitlines()[:2] == [
         "--set gateway.picker=gaie-1.5: spec.gateway.picker: 8 data parallel ranks a pod, each with a port, and the "
         "picker 'gaie-1.5' knows one of them [E349]",
-        "    hint: pickers that know all: 'llm-d' and 'llm-d-0.10'; or set gateway.mode to backend, where they share a port",
+        "    hint: pickers that know all: 'llm-d' and 'llm-d-0.10'; or set gateway.mode to backend, where they share a "
+        "port",
     ]
     assert "E349" not in "".join(done.err.splitlines()[2:])  # r1-tensors has one rank a pod
     assert llmaz("validate").code == 0
