@@ -325,7 +325,7 @@ WARNINGS: dict[str, Wording] = {
     ),
     "W336": Wording(
         "requests come to the port {port} alone, and the {ranks} data parallel ranks of a pod have one each ({ports})",
-        "see to it that the container spreads them over these; or set gateway.mode to backend, where they share a port",
+        "leave spec.gateway.port out, or see to it that the container there spreads them over these",
     ),
     "W337": Wording(
         "the Service leads to the port {port}, that of the first of {ranks} data parallel ranks of a pod: its clients "

@@ -62,6 +62,7 @@ _POD: tuple[Row, ...] = (
     ("metadata annotations llmaz.io/config-hash", "changed files restart the pods"),
     ("metadata annotations llmaz.io/inference-service-flavors", "the flavors that count"),
     ("metadata annotations renderer.llmaz.io/metrics-path", "tells the PodMonitor where to look"),
+    ("metadata annotations renderer.llmaz.io/rank-metrics-path", "tells the PodMonitor where to look"),
     ("spec schedulerName", "Kubernetes' own, or flavorPolicy's"),
     ("spec automountServiceAccountToken", _HARD),
     ("spec enableServiceLinks", _HARD),
@@ -243,7 +244,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     ),
     "InferencePool": (
         *((f"spec selector matchLabels {steps}", *rest) for steps, *rest in _SELECTS),
-        ("spec targetPorts", _PORT),
+        ("spec targetPorts", "the port 8080, and one for each further rank"),
         ("spec endpointPickerRef", "the picker of the same app"),
         ("spec endpointPickerRef name", "the picker of the same app", (_NAME,)),
     ),

@@ -110,7 +110,10 @@ def _selections(view: ObjectView) -> dict[str, list[_Selection]]:
             selections.setdefault(namespace, []).append(selection)
     for namespace, name, body in view.all("InferencePool"):
         selections.setdefault(namespace, []).append(_pool_selection(body, name))
-    return {namespace: [each for each in of_it if each.selector] for namespace, of_it in selections.items()}
+    return {
+        namespace: [selection for selection in all_of_it if selection.selector]
+        for namespace, all_of_it in selections.items()
+    }
 
 
 def _service_selection(view: ObjectView, body: Body, namespace: str, name: str) -> _Selection | None:
