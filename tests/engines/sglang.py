@@ -6,6 +6,7 @@ There is no build of SGLang for CPUs in the package index. What is asked is what
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.engines.trial import Bench, Result, Trial, all_drained, listed, long_
 INPUT = "tests/engines/inputs/sglang/tensor.yaml"
 PROGRAM = "/usr/local/bin/sglang"
 PATIENCE = 60
+BUSY = (4.0, 4.0)  # seconds until the leader hangs, and in which it does: longer than a hook waits for an answer
 LOSING = 20  # seconds in which a group without one of its ranks must not become ready
 
 
@@ -56,6 +58,20 @@ def tensor(bench: Bench) -> Iterator[Result]:
         yield all_drained(group.pods, [client] * 4, workload, long_chat(workload.served_name, 200))
 
 
+def busy(bench: Bench) -> Iterator[Result]:
+    """A leader that answers nobody for some seconds of its drain: its workers go on waiting."""
+    workload = bench.rendered("tensor", INPUT, "")
+    with bench.group(workload, bench.weights(workload)) as group:
+        group.wait_ready(PATIENCE)
+        for delay, work in ((BUSY[0], group.leader.suspend), (sum(BUSY), group.leader.resume)):
+            alarm = threading.Timer(delay, work)
+            alarm.daemon = True
+            alarm.start()
+        clients = [Client(group.leader.connect)] * 4
+        end = all_drained(group.pods, clients, workload, long_chat(workload.served_name, 200))
+        yield end._replace(question="drain of a leader that is busy")
+
+
 def wrong_rank(bench: Bench) -> Iterator[Result]:
     """A worker with the leader's rank, and one with the rank of nobody."""
     workload = bench.rendered("tensor", INPUT, "")
@@ -71,4 +87,4 @@ def wrong_rank(bench: Bench) -> Iterator[Result]:
                 yield Result(f"rank {rank} is no worker", "all pods are ready")
 
 
-TRIALS: Mapping[str, Trial] = {"tensor": tensor, "wrong-rank": wrong_rank}
+TRIALS: Mapping[str, Trial] = {"tensor": tensor, "busy": busy, "wrong-rank": wrong_rank}

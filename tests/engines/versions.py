@@ -188,7 +188,8 @@ def table(cache: Path, wrong: list[str]) -> Iterator[str]:
             for use, (its_lines, code) in made.items():
                 said = {line: verdict for line in map(" ".join, its_lines) if (verdict := next(verdicts))}
                 wrong += [f"{engine} {version}, {use}: {verdict}\n    {line}" for line, verdict in said.items()]
-                refused = next(iter(said.values()), "") or f"[{code}](errors.md#{code.lower()})"
+                codes = ", ".join(f"[{one}](errors.md#{one.lower()})" for one in code.split(", "))
+                refused = next(iter(said.values()), codes)
                 cells.append("taken" if its_lines and not said else refused)
             yield f"| {engine} {version} | {' | '.join(cells)} |"
 

@@ -34,6 +34,8 @@ from tests.engines.vllm import INPUTS, tag
 
 PATIENCE = 1800  # seconds until all pods are ready, as many as their startup probes give: they share the cores here
 CALLERS = 4
+SAMPLE, MOST = 32, 2048  # tokens of a stream
+LASTING = 4  # seconds that a stream takes which is alone
 WRONG_RANK = "2"  # of two pods
 # Fields of vLLM's connector: keep the cache of this prompt for somebody else.
 TO_HAND_OVER = {
@@ -60,8 +62,16 @@ def group(bench: Bench, name: str, model: str = "small") -> Iterator[Result]:
         if len(clients) > 1:
             yield Result(f"{name}: every rank works", *ranks(clients, served))
         callers = [clients[number % len(clients)] for number in range(max(CALLERS, len(clients)))]
-        end = all_drained(pods.pods, callers, workload, long_chat(served, 128))
+        end = all_drained(pods.pods, callers, workload, lasting(clients[0], served))
         yield end._replace(question=f"{name}: end under load")
+
+
+def lasting(client: Client, served: str) -> Mapping[str, Any]:
+    """The body of a stream that takes some seconds, so that some last longer than a hook sleeps."""
+    begun = time.monotonic()
+    client.stream(CHAT, long_chat(served, SAMPLE))
+    speed = SAMPLE / (time.monotonic() - begun)
+    return long_chat(served, min(MOST, max(SAMPLE, round(speed * LASTING))))
 
 
 def started(name: str, pods: Group) -> Result:
