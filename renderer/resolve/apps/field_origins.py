@@ -27,10 +27,12 @@ from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
 from renderer.resolve.engine.parallelism import size_origin
+from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.layers import Located
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loaders, pods
 
@@ -171,9 +173,10 @@ def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[t
         yield (*_RUNNER, "args", i), origins
     for i, entry in enumerate(planned.pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(str(entry["name"]), ())
-    layers = [
-        layer.origin for layer in engine_run.resource_layers(planned.app, run.engine, run.config, main, run.offloading)
-    ]
+    resource_layers = engine_run.resource_layers(planned.app, run.engine, run.config, main, run.offloading)
+    layers: list[Located] = [layer.origin for layer in resource_layers]
+    if run.offloading:
+        layers[-2] = SumOrigin(resource_layers[-2].origin)
     for path, origins in origins_of(run.resources.history, [*layers, *filter(None, [planned.flavor])]):
         yield (*_RUNNER, "resources", *path), origins
 

@@ -146,6 +146,16 @@ def shared_memory_layers(offloading: KVOffloading, layers: Sequence[ValueLayer])
     return [ValueLayer(size, offloading.origin.at("cpu"))]
 
 
+class SumOrigin(Struct, frozen=True):
+    """The origin of sums that are made of one size: the same for each of them."""
+
+    origin: Origin
+
+    def at(self, *path: str | int) -> Origin:
+        """The origin of the size."""
+        return self.origin
+
+
 def tier_mounts(offloading: KVOffloading) -> tuple[Body, ...]:
     """The mounts of the folders."""
     return tuple({"name": tier.volume, "mountPath": tier.path} for tier in offloading.tiers)
