@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from functools import partial
 from threading import Event, Thread, Timer
 from typing import NamedTuple
 
@@ -418,16 +417,11 @@ def _rows(client: Client, name: str) -> list[Answer]:
     return many(SHARES, lambda number: client.ask(name, prompt=f"row {number}"))
 
 
-def _row_asked(client: Client, name: str, number: int) -> Answer:
-    return client.ask(name, prompt=f"row {number}")
-
-
 def adapters(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["adapters"])
     for name, prefix in (("sql", ""), ("sql-pooled", "qwen3-8b-pooled:")):
         answers = _rows(client, name)
-        answers = many(SHARES, partial(_row_asked, client, name))
         counts = counted(answers, lambda answer: answer.asked)
         weights: Mapping[object, int] = {f"{prefix}sql-v1": 90, f"{prefix}sql-v2": 10}
         yield shared(f"{SHARES} requests for {name} are shared 90 to 10 over adapters", counts, weights)

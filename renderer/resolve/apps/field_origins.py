@@ -26,8 +26,8 @@ from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
-from renderer.resolve.engine.parallelism import size_origin
 from renderer.resolve.engine.kv_offloading import SumOrigin
+from renderer.resolve.engine.parallelism import size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
