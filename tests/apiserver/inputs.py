@@ -291,6 +291,7 @@ class Engine(NamedTuple):
     own_hub: bool
     pooled: bool
     adapters: bool = False
+    over_hosts: bool = False
 
 
 RESOURCES = {
@@ -331,6 +332,7 @@ def engines() -> list[Engine]:
                 own_hub="hubs" in engine,
                 pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
                 adapters="adapters" in engine,
+                over_hosts="multiHost" in engine,
             )
         )
     return found
@@ -544,6 +546,14 @@ def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
 FRONT_PORT = 9000
 
 
+# Sizes that go with any number of accelerators that a flavor has here.
+parallelism = st.one_of(
+    record({"pipeline": one_of(2, 3)}),
+    record({"tensor": one_of(16, 32)}, expert=st.booleans()),
+    record({"data": one_of(8, 16)}, expert=st.booleans()),
+)
+
+
 @st.composite
 def with_front(draw: st.DrawFn, pod_template_: Node) -> Node:
     """The podTemplate with a container that answers for the engine, beside it or started before it."""
@@ -685,6 +695,11 @@ def playground(draw: st.DrawFn) -> Input:
         for size in ("resources", "sharedMemorySize"):
             config.pop(size, None)
         spec["kvCacheOffloading"] = draw(kv_cache)
+    if engine.over_hosts and "args" not in config and draw(st.integers(0, 2)) == 0:
+        spec.pop("kvCacheOffloading", None)
+        if spec.get("workload", {}).get("kind") == "Deployment":
+            spec.pop("workload")
+        spec["parallelism"] = draw(parallelism)
     if draw(st.integers(0, 4)) == 0:
         spec["podTemplate"] = draw(with_front(spec.get("podTemplate", {})))
         spec["gateway"] = {**spec["gateway"], "port": FRONT_PORT}
@@ -878,7 +893,10 @@ def claiming(accelerator: str) -> Strategy:
     requested = record(
         {"deviceClassName": one_of(f"gpu.{accelerator}.com")}, count=one_of(1, 2, 8), selectors=one_of(*selectors)
     )
-    return record({"claims": requested}, nodeSelector=labels, tolerations=some(toleration))
+    networks = record(**{"k8s.v1.cni.cncf.io/networks": one_of("ib-1", "ib-1,ib-2")})
+    access = {"capabilities": one_of(["IPC_LOCK"], ["IPC_LOCK", "SYS_ADMIN"]), "env": envs, "annotations": networks}
+    more = {"nodeSelector": labels, "tolerations": some(toleration), "hostNetwork": st.booleans()}
+    return record({"claims": requested}, **more, **access)
 
 
 spec_of_config = record(
