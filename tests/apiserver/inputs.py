@@ -542,7 +542,7 @@ FRONT_PORT = 9000
 @st.composite
 def with_front(draw: st.DrawFn, pod_template_: Node) -> Node:
     """The podTemplate with a container that answers for the engine, beside it or started before it."""
-    front = {"name": "front", "image": "registry.example/front:v1"}
+    front: Node = {"name": "front", "image": "registry.example/front:v1"}
     front["ports"] = [draw(record({"containerPort": st.just(FRONT_PORT)}, name=one_of("front", "web")))]
     front |= draw(record(lifecycle=st.just({"preStop": {"sleep": {"seconds": 5}}}), readinessProbe=probe))
     spec = dict(pod_template_.get("spec", {}))
