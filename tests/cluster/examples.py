@@ -16,10 +16,11 @@ from tests.apiserver.server import Body, CannotJudge
 TESTS = Path(__file__).resolve().parents[1]
 CASES = TESTS / "cases"
 PREFIX = "example-"
-NODES = 8  # of each sort
+NODES = 24  # of each sort: enough for several replicas of several hosts
 MANY = 8  # accelerators of a node, as long as nobody asks for more
 DEVICE = {"productName": {"string": "NVIDIA H100 80GB HBM3"}}  # what the examples choose a device by
 CLAIMS = 16  # volumes for the claims of a workload's pods: more than it is ever scaled to
+NETWORKS = "rdma/"
 PLAIN = ("cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi")
 
 
@@ -206,7 +207,8 @@ def volume(name: str, claim: Body) -> Body:
 def nodes(bodies: Sequence[Body]) -> list[Body]:
     """Nodes for all pods: some of each sort that a pod asks for, and some without anything.
 
-    A node with accelerators is tainted, as clouds do it: a pod without its toleration gets none.
+    A node with accelerators is tainted, as clouds do it: a pod without its toleration gets none. Network adapters bring
+    no taint.
     """
     sorts = sorted({Sort((), ()), *map(sort, pods(bodies))})
     return [node(f"{number:02}-{copy}", each) for number, each in enumerate(sorts) for copy in range(NODES)]
@@ -274,7 +276,11 @@ def node(name: str, sort: Sort) -> Body:
     room = {"cpu": "192", "memory": "2Ti", "ephemeral-storage": "8Ti", "pods": "110"}
     room.update((resource, str(amount)) for resource, amount in sort.resources)
     labels = {"kubernetes.io/hostname": f"node-{name}", "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
-    taints = [{"key": resource, "value": "present", "effect": "NoSchedule"} for resource, _ in sort.resources]
+    taints = [
+        {"key": resource, "value": "present", "effect": "NoSchedule"}
+        for resource, _ in sort.resources
+        if not resource.startswith(NETWORKS)
+    ]
     return {
         "apiVersion": "v1",
         "kind": "Node",
