@@ -10,7 +10,8 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from tests.engines import (
     models,
     rendering,
     rendezvous,
+    trial,
     vllm,
     vllm_groups,
 )
@@ -144,11 +146,12 @@ with_a_time 7 1763880000000
     assert clients.series(page) == {"llamacpp:requests_processing": 3, "vllm:running": 3.5, "with_a_time": 7}
 
 
-def test_no_connection_is_no_answer() -> None:
-    def connect(timeout: float) -> Any:
-        raise ConnectionRefusedError("refused")
+def no_connection(timeout: float) -> Any:
+    raise ConnectionRefusedError("refused")
 
-    client = clients.Client(connect)
+
+def test_no_connection_is_no_answer() -> None:
+    client = clients.Client(no_connection)
     assert client.send("/health") == (0, "refused")
     assert client.stream("/v1/completions", {}).fault == "not sent: refused"
     assert client.metrics("/metrics") == {}
@@ -158,6 +161,24 @@ def test_lost_streams_are_counted() -> None:
     lost, whole = Completion("cut"), Completion("", "stop")
     assert faults([whole, lost, lost]) == "2 of 3 lost: cut"
     assert faults([whole]) == ""
+
+
+def test_callers_end_with_a_stream_that_has_just_begun() -> None:
+    begun: list[float] = []
+
+    class Slow(clients.Client):
+        def stream(self, path: str, body: Mapping[str, Any]) -> Completion:
+            begun.append(time.monotonic())
+            time.sleep(0.2)
+            return Completion("", "stop")
+
+    start = time.monotonic()
+    calling = trial.Callers([Slow(no_connection)] * 2, {})
+    calling.stop_after(0.3)
+    calling.wait()
+    assert len(calling.completions) == len(begun) > 2
+    assert max(begun) >= start + 0.3
+    assert calling.last_end >= start + 0.5
 
 
 def test_a_series_has_to_be_there_and_to_rise() -> None:

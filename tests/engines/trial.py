@@ -212,21 +212,29 @@ class Callers:
     def __init__(self, clients: Sequence[Client], body: Mapping[str, Any]) -> None:
         self.completions: list[Completion] = []
         self.last_end = 0.0
-        self._body, self._last_start = body, threading.Event()
+        self._clients, self._body, self._last_start = clients, body, threading.Event()
         self._threads = [threading.Thread(target=self._call, args=(client,), daemon=True) for client in clients]
         for thread in self._threads:
             thread.start()
 
     def _call(self, client: Client) -> None:
         while not self._last_start.is_set():
-            self.completions.append(client.stream(CHAT, self._body))
-            self.last_end = time.monotonic()
+            self._send(client)
+
+    def _send(self, client: Client) -> None:
+        self.completions.append(client.stream(CHAT, self._body))
+        self.last_end = time.monotonic()
 
     def stop_after(self, seconds: float) -> None:
-        """From then on no stream begins; those that run go on."""
-        alarm = threading.Timer(max(0.0, seconds), self._last_start.set)
+        """The last stream begins then; those that run go on."""
+        alarm = threading.Timer(max(0.0, seconds), self._stop)
         alarm.daemon = True
         alarm.start()
+        self._threads.append(alarm)
+
+    def _stop(self) -> None:
+        self._last_start.set()
+        self._send(self._clients[0])
 
     def wait(self) -> None:
         """Returns when the last stream has ended."""
