@@ -154,9 +154,10 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
     for part in ("leader", "worker"):
         if origin := plan_origins.get((part,)):
             field_origins[*root, f"{part}Template"] = origin
+    if origin := plan_origins.get(("size",)):
+        field_origins[*root, "size"] = origin
     if origin := plan_origins.get(("sub_groups",)):
         field_origins[*root, "subGroupPolicy"] = origin
-        field_origins[*root, "size"] = plan_origins["size",]
         field_origins["spec", "rolloutStrategy", "rollingUpdateConfiguration"] = plan_origins["rollout",]
     if origin := plan_origins.get(("claim_templates",)):
         field_origins[*root, "volumeClaimTemplates"] = origin

@@ -117,11 +117,10 @@ def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -
     """The pod of workers beside a leader that alone answers requests: it has no port and no probe, its engine knows
     that it is no server, and at the end it waits for the leader's.
     """
-    index = next(i for i, container in enumerate(leader.containers) if container.lifecycle or container.ports or i == 0)
-    runner = worker_container(leader.containers[index], engine, form, words)
-    containers: Sequence[Container] = [*leader.containers[:index], runner, *leader.containers[index + 1 :]]
+    runner, *others = leader.containers
+    containers = (worker_container(runner, engine, form, words), *others)
     grace = None if leader.grace_seconds is None else leader.grace_seconds + _WORKER_GRACE
-    return replace(leader, containers=tuple(containers), grace_seconds=grace)
+    return replace(leader, containers=containers, grace_seconds=grace)
 
 
 def worker_container(runner: Container, engine: Engine, form: MultiHostForm, words: Words) -> Container:

@@ -124,7 +124,15 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         disruption_budget=_needs_disruption_budget(run, foreign or scaler, replicas or 0),
         origins=lambda: field_origins.playground_origins(
             field_origins.PlannedPlayground(
-                context, app, base, run, command, pod, patch_origins=planned_pod.patch_origins, scaler=scaler
+                context,
+                app,
+                base,
+                run,
+                command,
+                pod,
+                has_headless_workers=worker is not None,
+                patch_origins=planned_pod.patch_origins,
+                scaler=scaler,
             )
         ),
         claim_templates=base.pod_needs.claim_templates,
