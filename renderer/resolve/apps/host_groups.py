@@ -11,7 +11,7 @@ from renderer import template
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, quoted
 from renderer.json_values import as_number
-from renderer.plan import Body, Container, Pod, Port
+from renderer.plan import Body, Container, Pod, Port, Scaler
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
@@ -57,6 +57,13 @@ def _size_words(engine_spec: EngineSpec) -> set[str]:
     for entry in engine_spec.get("derived") or ():
         words |= template.words_of(entry.get("args")).union(*template.condition_words(entry.get("when", "true")))
     return words & set(SIZE_WORDS.values())
+
+
+def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> bool:
+    """Whether at least two replicas always run, or may run where an eviction ends a group of several pods (`size`)."""
+    if scaler is None:
+        return replicas >= 2
+    return (scaler.min_replicas if size == 1 else scaler.max_replicas) >= 2
 
 
 def rank_port_count(parallelism: Parallelism, mode: str) -> int:
