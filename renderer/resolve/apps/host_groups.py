@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from renderer import template
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, quoted
-from renderer.json_values import as_number
+from renderer.json_values import as_number, map_at
 from renderer.plan import Body, Container, Pod, Port, Scaler
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
 
 _WORKER_GRACE = 20  # seconds that a worker has more than its leader, for which it waits
+_PROBE_FIELDS = ("startup_probe", "readiness_probe", "liveness_probe")
 _SUPERVISOR = "supervisor"
 
 
@@ -125,9 +126,20 @@ def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -
     that it is no server, and at the end it waits for the leader's.
     """
     runner, *others = leader.containers
-    containers = (worker_container(runner, engine, form, words), *others)
+    containers = (worker_container(runner, engine, form, words), *map(_without_probes_of_engine, others))
+    init_containers = tuple(map(_without_probes_of_engine, leader.init_containers))
     grace = None if leader.grace_seconds is None else leader.grace_seconds + _WORKER_GRACE
-    return replace(leader, containers=containers, grace_seconds=grace)
+    return replace(leader, containers=containers, init_containers=init_containers, grace_seconds=grace)
+
+
+def _without_probes_of_engine(container: Container) -> Container:
+    """A container beside the runner of a worker, where nobody answers on the engine's port."""
+    dropped = {field: {} for field in _PROBE_FIELDS if _asks_engine(getattr(container, field))}
+    return replace(container, **dropped) if dropped else container
+
+
+def _asks_engine(probe: Body) -> bool:
+    return any(map_at(probe, action).get("port") == PORT for action in ("httpGet", "tcpSocket", "grpc"))
 
 
 def worker_container(runner: Container, engine: Engine, form: MultiHostForm, words: Words) -> Container:

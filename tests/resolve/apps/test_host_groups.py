@@ -110,6 +110,31 @@ def test_a_pod_template_is_for_leader_and_workers(here: Path, llmaz: Llmaz) -> N
     assert list(other["lifecycle"]["preStop"]) == ["exec"]
 
 
+def test_probes_of_the_engine_by_others(here: Path, llmaz: Llmaz) -> None:
+    """On a worker they would fail for ever, and each restart ends the group."""
+    patch = """\
+  podTemplate:
+    spec:
+      initContainers:
+        - name: native
+          image: example.com/native:1
+          restartPolicy: Always
+          livenessProbe: {tcpSocket: {port: 8080}}
+      containers:
+        - name: side
+          image: example.com/side:1
+          readinessProbe: {httpGet: {path: /, port: 9000}}
+          livenessProbe: {httpGet: {path: /health, port: 8080}}
+"""
+    leader, worker = pods(group(here, llmaz, of_playground=patch))
+    for field, position, kept in (("containers", 1, {"readinessProbe"}), ("initContainers", -1, set[str]())):
+        own, other = leader[field][position], worker[field][position]
+        assert own["name"] == other["name"] in ("side", "native")
+        probes = {"readinessProbe", "livenessProbe"}
+        assert probes & own.keys() == kept | {"livenessProbe"}
+        assert probes & other.keys() == kept
+
+
 @pytest.mark.parametrize("cache", ["{pvc: {size: 800Gi}}", "{hostPath: {path: /var/weights}}"])
 def test_every_host_mounts_the_cache(cache: str, here: Path, llmaz: Llmaz) -> None:
     leader, worker = pods(group(here, llmaz, of_model=f"  modelCache: {cache}\n"))
