@@ -134,7 +134,7 @@ def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -
 
 def _without_probes_of_engine(container: Container) -> Container:
     """A container beside the runner of a worker, where nobody answers on the engine's port."""
-    dropped = {field: {} for field in _PROBE_FIELDS if _asks_engine(getattr(container, field))}
+    dropped: dict[str, Body] = {field: {} for field in _PROBE_FIELDS if _asks_engine(getattr(container, field))}
     return replace(container, **dropped) if dropped else container
 
 
