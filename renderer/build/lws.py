@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from renderer import wellknown
@@ -154,9 +154,10 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
     for part in ("leader", "worker"):
         if origin := plan_origins.get((part,)):
             field_origins[*root, f"{part}Template"] = origin
+    if origin := plan_origins.get(("size",)):
+        field_origins[*root, "size"] = origin
     if origin := plan_origins.get(("sub_groups",)):
         field_origins[*root, "subGroupPolicy"] = origin
-        field_origins[*root, "size"] = plan_origins["size",]
         field_origins["spec", "rolloutStrategy", "rollingUpdateConfiguration"] = plan_origins["rollout",]
     if origin := plan_origins.get(("claim_templates",)):
         field_origins[*root, "volumeClaimTemplates"] = origin
@@ -165,15 +166,33 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
             field_origins[_SETTINGS.get(path[1:], ("metadata", *path[1:]))] = origin
         elif path[:1] == ("set_fields",):
             field_origins["spec", *path[1:]] = origin
-    pods: list[Path] = [(*root, "workerTemplate")]
+    worker: Path = (*root, "workerTemplate")
+    in_pods = {key[1:]: origin for key, origin in plan_origins.items() if key[:1] == ("template",)}
     if plan.leader:
-        pods.append((*root, "leaderTemplate"))
-    field_origins |= {
-        (*pod, *key[1:]): origin for pod in pods for key, origin in plan_origins.items() if key[:1] == ("template",)
-    }
+        field_origins |= {(*root, "leaderTemplate", *path): origin for path, origin in in_pods.items()}
+        in_pods = dict(_moved_containers(in_pods, plan.leader, plan.worker))
+    field_origins |= {(*worker, *path): origin for path, origin in in_pods.items()}
     return field_origins | {
-        (*pods[0], *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("worker_template",)
+        (*worker, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("worker_template",)
     }
+
+
+def _moved_containers(origins: Mapping[Path, Origin], leader: Pod, worker: Pod) -> Iterator[tuple[Path, Origin]]:
+    """The origins by field of the leader's pod, at the fields of a worker's, which may lack containers of it."""
+    places = {
+        (field, i): [other.name for other in others].index(container.name)
+        for field, containers, others in (
+            ("containers", leader.containers, worker.containers),
+            ("initContainers", leader.init_containers, worker.init_containers),
+        )
+        for i, container in enumerate(containers)
+        if any(other.name == container.name for other in others)
+    }
+    for path, origin in origins.items():
+        if path[1:2] not in (("containers",), ("initContainers",)) or len(path) < 3:
+            yield path, origin
+        elif (place := places.get((str(path[1]), int(path[2])))) is not None:
+            yield (*path[:2], place, *path[3:]), origin
 
 
 def _deployment_origins(plan: Plan) -> dict[Path, Origin]:

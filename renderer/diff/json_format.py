@@ -8,6 +8,7 @@ from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.objects import ObjectKey
+from renderer.diff.options import OptionChange
 from renderer.diff.wording import format_sides
 
 
@@ -51,9 +52,16 @@ def _model(change: ModelChange) -> dict[str, object]:
         "facts": [
             {"what": fact.name, "before": fact.before or None, "after": fact.after or None} for fact in change.facts
         ],
-        "options": [{"option": flag.name or None, "before": flag.before, "after": flag.after} for flag in change.flags],
+        "options": [
+            {"option": f"worker: {flag.name}" if flag.of_workers else flag.name or None, **_sides(flag)}
+            for flag in change.flags
+        ],
         "gpus": [_gpus(gpus) for gpus in change.gpus],
     }
+
+
+def _sides(flag: OptionChange) -> dict[str, object]:
+    return {"before": flag.before, "after": flag.after}
 
 
 def _side(model: ModelSummary | None) -> dict[str, object] | None:

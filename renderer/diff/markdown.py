@@ -153,7 +153,7 @@ def _fact(fact: ModelFact) -> str:
 
 
 def _option(flag: OptionChange) -> str:
-    name = "option" if flag.name else "argument"
+    name = ("worker: " if flag.of_workers else "") + ("option" if flag.name else "argument")
     if flag.before is None or flag.after is None:
         option = f"{flag.name} {flag.after if flag.before is None else flag.before}".strip()
         return f"{name} {_code(option)} {'added' if flag.before is None else 'gone'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer import disaggregated_sets, wellknown
 from renderer.diff import gpus
@@ -78,8 +79,17 @@ class ModelSummary(Struct, frozen=True):
 
     @property
     def replicas(self) -> str:
-        """`2`, or `1–4` under an autoscaler."""
-        return f"{self.low}–{self.high}" if self.scaled else str(self.high)
+        """`2`, or `1–4` under an autoscaler; `2 groups of 4 hosts, 64 GPUs` where a replica has several."""
+        return (f"{self.low}–{self.high}" if self.scaled else str(self.high)) + self.groups
+
+    @property
+    def groups(self) -> str:
+        """What replicas of several hosts are, and all of their accelerators; '' for those of one host."""
+        if self.size == 1:
+            return ""
+        count = sum(self.gpus.values()) * self.high
+        gpus = f", {count:,} GPUs{' at most' if self.scaled else ''}" if count else ""
+        return f" group{'' if self.low == self.high == 1 else 's'} of {self.size} hosts{gpus}"
 
 
 class ModelFact(Struct, frozen=True):
@@ -228,9 +238,10 @@ def compare_models(
     facts = list(_facts(before, after)) if before and after else []
     options: list[OptionChange] = []
     if before and after:
-        leaders = compare_options(before.leader.args, after.leader.args)
-        workers = compare_options(before.worker.args, after.worker.args) if after.size > 1 else []
-        options = leaders + [worker for worker in workers if worker not in leaders]
+        leaders = options = compare_options(before.leader.args, after.leader.args)
+        if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
+            workers = compare_options(before.worker.args, after.worker.args)
+            options = leaders + [replace(option, of_workers=True) for option in workers if option not in leaders]
     old, new = before.gpus if before else {}, after.gpus if after else {}
     most = before.high if before else 0, after.high if after else 0
     return (
@@ -258,44 +269,44 @@ def _facts(before: ModelSummary, after: ModelSummary) -> Iterator[ModelFact]:
     yield from _fact("replicas", _describe_replicas(before), _describe_replicas(after))
     if before.scaled and after.scaled:
         yield from _fact("autoscaler", before.scaler, after.scaler)
-    yield from _fact("pods a replica", str(before.size), str(after.size))
+    yield from _fact("hosts a replica", str(before.size), str(after.size))
     steps = {(fact.before, fact.after) for fact in annotated}
-    yield from _pods("", before.leader, after.leader, steps)
-    if (before.worker, after.worker) != (before.leader, after.leader):
-        yield from _pods("worker: ", before.worker, after.worker, steps)
+    leaders = list(_pods(before.leader, after.leader, steps))
+    yield from leaders
+    if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
+        for fact in _pods(before.worker, after.worker, steps):
+            if fact not in leaders:
+                yield replace(fact, name=f"worker: {fact.name}")
 
 
 def _describe_replicas(model: ModelSummary) -> str:
-    return f"{model.low} to {model.high} by an autoscaler" if model.scaled else str(model.high)
+    return f"{model.low} to {model.high}{model.groups} by an autoscaler" if model.scaled else model.replicas
 
 
-def _pods(
-    prefix: str, before: PodSummary, after: PodSummary, annotated: Collection[tuple[str, str]]
-) -> Iterator[ModelFact]:
-    """The facts of one pod template that differ, after `prefix`. `annotated`: old and new values that the annotations
-    already show, such as a revision that a loader also has as a variable.
+def _pods(before: PodSummary, after: PodSummary, annotated: Collection[tuple[str, str]]) -> Iterator[ModelFact]:
+    """The facts of one pod template that differ. `annotated`: old and new values that the annotations already show,
+    such as a revision that a loader also has as a variable.
     """
-    yield from _fact(f"{prefix}image", before.image, after.image)
+    yield from _fact("image", before.image, after.image)
     for name in _all_keys(before.others, after.others):
         old, new = before.others.get(name, _NOBODY), after.others.get(name, _NOBODY)
-        yield from _fact(f"{prefix}image of {name}", old.image, new.image)
-    yield from _fact(f"{prefix}command", " ".join(before.command), " ".join(after.command))
+        yield from _fact(f"image of {name}", old.image, new.image)
+    yield from _fact("command", " ".join(before.command), " ".join(after.command))
     for name in _all_keys(before.resources, after.resources):
-        yield from _fact(f"{prefix}{name}", before.resources.get(name, ""), after.resources.get(name, ""))
+        yield from _fact(name, before.resources.get(name, ""), after.resources.get(name, ""))
     for name in _all_keys(before.volumes, after.volumes):
-        yield from _fact(f"{prefix}volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
+        yield from _fact(f"volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
     known = list(_variables(before.env, after.env))
-    for fact in known:
-        yield ModelFact(f"{prefix}{fact.name}", fact.before, fact.after)
+    yield from known
     for name in before.others:
         old, new = before.others[name], after.others.get(name, _NOBODY)
         if _repository(old.image) != _repository(new.image):
             continue  # another program: its new image is the fact to show
         for flag in compare_options(old.args, new.args):
-            yield ModelFact(f"{prefix}{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
+            yield ModelFact(f"{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
         for fact in _variables(old.env, new.env):
             if fact not in known and (fact.before, fact.after) not in annotated:  # a loader has the engine's too
-                yield ModelFact(f"{prefix}{fact.name} of {name}", fact.before, fact.after)
+                yield ModelFact(f"{fact.name} of {name}", fact.before, fact.after)
 
 
 def _variables(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[ModelFact]:

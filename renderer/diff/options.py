@@ -12,12 +12,13 @@ _OPTION = re.compile(r"--?[A-Za-z]")
 
 class OptionChange(Struct, frozen=True):
     """An option that differs: its values on each side, None where it is not given. The name is '' for positional
-    arguments before the first option.
+    arguments before the first option. `of_workers`: not of the leaders, which differ otherwise or not at all.
     """
 
     name: str
     before: str | None
     after: str | None
+    of_workers: bool = False
 
     def __str__(self) -> str:
         name = self.name or "argument"

@@ -46,9 +46,11 @@ STANDING = (
 )  # risks of the new state itself, not of the transition to it
 NAME = "\0"  # no YAML holds it
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
+_ROLLOUT: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
 _DEPLOYED: Path = ("spec", "template")
 _ROLES: Path = ("spec", "roles")  # of a DisaggregatedSet
 _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
+_LEADER = "leader: "
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 _SIZES = {"limits", "requests", "sizeLimit"}
@@ -114,7 +116,7 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
             text = ", ".join(map(_name, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
             together = ": all roles roll out together" if key.kind == disaggregated_sets.KIND else ""
             if _runs_pods(pair.before):
-                yield Risk("restart", key, text + together)
+                yield Risk("restart", key, _rollout_of_groups(pair) + text + together)
         path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
         old, new = value_at(pair.before, *path), value_at(pair.after, *path)
         if old != new:
@@ -151,6 +153,18 @@ def _object_risks(pair: ObjectPair, removed: set[ObjectKey]) -> Iterator[Risk]:
     elif key.kind == "Gateway":
         for what in _listener_changes(pair.before, pair.after):
             yield Risk("listener", key, what)
+
+
+def _rollout_of_groups(pair: ObjectPair) -> str:
+    """How many groups of several hosts are replaced at a time, and what each needs; '' for replicas of one host."""
+    old, new = (value_at(body, *_TEMPLATE, "size") or 1 for body in (pair.before, pair.after))
+    if old == new == 1:
+        return ""
+    at_once = value_at(pair.after, *_ROLLOUT, "maxUnavailable") or 1
+    groups = f"{_name(at_once)} group{'' if at_once == 1 else 's'}"
+    if old == new:
+        return f"{groups} of {_name(new)} hosts at a time: "
+    return f"{groups} at a time, on {_name(new)} host{'' if new == 1 else 's'} in the place of {_name(old)}: "
 
 
 def _runs_pods(body: Body) -> bool:
@@ -272,7 +286,8 @@ def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
                 fields.append(_shorten_path(path))
             elif copied and any(name in _keys(change) for name in _COPIED):
                 fields.append("annotations")
-    return list(dict.fromkeys(fields))
+    of_both = {f"{_LEADER}{field}" for field in fields}
+    return [field for field in dict.fromkeys(fields) if field not in of_both]
 
 
 def _restarting_role_fields(path: Path) -> Iterator[str]:
@@ -305,7 +320,7 @@ def _shorten_path(path: Path) -> str:
         if path[:2] in (_TEMPLATE, _DEPLOYED)
         else list(path[1:])
     )
-    role = "leader: " if rest[:1] == ["leaderTemplate"] else ""
+    role = _LEADER if rest[:1] == ["leaderTemplate"] else ""
     if rest[:1] in (["leaderTemplate"], ["workerTemplate"]):
         rest = rest[1:]
     if rest[:1] in (["containers"], ["initContainers"]) and len(rest) > 2:

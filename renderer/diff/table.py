@@ -60,7 +60,7 @@ def _model(change: ModelChange) -> Iterator[str]:
     for fact in change.facts:
         yield line(f"      {fact.name}: {arrow(fact.before, fact.after)}")
     for flag in change.flags:
-        yield f"      option {line(str(flag))}"
+        yield f"      {'worker: ' if flag.of_workers else ''}option {line(str(flag))}"
     if change.state in ("added", "removed"):
         yield f"      replicas: {replicas(change)}"
     for gpus in change.gpus:

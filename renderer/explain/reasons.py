@@ -29,6 +29,7 @@ _PODS: Mapping[str, tuple[Path, ...]] = {  # by kind of workload, its pod templa
     wellknown.LEADER_WORKER_SET: ((*_GROUP, "workerTemplate"), (*_GROUP, "leaderTemplate")),
     wellknown.DEPLOYMENT: (("spec", "template"),),
 }
+_WORKER: Path = ("workerTemplate",)
 _OWN_TEMPLATES = ("leaderTemplate", "workerTemplate")
 _COPIES = ("ConfigMap", "Deployment", "LeaderWorkerSet", "OpenModel", "PodMonitor")  # what they hold was said as it is
 _EXACT = ("modelNameOverride", "weight")  # another name is not made of one
@@ -153,14 +154,16 @@ class ReasonFinder:
         key = id(rendered.manifest)
         if key not in self._pods:
             field_origins: dict[Path, Origin] = {}
+            own: dict[Path, Origin] = {}  # of one of the templates
             for key_path, origin in rendered.plan_origins.items():
                 if key_path[:2] == ("explain", "template"):
                     field_origins |= {(*root, *key_path[2:]): origin for root in roots}
                 elif key_path[:1] == ("explain",) and key_path[1] in _OWN_TEMPLATES:
                     root = roots[0] if len(roots) == 1 else (*_GROUP, key_path[1])
-                    field_origins.setdefault((*root, *key_path[2:]), origin)  # the leader's comes first
+                    own.setdefault((*root, *key_path[2:]), origin)  # the leader's comes first
                 elif key_path[:2] == ("explain", "annotations"):
                     field_origins["metadata", *key_path[1:]] = origin
+            field_origins |= own
             for root in roots:
                 field_origins |= _loaders(rendered, root)
             self._pods[key] = field_origins
@@ -188,16 +191,16 @@ class ReasonFinder:
     def _speakers(self, rendered: RenderedObject, path: Path) -> tuple[list[Origin], Path]:
         """All who speak of the field or of one that it is in, the one that wins last; and the steps from there."""
         keys: list[tuple[Path, Path]] = []
-        worker = _PODS[rendered.key[0]][0] if rendered.is_workload else ()
-        if worker and path[: len(worker)] == worker:
-            inside = path[len(worker) :]
-            keys = [(inside[:length], inside[length:]) for length in range(len(inside), 0, -1)]
+        roots = _PODS[rendered.key[0]] if rendered.is_workload else ()
+        if root := next((root for root in roots if path[: len(root)] == root), None):
+            inside, heads = path[len(root) :], ("worker_layers", "layers") if root[-1:] == _WORKER else ("layers",)
+            keys = [((head, *inside[:i]), inside[i:]) for i in range(len(inside), 0, -1) for head in heads]
         elif rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
-            keys = [(("scale",), path[1:])]
+            keys = [(("layers", "scale"), path[1:])]
         elif rendered.key[0] == "ScaledObject" and path[:4] == (*_KEDA_HPA, "behavior"):
-            keys = [(("scale",), path[3:])]
+            keys = [(("layers", "scale"), path[3:])]
         for key, rest in keys:
-            numbered = takewhile(rendered.plan_origins.__contains__, (("layers", *key, i) for i in count()))
+            numbered = takewhile(rendered.plan_origins.__contains__, ((*key, i) for i in count()))
             if speakers := [rendered.plan_origins[known] for known in numbered]:
                 return speakers, rest
         return [], ()

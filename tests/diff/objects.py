@@ -38,6 +38,21 @@ def workload(name: str = "chat", flavor: str = "l4", size: int = 1, spec: Any = 
     }
 
 
+def group(
+    size: int, *args: str, worker: Sequence[str] | None = None, image: str = "engine:v1.0", replicas: int = 2
+) -> dict[str, Any]:
+    """A LeaderWorkerSet of groups of several hosts; the options of its leaders, and those of workers that differ."""
+    workers = args if worker is None else worker
+    body = workload(size=size, spec={"replicas": replicas}, args=["serve", *workers], image=image)
+    template = body["spec"]["leaderWorkerTemplate"]
+    if worker is not None:
+        template["leaderTemplate"] = workload(args=["serve", *args], image=image)["spec"]["leaderWorkerTemplate"][
+            "workerTemplate"
+        ]
+    body["spec"]["rolloutStrategy"] = {"rollingUpdateConfiguration": {"maxUnavailable": 1, "maxSurge": 0}}
+    return body
+
+
 def scaler(low: int, high: int, name: str = "chat") -> dict[str, Any]:
     return {
         "apiVersion": "autoscaling/v2",

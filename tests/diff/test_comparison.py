@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
 from renderer.diff.options import compare_options
 from renderer.output.manifest_files import OutputFile
-from tests.diff.objects import container, placed, risks, scaler, texts, workload
+from tests.diff.objects import container, group, placed, risks, scaler, texts, workload
 
 
 def test_what_is_the_same_is_not_parsed() -> None:
@@ -93,6 +94,85 @@ def test_gpus_are_counted_by_flavor() -> None:
         "nvidia.com/gpu (l4)": ((2, 0), (4, 0)),
     }
     assert "GPUs 4 → 25" in FORMS["text"](found, "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        # all that was of the one host is the leader's; its workers are new
+        (
+            [workload(args=["serve", "--port", "80"])],
+            [group(4, "--port", "80", "--nodes", "4", worker=["--nodes", "4", "--headless"])],
+            [
+                "replicas: 2 → 2 groups of 4 hosts, 16 GPUs",
+                "hosts a replica: 1 → 4",
+                "option + --nodes 4",
+                "nvidia.com/gpu (l4): 2 → 8 a replica, 4 → 16 at most",
+            ],
+        ),
+        # what leaders and workers have in common is said once
+        (
+            [group(2, "--port", "80", "--stages", "2", worker=["--stages", "2", "--headless"])],
+            [group(4, "--port", "80", "--stages", "4", worker=["--stages", "4", "--quiet"], image="engine:v1.1")],
+            [
+                "replicas: 2 groups of 2 hosts, 8 GPUs → 2 groups of 4 hosts, 16 GPUs",
+                "hosts a replica: 2 → 4",
+                "image: engine:v1.0 → engine:v1.1",
+                "option --stages 2 → 4",
+                "worker: option - --headless",
+                "worker: option + --quiet",
+                "nvidia.com/gpu (l4): 4 → 8 a replica, 8 → 16 at most",
+            ],
+        ),
+        # all of their pods answer
+        (
+            [group(2, "--ranks", "16")],
+            [group(2, "--ranks", "8", replicas=1)],
+            [
+                "replicas: 2 groups of 2 hosts, 8 GPUs → 1 group of 2 hosts, 4 GPUs",
+                "option --ranks 16 → 8",
+                "nvidia.com/gpu (l4): 4 a replica, 8 → 4 at most",
+            ],
+        ),
+        (
+            [group(2)],
+            [workload()],
+            [
+                "replicas: 2 groups of 2 hosts, 8 GPUs → 2",
+                "hosts a replica: 2 → 1",
+                "option + --port 80",
+                "nvidia.com/gpu (l4): 4 → 2 a replica, 8 → 4 at most",
+            ],
+        ),
+        (
+            [group(2)],
+            [group(2), scaler(1, 3)],
+            [
+                "replicas: 2 groups of 2 hosts, 8 GPUs → 1 to 3 groups of 2 hosts, 12 GPUs at most by an autoscaler",
+                "nvidia.com/gpu (l4): 4 a replica, 8 → 12 at most",
+            ],
+        ),
+        (
+            [],
+            [group(4, worker=["--headless"])],
+            [
+                "replicas: 0 → 2 groups of 4 hosts, 16 GPUs",
+                "nvidia.com/gpu (l4): 0 → 8 a replica, 0 → 16 at most",
+            ],
+        ),
+    ],
+)
+def test_groups_of_hosts(before: list[dict[str, Any]], after: list[dict[str, Any]], lines: list[str]) -> None:
+    found = FORMS["text"](compare(texts(*before), texts(*after)), "").partition("\n\n")[0].splitlines()
+    assert [line.strip() for line in found[2:]] == lines
+
+
+def test_options_of_workers_in_all_formats() -> None:
+    found = compare(texts(group(2, "--a", worker=["--b", "1"])), texts(group(2, "--a", worker=["--b", "2"])))
+    assert json.loads(FORMS["json"](found, ""))["models"][0]["options"] == [
+        {"option": "worker: --b", "before": "1", "after": "2"}
+    ]
+    assert "| worker: option `--b` `1` → `2` | 2 groups of 2 hosts, 8 GPUs |" in FORMS["markdown"](found, "")
 
 
 @pytest.mark.parametrize(

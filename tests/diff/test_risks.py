@@ -14,7 +14,7 @@ from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
 from renderer.diff.risks import is_floating, restarting_fields
 from renderer.secret_detection import hide_secrets, is_literal_secret
-from tests.diff.objects import between, placed, policy, risks, route, scaled_object, scaler, texts, workload
+from tests.diff.objects import between, group, placed, policy, risks, route, scaled_object, scaler, texts, workload
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,28 @@ def test_what_restarts_pods(change: dict[str, Any], causes: list[str]) -> None:
     found = restarting_fields(diff_values(workload(), after))
     assert [each.replace("resources of", "resources limits of") for each in found] == causes
     assert [kind for kind, _ in risks(between(workload(), after)) if kind == "restart"] == ["restart"][: len(causes)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (group(4, "--a"), group(4, "--b"), "1 group of 4 hosts at a time: args of model-runner"),
+        (
+            group(2, "--a", worker=["--a"]),
+            group(2, "--b", worker=["--b"]),
+            "1 group of 2 hosts at a time: args of model-runner",
+        ),
+        (
+            group(2, "--a", worker=["--c"]),
+            group(2, "--b", worker=["--c"]),
+            "1 group of 2 hosts at a time: leader: args of model-runner",
+        ),
+        (group(1), group(2), "1 group at a time, on 2 hosts in the place of 1: size"),
+        (group(2), group(1), "1 group at a time, on 1 host in the place of 2: size"),
+    ],
+)
+def test_groups_go_one_after_the_other(before: dict[str, Any], after: dict[str, Any], text: str) -> None:
+    assert [said for kind, said in risks(between(before, after)) if kind == "restart"] == [text]
 
 
 @pytest.mark.parametrize("name", ["exclusive-topology", "subgroup-exclusive-topology"])

@@ -191,12 +191,14 @@ SCALED = [
     "example-gateway-pool",
     "example-hpa",
     "example-model-split",
+    "example-several-hosts",
     "layout-app",
     "layout-object",
     "routes",
     "routes-packed",
     "routes-to-variants",
     "service-leader-worker",
+    "wide-experts-variants",
 ]
 
 
@@ -261,7 +263,10 @@ def test_other_replicas(name: str, count: int, case: Callable[[str], Case], helm
 
 
 @pytest.mark.parametrize("before", [0, 1, 3])
-@pytest.mark.parametrize("name", ["example-gateway-pool", "example-model-split", "routes-packed", "routes-to-variants"])
+@pytest.mark.parametrize(
+    "name",
+    ["example-gateway-pool", "example-model-split", "example-several-hosts", "routes-packed", "routes-to-variants"],
+)
 def test_other_replicas_than_the_chart_began_with(
     name: str, before: int, case: Callable[[str], Case], helm: Helm
 ) -> None:
@@ -290,7 +295,15 @@ def moved(image: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["engine-ollama", "example-gateway-pool", "images-everywhere", "loaders-and-secrets", "source-oci"]
+    "name",
+    [
+        "engine-ollama",
+        "example-gateway-pool",
+        "example-several-hosts",
+        "images-everywhere",
+        "loaders-and-secrets",
+        "source-oci",
+    ],
 )
 def test_another_registry(name: str, case: Callable[[str], Case], helm: Helm) -> None:
     it = case(name)

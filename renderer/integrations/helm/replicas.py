@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.integrations.helm.actions import Actions
-from renderer.json_values import as_map, as_maps, as_text, map_at, text_at
+from renderer.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
 
 _LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
 _BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first
@@ -78,8 +78,6 @@ def mark_replicas(
     """
     workloads = {piece.body["metadata"]["name"]: piece for piece in pieces if is_workload(piece.body)}
     budgets = {piece.body["metadata"]["name"] for piece in pieces if piece.body["kind"] == "PodDisruptionBudget"}
-    key = "minReplicas" if "minReplicas" in app_values else "replicas"
-    condition = f"ge (int $app.{key}) 2"
     budget_positions: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
     for name in workloads.keys() - budgets:
         objects = [
@@ -103,13 +101,27 @@ def mark_replicas(
                 fields["fallback"] = {**body["spec"]["fallback"], "replicas": least}
             yield replace(piece, body=_with_spec(body, fields))
         elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in workloads:
-            yield replace(piece, when=condition)
+            yield replace(piece, when=_two_replicas(workloads[body["metadata"]["name"]], app_values))
         elif kind == "AIGatewayRoute" and "replicas" in app_values:
             yield replace(piece, body=_route(body, dict.fromkeys(workloads, ("$app", app_values["replicas"])), actions))
         else:
             yield piece
         if i in budget_positions:
-            yield _budget(workloads[budget_positions[i]], condition)
+            workload = workloads[budget_positions[i]]
+            yield _budget(workload, _two_replicas(workload, app_values))
+
+
+def _group_size(workload: ChartObject) -> object:
+    """The pods of a replica; not 1 for groups of several hosts."""
+    return value_at(workload.body, "spec", "leaderWorkerTemplate", "size") or 1
+
+
+def _two_replicas(workload: ChartObject, app_values: Mapping[str, int]) -> str:
+    """The condition of the workload's disruption budget, as `llmaz render` has it: two replicas always run; of groups
+    of several hosts they may.
+    """
+    bound = "minReplicas" if _group_size(workload) == 1 else "maxReplicas"
+    return f"ge (int $app.{bound if bound in app_values else 'replicas'}) 2"
 
 
 def _with_spec(body: Body, fields: Mapping[str, object]) -> Body:
@@ -147,7 +159,9 @@ def _budget(workload: ChartObject, condition: str) -> ChartObject:
     """The disruption budget that `llmaz render` makes for a workload of two or more replicas."""
     metadata = workload.body["metadata"]
     name = metadata["name"]
-    selector: Mapping[str, object] = {"leaderworkerset.sigs.k8s.io/name": name, **_LEADERS}
+    selector: Mapping[str, object] = {"leaderworkerset.sigs.k8s.io/name": name}
+    if _group_size(workload) == 1:
+        selector = {**selector, **_LEADERS}
     if workload.body["kind"] == wellknown.DEPLOYMENT:
         selector = map_at(workload.body, "spec", "selector", "matchLabels")
     path = re.sub(r"([^/]*/)(?:leaderworkerset|deployment)-(?=[^/]*$)", r"\1poddisruptionbudget-", workload.path)

@@ -1,11 +1,11 @@
 """The origins of the fields of a Playground's plan, and of what a Service's plan shares with it.
 
-Keys are fields of a Plan, as in its `origins()`: below `template` the path in its pod template. Those below `explain`
-and `layers` are for `llmaz explain` alone, since an error is better placed where a user can mend it than in a preset.
-Below `layers`: a field and a number for each layer that sets it, the winning one last
-(docs/design/contract.md#precedence); below `explain` one origin each: `template` (of all pods), `workerTemplate` and
-`leaderTemplate` (of that one), `loader` or `source` and the model's position, `word` (of a preset's templates),
-`annotations`.
+Keys are fields of a Plan, as in its `origins()`: below `template` the path in its pod template, below
+`worker_template` what differs in that of workers. Those below `explain`, `layers` and `worker_layers` are for `llmaz
+explain` alone, since an error is better placed where a user can mend it than in a preset. Below the last two: a field
+and a number for each layer that sets it, the winning one last (docs/design/contract.md#precedence); below `explain`
+one origin each: `template` (of all pods), `workerTemplate` and `leaderTemplate` (of that one), `loader` or `source`
+and the model's position, `word` (of a preset's templates), `annotations`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallelism import size_origin
+from renderer.resolve.engine.parallelism import SIZE_WORDS, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
@@ -46,7 +47,9 @@ _LayerOrigins = Mapping[str, Sequence[Origin]]  # by variable, the winning layer
 
 
 class PlannedPlayground(Struct, frozen=True):
-    """All that a Playground's plan was made of. `patch_origins`: by path in the pod, where podTemplate sets it."""
+    """All that a Playground's plan was made of. `pod`: the leader's where `has_headless_workers`, else of all;
+    `patch_origins`: by path in the pod, where podTemplate sets it.
+    """
 
     context: RunContext
     app: App
@@ -54,6 +57,7 @@ class PlannedPlayground(Struct, frozen=True):
     run: EngineRun
     command: CommandLine
     pod: Pod
+    has_headless_workers: bool
     patch_origins: Mapping[Path, Origin]
     scaler: Scaler | None
 
@@ -78,7 +82,9 @@ def playground_origins(planned: PlannedPlayground) -> Mapping[Path, Origin]:
         for i, origin in enumerate([*origins, *([patch_origin] if patch_origin else [])]):
             field_origins["layers", *path, i] = origin
     field_origins.update(_annotation_origins(context, app, base, run))
+    field_origins.update(_group_origins(planned))
     field_origins.update(_pod_origins(context, app, base, run, pod))
+    field_origins.update(_form_origins(run))
     field_origins.update(_preparation_origins(run, pod))
     field_origins |= {("explain", "word", word): origin for word, origin in _word_origins(app, base, run)}
     field_origins.update(_patched_pod_origins(planned))
@@ -193,6 +199,42 @@ def _container_origins(planned: PlannedPlayground, env: _LayerOrigins) -> _Origi
             for i, entry in enumerate(container.env):
                 if origins := env.get(str(entry["name"])):
                     yield ("spec", field, index, "env", i), origins[-1]
+
+
+# Groups of several hosts
+
+
+def _group_origins(planned: PlannedPlayground) -> _Origins:
+    """Of the number of hosts, and of what differs in workers from a leader that alone answers requests."""
+    app, run, form = planned.app, planned.run, planned.run.multi_host
+    if form is None:
+        return
+    sizes = size_origin(app, planned.base.pod_needs.placement, planned.base.claim.main)
+    yield ("size",), sizes
+    yield ("explain", "size"), sizes
+    if not planned.has_headless_workers:
+        return
+    worker, command = form.origin.at("worker"), planned.command
+    for head in ("worker_template",), ("explain", "workerTemplate"):
+        yield (*head, *_RUNNER, "lifecycle"), worker.at("lifecycle")
+    of_leader = list(arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form))
+    kept = arg_merge.tokens_without(run.engine.style, command.args, form.dropped_options)
+    own = [worker.at("args", i) for i in range(len(form.worker_args))]
+    for i, (origin, layers) in enumerate([of_leader[i] for i, _ in kept] + [(origin, [origin]) for origin in own]):
+        yield ("worker_template", *_RUNNER, "args", i), origin
+        for number, layer in enumerate(layers):
+            yield ("worker_layers", *_RUNNER, "args", i, number), layer
+
+
+def _form_origins(run: EngineRun) -> _Origins:
+    """Of the command and the probes that the preset's form of several hosts has for all that answer."""
+    if form := run.multi_host:
+        for head in ("template",), _TEMPLATE:
+            if form.command:
+                yield (*head, *_RUNNER, "command"), form.origin.at("command")
+            for key, fields in form.probes.items():
+                for field in fields:
+                    yield (*head, *_RUNNER, key, field), form.origin.at(key, field)
 
 
 # Labels and annotations
@@ -340,20 +382,20 @@ def _word_origins(app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[str
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
     yield "ModelName", routing.name_origin(app, main)
     flavor = place.origins(main)
-    for word, param in (("MaxModelLen", "MAX-MODEL-LEN"), *((size, size) for size in ("TP", "PP", "DP", "EP"))):
+    resource = next((name for name in place.limits if "/" in name), "")
+    if resource and flavor:
+        for word in ("Accelerator", *(("TP",) if run.parallelism.data == 1 else ())):
+            yield word, flavor.at("limits", resource)
+    for word, param in (("MaxModelLen", "MAX-MODEL-LEN"), *((size, size) for size in SIZE_WORDS.values())):
         if param in place.params and flavor:
             yield word, flavor.at("params", param)
-    for word, key in (("TP", "tensor"), ("PP", "pipeline"), ("DP", "data"), ("EP", "expert")):
+    for key, word in SIZE_WORDS.items():
         if key in (app.spec.get("parallelism") or {}):
             yield word, app.origin("spec", "parallelism", key)
     for word in ("WorldSize", "Hosts", "LocalRanks", "RankPorts"):
         yield word, size_origin(app, place, main)
     if "maxModelLen" in backend_runtime.model_settings(main, run.engine) and "MAX-MODEL-LEN" not in place.params:
         yield "MaxModelLen", Origin(main.document, ("spec", "engines", run.engine.runtime.name, "maxModelLen"))
-    resource = next((name for name in place.limits if "/" in name), "")
-    if resource and flavor:
-        for word in ("Accelerator", *(() if "TP" in place.params else ("TP",))):
-            yield word, flavor.at("limits", resource)
     for word in NO_OFFLOADING if run.offloading else ():
         yield word, run.offloading.origin if run.offloading else app.origin()
     if base.skip_loaders:

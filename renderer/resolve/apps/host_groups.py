@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from renderer import template
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, quoted
-from renderer.json_values import as_number
-from renderer.plan import Body, Container, Pod, Port
+from renderer.json_values import as_number, map_at
+from renderer.plan import Body, Container, Pod, Port, Scaler
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
 
 _WORKER_GRACE = 20  # seconds that a worker has more than its leader, for which it waits
+_PROBE_FIELDS = ("startup_probe", "readiness_probe", "liveness_probe")
 _SUPERVISOR = "supervisor"
 
 
@@ -57,6 +58,13 @@ def _size_words(engine_spec: EngineSpec) -> set[str]:
     for entry in engine_spec.get("derived") or ():
         words |= template.words_of(entry.get("args")).union(*template.condition_words(entry.get("when", "true")))
     return words & set(SIZE_WORDS.values())
+
+
+def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> bool:
+    """Whether at least two replicas always run, or may run where an eviction ends a group of several pods (`size`)."""
+    if scaler is None:
+        return replicas >= 2
+    return (scaler.min_replicas if size == 1 else scaler.max_replicas) >= 2
 
 
 def rank_port_count(parallelism: Parallelism, mode: str) -> int:
@@ -117,11 +125,21 @@ def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -
     """The pod of workers beside a leader that alone answers requests: it has no port and no probe, its engine knows
     that it is no server, and at the end it waits for the leader's.
     """
-    index = next(i for i, container in enumerate(leader.containers) if container.lifecycle or container.ports or i == 0)
-    runner = worker_container(leader.containers[index], engine, form, words)
-    containers: Sequence[Container] = [*leader.containers[:index], runner, *leader.containers[index + 1 :]]
+    runner, *others = leader.containers
+    containers = (worker_container(runner, engine, form, words), *map(_without_probes_of_engine, others))
+    init_containers = tuple(map(_without_probes_of_engine, leader.init_containers))
     grace = None if leader.grace_seconds is None else leader.grace_seconds + _WORKER_GRACE
-    return replace(leader, containers=tuple(containers), grace_seconds=grace)
+    return replace(leader, containers=containers, init_containers=init_containers, grace_seconds=grace)
+
+
+def _without_probes_of_engine(container: Container) -> Container:
+    """A container beside the runner of a worker, where nobody answers on the engine's port."""
+    dropped: dict[str, Body] = {field: {} for field in _PROBE_FIELDS if _asks_engine(getattr(container, field))}
+    return replace(container, **dropped) if dropped else container
+
+
+def _asks_engine(probe: Body) -> bool:
+    return any(map_at(probe, action).get("port") == PORT for action in ("httpGet", "tcpSocket", "grpc"))
 
 
 def worker_container(runner: Container, engine: Engine, form: MultiHostForm, words: Words) -> Container:

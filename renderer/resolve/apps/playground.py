@@ -121,10 +121,18 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         worker=worker or pod,
         port=_PORT,
         rank_ports=host_groups.rank_ports(run.multi_host, run.words),
-        disruption_budget=_needs_disruption_budget(run, foreign or scaler, replicas or 0),
+        disruption_budget=host_groups.needs_disruption_budget(run.parallelism.hosts, foreign or scaler, replicas or 0),
         origins=lambda: field_origins.playground_origins(
             field_origins.PlannedPlayground(
-                context, app, base, run, command, pod, patch_origins=planned_pod.patch_origins, scaler=scaler
+                context,
+                app,
+                base,
+                run,
+                command,
+                pod,
+                has_headless_workers=worker is not None,
+                patch_origins=planned_pod.patch_origins,
+                scaler=scaler,
             )
         ),
         claim_templates=base.pod_needs.claim_templates,
@@ -143,13 +151,6 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         adapters=adapters.plan_adapters(engine, run.adapters, served_name)
         or lora.loaded_adapters(spec, engine.style, served_name, command.args, command.form.names),
     )
-
-
-def _needs_disruption_budget(run: EngineRun, scaler: Scaler | None, replicas: int) -> bool:
-    """Whether at least two replicas always run, or may run where an eviction ends the pods of several hosts."""
-    if scaler is None:
-        return replicas >= 2
-    return (scaler.min_replicas if run.parallelism.hosts == 1 else scaler.max_replicas) >= 2
 
 
 def _needs(

@@ -13,7 +13,7 @@ from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.json_values import maps_at, text_at
 from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.resolve import monitoring, names, versioned_fields
-from renderer.resolve.apps import field_origins, handwritten_engine, workload_settings
+from renderer.resolve.apps import field_origins, handwritten_engine, host_groups, workload_settings
 from renderer.resolve.apps.app_base import AppBase, resolve_base
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
@@ -84,7 +84,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         model=base.claim.main.name,
         public_name=public_name,
         name_in_engine=public_name,  # which name its containers serve is not known
-        disruption_budget=(scaler.min_replicas if scaler else count) >= 2,
+        disruption_budget=host_groups.needs_disruption_budget(size, scaler, count),
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
         devices=pods.device_template(base.pod_needs),

@@ -92,7 +92,12 @@ def _respell(style: Dialect, args: Sequence[_Token], keyed: Mapping[str, str]) -
 
 def without_options(style: Dialect, args: Sequence[str], dropped: Set[str]) -> tuple[str, ...]:
     """A command line without these options and their values."""
-    return tuple(arg for _, arg in _drop_options(style, list(enumerate(args)), dropped))
+    return tuple(arg for _, arg in tokens_without(style, args, dropped))
+
+
+def tokens_without(style: Dialect, args: Sequence[str], dropped: Set[str]) -> list[_Token]:
+    """The arguments that are left of a command line without these options, each with its index there."""
+    return _drop_options(style, list(enumerate(args)), dropped)
 
 
 def _drop_options(style: Dialect, args: Sequence[_Token], dropped: Set[str]) -> list[_Token]:
