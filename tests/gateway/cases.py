@@ -374,7 +374,7 @@ def half(site: Site, client: Client) -> Iterator[Result]:
 def token_limits(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["token-limits"], {KEY_HEADER: KEYS["guest"]})
-    time.sleep(5)  # Envoy learns of the counter after it has the route
+    time.sleep(SEEN)  # Envoy learns of the counter after it has the route
     stream = client.ask("chat", stream=True, headers={KEY_HEADER: KEYS["guest"]})
     yield question(
         "a stream is asked for its tokens",

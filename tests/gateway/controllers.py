@@ -36,6 +36,7 @@ CHART = ROOT / "tests" / "platform" / "token-limits" / "expected.yaml"
 SYSTEM, AI_SYSTEM = "envoy-gateway-system", "envoy-ai-gateway-system"
 ENVOY_GATEWAY, AI_GATEWAY = "10.88.0.11", "10.88.0.12"
 REDIS = 6379
+COUNTING = "5s"  # that Envoy waits for the rate limit service: it is 20 ms else, too few for a busy machine
 XDS, RATE_LIMIT_XDS, WASM = 18000, 18001, 18002
 EXTENSION, WEBHOOK = 1063, 9443
 PATIENCE = 120  # seconds until a program listens
@@ -147,13 +148,14 @@ def listening(place: tuple[str, int], containers: Sequence[Container]) -> None:
 
 
 def configuration() -> Body:
-    """Envoy Gateway's, as charts/llmaz has it with budgets of tokens."""
+    """Envoy Gateway's, as charts/llmaz has it with budgets of tokens, and patient with the rate limit service."""
     for document in yaml.safe_load_all(CHART.read_text("utf-8")):
         if document and document["kind"] == "Application" and document["metadata"]["name"] == "llmaz-envoy-gateway":
             values: Body = document["spec"]["source"]["helm"]["valuesObject"]["config"]["envoyGateway"]
             kubernetes = {"leaderElection": {"disable": True}}
             return {
                 **values,
+                "rateLimit": {**values["rateLimit"], "timeout": COUNTING},
                 "apiVersion": "gateway.envoyproxy.io/v1alpha1",
                 "kind": "EnvoyGateway",
                 "provider": {**values["provider"], "kubernetes": kubernetes},

@@ -99,6 +99,7 @@ class FakeEngines:
         self._running: dict[str, int] = {}
         self._servers: dict[tuple[str, int], asyncio.Server] = {}
         self._connections: dict[str, set[asyncio.StreamWriter]] = {}
+        self._opening = asyncio.Lock()  # the kubelet loop and a question change engines at the same time
 
     async def set(self, engines: Mapping[str, Engine]) -> None:
         """Which engines there are, by address."""
@@ -119,6 +120,10 @@ class FakeEngines:
 
     async def _open(self) -> None:
         """Ports are open as engines and modes have it."""
+        async with self._opening:
+            await self._open_wanted()
+
+    async def _open_wanted(self) -> None:
         wanted = {
             (address, port): engine
             for address, engine in self.engines.items()

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 NODE = "10.88.0.1"
 ENGINES = "10.88.128.0/17"
 BRIDGE = "pods"
+# Of its own. A bridge that was given no address has the lowest of its ports': when the pod with that one comes or goes,
+# whoever has a connection to this process sends to an address that is nobody's, for half a minute.
+BRIDGE_ADDRESS = "02:00:0a:58:00:01"
 
 
 def ip(words: str) -> None:
@@ -25,7 +28,7 @@ def create() -> None:
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
     for words in (
         "link set lo up",
-        f"link add {BRIDGE} type bridge",
+        f"link add {BRIDGE} address {BRIDGE_ADDRESS} type bridge",
         f"address add {NODE}/16 dev {BRIDGE}",
         f"link set {BRIDGE} up",
         f"route add local {ENGINES} dev {BRIDGE}",

@@ -23,7 +23,7 @@ import pytest
 from tests.apiserver.server import CannotJudge
 from tests.engines.trial import Result
 from tests.gateway import __main__ as program
-from tests.gateway import cases, clients, comparison, conditions, dns, fake_engines, pods, programs, trial
+from tests.gateway import cases, clients, comparison, conditions, dns, fake_engines, network, pods, programs, trial
 from tests.gateway.cases import CASES, NAMES, Public
 from tests.gateway.clients import CHAT, COMPLETIONS, EMBEDDINGS, MESSAGES, Answer, Client, chi_square
 from tests.gateway.comparison import Row
@@ -271,6 +271,15 @@ def test_a_long_body_in_chunks(engine: Engine) -> None:
     seen, rest = asyncio.run(read())
     assert seen is not None
     assert (seen.method, seen.headers["host"], seen.body, rest) == ("POST", "a", b"abcde", b"next")
+
+
+def test_two_may_change_engines_at_the_same_time(engine: Engine) -> None:
+    async def run() -> None:
+        fakes = FakeEngines()
+        await asyncio.gather(*(fakes.set({HOST: engine}) for _ in range(2)))  # OSError where both open the port
+        await fakes.set({})
+
+    asyncio.run(run())
 
 
 # ---- pods ----
@@ -597,6 +606,33 @@ def namespaces() -> None:
     able = sys.platform == "linux" and os.geteuid() == 0 and shutil.which("ip") is not None
     if not able or subprocess.run(["unshare", "--net", "--pid", "--fork", "true"], check=False).returncode:
         pytest.skip("namespaces need Linux, root and iproute2")
+
+
+BRIDGED = """
+import subprocess, sys
+from tests.engines.namespaces import enclosed, leave_network
+from tests.gateway import network
+
+def work(folder):
+    leave_network()
+    network.create()
+    for number in range(4):
+        subprocess.run(["ip", "-o", "link", "show", network.BRIDGE], check=True)
+        pod = network.PodNetwork(f"10.88.1.{number}")
+        subprocess.run(["ip", "-o", "link", "show", network.BRIDGE], check=True)
+        if number % 2:
+            pod.remove()
+    return 0
+
+sys.exit(enclosed(work))
+"""
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_pods_come_and_go_and_the_bridge_keeps_its_address() -> None:
+    command = [sys.executable, "-c", BRIDGED]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.partition("link/ether ")[2].split()[0] for line in lines] == [network.BRIDGE_ADDRESS] * 8
 
 
 @pytest.mark.usefixtures("namespaces")
