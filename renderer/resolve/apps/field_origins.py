@@ -27,7 +27,6 @@ from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
 from renderer.resolve.engine.kv_offloading import SumOrigin
-from renderer.resolve.engine.parallelism import size_origin
 from renderer.resolve.engine.parallelism import SIZE_WORDS, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
