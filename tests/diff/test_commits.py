@@ -1,4 +1,4 @@
-"""Five commits, and what `llmaz diff` says of each."""
+"""Commits, and what `llmaz diff` says of each."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ COMMITS = {
 }
 
 
+# The sizes before and after it.
+GROUPS = {
+    "one-host-to-two": ("  hardening: default\n", "  hardening: default\n  parallelism: {pipeline: 2}\n"),
+    "two-hosts-to-four": ("  parallelism: {pipeline: 2}\n", "  parallelism: {tensor: 8, pipeline: 2}\n"),
+}
+FORMATS = {"text": "txt", "markdown": "md", "json": "json"}
+
+
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 @pytest.mark.parametrize("name", COMMITS)
 def test_commits(name: str, form: str, repository: Repository, llmaz: Llmaz, golden: Golden) -> None:
@@ -52,7 +60,19 @@ def test_commits(name: str, form: str, repository: Repository, llmaz: Llmaz, gol
     golden(f"diff/commits/{name}.stderr.txt", done.err)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups_of_hosts(name: str, form: str, repository: Repository, llmaz: Llmaz, golden: Golden) -> None:
+    for sizes in GROUPS[name]:
+        repository.write(chat=CHAT + sizes)
+        repository.commit(f"sizes:{sizes}")
+    done = llmaz("diff", "HEAD~1..HEAD", "--format", form)
+    assert done.code == 0, done.err
+    golden(f"diff/commits/{name}.{FORMATS[form]}", done.out)
+    golden(f"diff/commits/{name}.stderr.txt", done.err)
+
+
 def test_no_golden_is_left(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     ends = ("md", "txt", "json", "stderr.txt")
-    made = {HERE / "commits" / f"{name}.{end}" for name in COMMITS for end in ends}
+    made = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS) for end in ends}
     assert superfluous(HERE / "commits", made) == []
