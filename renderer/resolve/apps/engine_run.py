@@ -91,7 +91,6 @@ def resolve_engine_run(
         size_key += cache_key(placement.claim.device_class, placement.claim.count)
     if "parallelism" in spec:
         size_key += cache_key(spec["parallelism"])
-        host_groups.validate_known_sizes(inputs, app, engine, diagnostics)
     if offloading:
         size_key += cache_key(offloading.memory)
     problem_count = len(diagnostics.problems)
@@ -124,6 +123,8 @@ def resolve_engine_run(
         layers = config.spec.get("args") or (), model_settings.get("args") or (), backend_config.get("args") or ()
         slots = dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
     parallelism = runner_size.parallelism
+    if "parallelism" in spec and parallelism.hosts == 1:
+        host_groups.validate_known_sizes(inputs, app, engine, diagnostics)
     words = _template_words(
         engine,
         base,
