@@ -162,7 +162,9 @@ def _item_routes(
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
     unrouted: list[UnroutedApp] = []
     if isinstance(item, App):
-        workloads = {(item.namespace, plan.name): _workload(item, plan) for plan in plans if isinstance(plan, Plan)}
+        workloads = {
+            (item.namespace, plan.shared_name): _workload(item, plan) for plan in plans if isinstance(plan, Plan)
+        }
         if not plans[-1].route and not _has_route_from_outside(context, item, plans[-1]):
             why = KEPT if _reachable(plans[-1]) else OFF
             unrouted.append(UnroutedApp(item.kind, item.namespace, item.name, why))
@@ -278,5 +280,7 @@ def _workloads_outside(
         if any(space == app.namespace and f"{name}-".startswith(f"{app.name}-") for space, name in missing):
             with naming_file(app.document.name):
                 plans, _ = resolve.plan(context, app)
-            workloads |= {(app.namespace, plan.name): _workload(app, plan) for plan in plans if isinstance(plan, Plan)}
+            workloads |= {
+                (app.namespace, plan.shared_name): _workload(app, plan) for plan in plans if isinstance(plan, Plan)
+            }
     return workloads
