@@ -208,7 +208,7 @@ def _user_layers(app: App, base: AppBase, run: EngineRun) -> list[ArgLayer]:
     if app_args and app.role_args:
         shared, own = app_args[: -app.role_args], app_args[-app.role_args :]
         layers += [ArgLayer(shared, app.origin(*_BACKEND, "args"))] if shared else []
-        return [*layers, ArgLayer(own, app.origin("spec", "disaggregation", app.role, "args"))]
+        return [*layers, ArgLayer(own, Origin(*app.origin("spec", "disaggregation", app.role, "args").behind))]
     return [*layers, ArgLayer(app_args, app.origin(*_BACKEND, "args"))] if app_args else layers
 
 

@@ -4,13 +4,13 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, quoted
+from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.json_values import list_at
 from renderer.plan import Body, Plan, Pod, PoolPlan, Role, RouteTarget
 from renderer.resolve import versioned_fields
@@ -88,6 +88,19 @@ def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Pla
     sidecar = roles.sidecar({"Port": PORT, "EnginePort": ENGINE_PORT, "Connector": role.connector})
     if any(container.name == sidecar.name for container in (*pod.init_containers, *pod.containers)):
         diagnostics.add("E386", app.origin("spec", "disaggregation"), name=sidecar.name)
+    origin = picker_preset.origin.at("disaggregation", "sidecar")
+    place: Path = ("template", "spec", "initContainers", len(pod.init_containers))
+    plan_origins = plan.origins
+
+    def origins() -> Mapping[Path, Origin]:
+        return {
+            **plan_origins(),
+            place: origin,
+            **{(*place, key): origin.at(key) for key in ("image", "args", "resources")},
+            (*place, "securityContext"): origin.at("security"),
+        }
+
+    plan = replace(plan, origins=origins)
     return _with_serving_pod(plan, replace(pod, init_containers=(*pod.init_containers, sidecar)))
 
 
