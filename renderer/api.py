@@ -70,10 +70,12 @@ class App(Struct, frozen=True):
     file: str
     variant_of: str = ""  # of a variant: the app's own name
     flavor: str = ""  # of a variant: the one flavor that it runs on
+    role: str = ""  # prefill or decode, where the pods of a Playground share its work (`variant_of` is its name)
+    role_args: int = 0  # how many of its arguments, the last ones, are its role's own
 
     @property
     def label(self) -> str:
-        """The app's name, of a variant too."""
+        """The app's name, of a variant or role too."""
         return self.variant_of or self.name
 
     @property

@@ -128,6 +128,19 @@ class DerivedSpec(TypedDict, total=False):
     until: str
     when: str
 
+class PortSpec(TypedDict, total=False):
+    name: str
+    port: int
+    role: Literal["decode", "prefill"]
+
+class DisaggregationSpec(TypedDict, total=False):
+    accelerators: Sequence[str]
+    connector: str
+    options: Sequence[str]
+    ports: Sequence[PortSpec]
+    sameOptions: Sequence[str]
+    tensor: Literal["equal", "prefillAtMostDecode"]
+
 class DrainSpec(TypedDict, total=False):
     option: str
     seconds: int
@@ -288,6 +301,7 @@ class VolumeSpec(TypedDict, total=False):
 class EngineSpec(TypedDict, total=False):
     adapters: AdaptersSpec
     derived: Sequence[DerivedSpec]
+    disaggregation: DisaggregationSpec
     drain: DrainSpec
     files: Sequence[FileSpec]
     formats: Sequence[str]
@@ -346,6 +360,27 @@ class ElasticConfigSpec(TypedDict, total=False):
     minReplicas: int
     scaleTrigger: ScaleTriggerSpec
 
+class ParallelismSpec(TypedDict, total=False):
+    data: int
+    expert: bool
+    pipeline: int
+    tensor: int
+
+class DecodeSpec(TypedDict, total=False):
+    args: Sequence[str]
+    elasticConfig: ElasticConfigSpec
+    envs: Sequence[EnvVar]
+    inferenceFlavors: Sequence[str]
+    parallelism: ParallelismSpec
+    podTemplate: Mapping[str, object]
+    replicas: int
+    resources: ResourcesSpec
+    sharedMemorySize: str | float
+
+class AppDisaggregationSpec(TypedDict, total=False):
+    decode: DecodeSpec
+    prefill: DecodeSpec
+
 class TimeoutsSpec(TypedDict, total=False):
     request: str
     streamIdle: str
@@ -377,12 +412,6 @@ class ModelSpec(TypedDict, total=False):
 class ModelClaimsSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
     models: Sequence[ModelSpec]
-
-class ParallelismSpec(TypedDict, total=False):
-    data: int
-    expert: bool
-    pipeline: int
-    tensor: int
 
 class ServiceSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
@@ -441,6 +470,7 @@ class WorkloadTemplateSpec(TypedDict, total=False):
 
 class AppSpec(TypedDict, total=False):
     backendRuntimeConfig: BackendRuntimeConfigSpec
+    disaggregation: AppDisaggregationSpec
     elasticConfig: ElasticConfigSpec
     flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]
     gateway: GatewaySpec
@@ -527,6 +557,23 @@ class LoaderSpec(TypedDict, total=False):
     sources: Sequence[object]
     version: str
 
+class ProfileSpec(TypedDict, total=False):
+    name: str
+    plugins: Sequence[Mapping[str, object]]
+
+class SidecarSpec(TypedDict, total=False):
+    args: Sequence[str]
+    image: str
+    resources: ResourcesSpec
+    security: Mapping[str, object]
+    version: str
+
+class PickerDisaggregationSpec(TypedDict, total=False):
+    plugins: Sequence[Mapping[str, object]]
+    profiles: Sequence[ProfileSpec]
+    roleLabel: str
+    sidecar: SidecarSpec
+
 class FlowControlScaleSpec(TypedDict, total=False):
     metric: str
     name: str
@@ -540,6 +587,7 @@ class PickerSpec(TypedDict, total=False):
     apiGroup: str
     args: Sequence[str]
     config: Mapping[str, object]
+    disaggregation: PickerDisaggregationSpec
     engineLabel: str
     flowControl: FlowControlSpec
     image: str

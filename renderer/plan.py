@@ -67,6 +67,26 @@ class Pod(Struct, frozen=True):
     rest: Body = {}
 
 
+class Setting(Struct, frozen=True):
+    """What an option of a command line is given, '' for nothing, and where."""
+
+    value: str
+    origin: Origin
+
+
+class Role(Struct, frozen=True):
+    """The part of a workload whose pods share the work with those of another one: `prefill` or `decode`. `connector`:
+    how KV cache is handed over; `tensor`: the tensor parallel size, `tensor_rule`: what holds for those of both;
+    `layout`: by option, what both have to have alike.
+    """
+
+    name: str
+    connector: str
+    tensor: int
+    tensor_rule: str
+    layout: Mapping[str, Setting]
+
+
 class ClientService(Struct, frozen=True):
     """The Service that an app asks for, beside those that every workload has. `port`: 0 for that of the container;
     `of_leaders`: in an app of several workloads it leads to their leaders alone.
@@ -321,7 +341,8 @@ class Plan(Struct, frozen=True):
     seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`; `claim_templates`:
     PersistentVolumeClaims of each pod; `devices`: what each pod claims; `set_fields`,
     `template_fields`: further fields of a LeaderWorkerSet's spec and of its template; `rank_ports`: of the data
-    parallel ranks of a pod, `port` first, where each has a port of its own.
+    parallel ranks of a pod, `port` first, where each has a port of its own; `role`: where prefill and decode are two
+    workloads.
     """
 
     name: str
@@ -366,6 +387,12 @@ class Plan(Struct, frozen=True):
     template_fields: Body = {}
     answering_port: Port | None = None
     rank_ports: tuple[Port, ...] = ()
+    role: Role | None = None
+
+    @property
+    def shared_name(self) -> str:
+        """The name of what both roles have in common, such as their pool; else that of the workload."""
+        return self.app if self.role else self.name
 
     @property
     def request_port(self) -> Port:

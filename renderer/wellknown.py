@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 # Labels, and the annotations that the operator knows too.
 NAME = "app.kubernetes.io/name"
 COMPONENT = "app.kubernetes.io/component"
@@ -36,6 +38,9 @@ LEADER_WORKER_SET, DEPLOYMENT = "LeaderWorkerSet", "Deployment"  # what runs pod
 HPA, SCALED_OBJECT = "HorizontalPodAutoscaler", "ScaledObject"  # what writes `replicas` of those
 AUTOSCALERS = (HPA, SCALED_OBJECT)
 PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
+ENGINE_PORT = 8200  # of an engine behind a picker's sidecar, which has PORT
+PREFILL: Final = "prefill"
+DECODE: Final = "decode"
 RANK_PORTS = ("http", *(f"http-{rank}" for rank in range(1, 8)))
 """The names of the ports of a pod's data parallel ranks, from PORT on; a pool has at most eight."""
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request

@@ -296,7 +296,9 @@ def added(spec: Spec) -> Iterator[tuple[str, str]]:
 def given(entry: Spec) -> list[str]:
     """What an entry of `derived` adds."""
     what = [code(*entry["args"])] if "args" in entry else []
-    what += [code(f"{env['name']}={env['value']}") for env in entry.get("envs") or ()]
+    for env in entry.get("envs") or ():
+        value = env["value"] if "value" in env else f"$({env['valueFrom']['fieldRef']['fieldPath']})"
+        what.append(code(f"{env['name']}={value}"))
     what += [f"`/dev/shm` of {entry['sharedMemory']}"] if "sharedMemory" in entry else []
     return what + (["`/dev/shm` larger by `kvCacheOffloading.cpu`"] if "kvCacheInSharedMemory" in entry else [])
 

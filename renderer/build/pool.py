@@ -15,6 +15,7 @@ from renderer.plan import (
     Rewrite,
     Steering,
     TrafficPlan,
+    app_selector,
     name_origins,
     route_labels,
     serving_selector,
@@ -44,12 +45,13 @@ def inference_pool(plan: Plan) -> list[Manifest]:
         "port": {"number": _GRPC},
         "failureMode": "FailClose",
     }
+    selector = app_selector(plan, of_leaders=not plan.all_serve) if plan.role else serving_selector(plan)
     spec = {
-        "selector": {"matchLabels": serving_selector(plan)},
+        "selector": {"matchLabels": selector},
         "targetPorts": [{"number": port.number} for port in plan.pool_ports],
         "endpointPickerRef": picker,
     }
-    metadata = {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)}
+    metadata = {"name": plan.shared_name, "namespace": plan.namespace, "labels": route_labels(plan)}
     body = {"apiVersion": f"{_GROUP}/v1", "kind": "InferencePool", "metadata": metadata, "spec": spec}
     return [Manifest(body, lambda: name_origins(plan))]
 
@@ -67,7 +69,7 @@ def picker(plan: Plan) -> list[Manifest]:
     bodies: tuple[tuple[str, str, Body], ...] = (
         ("v1", "ConfigMap", {"data": pool.config}),
         ("v1", "ServiceAccount", {}),
-        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _role_rules(plan.name, pool.watched_groups)}),
+        ("rbac.authorization.k8s.io/v1", "Role", {"rules": _role_rules(plan.shared_name, pool.watched_groups)}),
         ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": reference, "subjects": [subject]}),
         ("apps/v1", "Deployment", {"spec": _deployment(pool, selector)}),
         ("v1", "Service", {"spec": {"selector": selector, "ports": _SERVICE_PORTS}}),

@@ -13,11 +13,13 @@ from renderer.yamlio import SharedMap
 
 
 def lb_service(plan: Plan) -> list[Manifest]:
-    """One, always; a LeaderWorkerSet has a Service called `<name>` by itself.
+    """One, but for the role prefill, which clients do not ask; a LeaderWorkerSet has a Service `<name>` by itself.
 
     Name and number of the port are the runner's (docs/deviations.md#bugs-of-the-operator, 32).
     """
-    return [_service(plan, plan.name + wellknown.LB_SERVICE, plan.port, {})]
+    if plan.role and plan.role.name == wellknown.PREFILL:
+        return []
+    return [_service(plan, plan.shared_name + wellknown.LB_SERVICE, plan.port, {})]
 
 
 def leaders_service(plan: Plan) -> list[Manifest]:
@@ -44,7 +46,7 @@ def client_service(plan: Plan) -> list[Manifest]:
     port = plan.request_port
     ports = [{"name": port.name, "port": service.port or port.number, "targetPort": port.number, "protocol": "TCP"}]
     spec: dict[str, object] = {} if service.type == "ClusterIP" else {"type": service.type}
-    alone = plan.name == plan.app
+    alone = plan.role or plan.name == plan.app
     selector = serving_selector(plan) if alone else app_selector(plan, of_leaders=service.of_leaders)
     spec |= {"selector": selector, "ports": ports}
     return [

@@ -426,6 +426,33 @@ ERRORS: dict[str, Wording] = {
         "a replica of {hosts} pods: nobody has seen KV cache outside of accelerators work over several hosts",
         "leave it out, or take a flavor with which one host suffices",
     ),
+    "E375": Wording(
+        "prefill and decode need a picker that asks both, and gateway.mode is {mode}",
+        "write spec.gateway.mode: pool, or leave spec.disaggregation out",
+    ),
+    "E376": Wording(
+        "the picker '{name}' knows no prefill and decode: the pods of '{app}' for prefill would never be asked",
+        "pickers that do: {able}",
+    ),
+    "E377": Wording("'{backend}' {what}, which prefill and decode need", "{hint}; or leave spec.disaggregation out"),
+    "E379": Wording(
+        "prefill shares the model among {prefill} accelerators and decode among {decode}, and the engine hands no KV "
+        "cache over from one to the other",
+        "{hint}",
+    ),
+    "E381": Wording(
+        "{option} {value} is what {role} has, and {other} {said}: they could not read each other's KV cache",
+        "write it in spec.backendRuntimeConfig.args, for both",
+    ),
+    "E383": Wording("{given} says what disaggregation says, in {file}:{line}", "leave it out: each role gets its own"),
+    "E384": Wording("{key} does not go together with spec.disaggregation", "{hint}"),
+    "E385": Wording(
+        "a replica of {role} needs {hosts} pods: prefill and decode over several hosts are not rendered yet",
+        "take a flavor with which one host suffices, or lower the sizes",
+    ),
+    "E386": Wording(
+        "'{name}' is the name of the picker's sidecar in pods of the role decode", "give your container another name"
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

@@ -408,6 +408,11 @@ WARNINGS: dict[str, Wording] = {
         "nothing keeps the files of '{backend}' below {size}: once there are more, the node ends the pod",
         "name a claim as pvc, or a size that is never reached",
     ),
+    "W375": Wording(
+        "prefill shares the model among {prefill} accelerators and decode among {decode}: the engine hands KV cache "
+        "over in this direction only of models with latent attention (MLA), or without attention",
+        "{hint}",
+    ),
     "W240": Wording(
         "the Gateway {name} has {count} routes; above {most} its memory grows with their square",
         "set gateway.routeLayout: packed, or give namespaces Gateways of their own (gateway.perNamespace)",

@@ -115,7 +115,7 @@ def _target_node(row: RouteRow, leg: RouteLeg) -> str:
         return f"[/{_label(leg.provider.hostname, f'speaks {api_name(leg)}')}/]"
     if not leg.workload:
         return f"[{_label(f'pool {row.namespace}/{leg.to}')}]"
-    count = f"{replicas(leg)} {'replica' if leg.workload.high == 1 else 'replicas'}"
+    count = f"{replicas(leg)} {'replica' if leg.workload.high == 1 and not leg.workload.prefill else 'replicas'}"
     names = [f"pool {leg.to}", f"picker {leg.workload.picker}"] if leg.pool else [leg.to]
     label = _label(*names, f"{leg.workload.kind} {row.namespace}/{leg.workload.app}", count)
     return f"[{label}] --> {_node_id('model', leg.workload.model)}"

@@ -25,7 +25,8 @@ OFF, KEPT = "gateway.mode: off", "its name is reserved"  # reasons why an app ha
 class WorkloadBehind(Struct, frozen=True):
     """The workload of a route backend or pool. `low`, `high`: bounds of its replicas, equal without an autoscaler;
     `called`: the engine's name of the model; `picker`: the name of the pool's picker, '' without a pool; `adapters`:
-    the OpenModels of its adapters, by what the engine is asked for.
+    the OpenModels of its adapters, by what the engine is asked for; `prefill`: bounds of replicas that read prompts,
+    where `low` and `high` are of those that decode.
     """
 
     kind: str
@@ -36,6 +37,7 @@ class WorkloadBehind(Struct, frozen=True):
     high: int
     picker: str
     adapters: Mapping[str, str] = {}
+    prefill: tuple[int, int] | None = None
 
 
 class ProviderBehind(Struct, frozen=True):
@@ -162,7 +164,7 @@ def _item_routes(
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
     unrouted: list[UnroutedApp] = []
     if isinstance(item, App):
-        workloads = {(item.namespace, plan.name): _workload(item, plan) for plan in plans if isinstance(plan, Plan)}
+        workloads = _workloads(item, plans)
         if not plans[-1].route and not _has_route_from_outside(context, item, plans[-1]):
             why = KEPT if _reachable(plans[-1]) else OFF
             unrouted.append(UnroutedApp(item.kind, item.namespace, item.name, why))
@@ -172,9 +174,21 @@ def _item_routes(
     return _ItemRoutes(rows, workloads, unrouted)
 
 
-def _workload(app: App, plan: Plan) -> WorkloadBehind:
+def _workloads(app: App, plans: Sequence[Plan | TrafficPlan]) -> dict[tuple[str, str], WorkloadBehind]:
+    """The workloads of an app by namespace and name; two roles are one under the name of their pool."""
+    prefill = next((_bounds(plan) for plan in plans if isinstance(plan, Plan) and plan.role), None)
+    return {
+        (app.namespace, plan.shared_name): _workload(app, plan, prefill) for plan in plans if isinstance(plan, Plan)
+    }
+
+
+def _bounds(plan: Plan) -> tuple[int, int]:
     fixed = plan.replicas or 0
-    low, high = (plan.scaler.min_replicas, plan.scaler.max_replicas) if plan.scaler else (fixed, fixed)
+    return (plan.scaler.min_replicas, plan.scaler.max_replicas) if plan.scaler else (fixed, fixed)
+
+
+def _workload(app: App, plan: Plan, prefill: tuple[int, int] | None) -> WorkloadBehind:
+    low, high = _bounds(plan)
     return WorkloadBehind(
         kind=app.kind,
         app=app.name,
@@ -183,6 +197,7 @@ def _workload(app: App, plan: Plan) -> WorkloadBehind:
         low=low,
         high=high,
         picker=plan.pool.name if plan.pool else "",
+        prefill=prefill,
         adapters={adapter.asked: adapter.model or adapter.name for adapter in plan.adapters},
     )
 
@@ -278,5 +293,5 @@ def _workloads_outside(
         if any(space == app.namespace and f"{name}-".startswith(f"{app.name}-") for space, name in missing):
             with naming_file(app.document.name):
                 plans, _ = resolve.plan(context, app)
-            workloads |= {(app.namespace, plan.name): _workload(app, plan) for plan in plans if isinstance(plan, Plan)}
+            workloads |= _workloads(app, plans)
     return workloads

@@ -163,10 +163,16 @@ def api_name(leg: RouteLeg) -> str:
 
 
 def replicas(leg: RouteLeg) -> str:
-    """The replicas of a workload: `2`, or `1–4` with an autoscaler; '' if it is unknown."""
+    """The replicas of a workload: `2`, or `1–4` with an autoscaler; of two roles `1 prefill, 2 decode`; '' if it is
+    unknown.
+    """
     if not leg.workload:
         return ""
-    low, high = leg.workload.low, leg.workload.high
+    count = _range(leg.workload.low, leg.workload.high)
+    return f"{_range(*leg.workload.prefill)} prefill, {count} decode" if leg.workload.prefill else count
+
+
+def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 

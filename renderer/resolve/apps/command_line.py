@@ -19,6 +19,7 @@ from renderer.resolve.engine import (
     arg_validation,
     backend_runtime,
     dialect,
+    disaggregation,
     kv_offloading,
     option_list_choice,
 )
@@ -112,6 +113,9 @@ def resolve_command_line(
         user_envs = env_layers(context, app, base, run)[-2:]
         kv_offloading.validate_options(engine, words, run.offloading, user_layers, user_envs, diagnostics)
         kv_offloading.warn_unbounded(engine, words, run.offloading, diagnostics)
+    if app.role:
+        user_envs = env_layers(context, app, base, run)[-2:]
+        disaggregation.validate_options(engine, app, user_layers, user_envs, diagnostics)
     return CommandLine(layers, args, form, user_layers, env, _shared_memory_size(app, run, derivation, diagnostics))
 
 
@@ -197,10 +201,14 @@ def _normalize_env(context: RunContext, envs: ValueLayer, diagnostics: Collector
 
 
 def _user_layers(app: App, base: AppBase, run: EngineRun) -> list[ArgLayer]:
-    """The arguments of the OpenModel and of the Playground, as far as they have some."""
+    """The arguments of the OpenModel, of the Playground and of its role, as far as they have some."""
     model_args = backend_runtime.model_settings(base.claim.main, run.engine).get("args")
     app_args = run.backend_config.get("args")
     layers = [ArgLayer(model_args, _model_settings_origin(base, run.engine, "args"))] if model_args else []
+    if app_args and app.role_args:
+        shared, own = app_args[: -app.role_args], app_args[-app.role_args :]
+        layers += [ArgLayer(shared, app.origin(*_BACKEND, "args"))] if shared else []
+        return [*layers, ArgLayer(own, Origin(*app.origin("spec", "disaggregation", app.role, "args").behind))]
     return [*layers, ArgLayer(app_args, app.origin(*_BACKEND, "args"))] if app_args else layers
 
 

@@ -19,6 +19,7 @@ from renderer.resolve.engine import (
     backend_runtime,
     compilation,
     dialect,
+    disaggregation,
     engine_variants,
     kv_offloading,
     weight_validation,
@@ -34,6 +35,7 @@ from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.template import TemplateError, Words, share_maps
+from renderer.wellknown import DECODE, ENGINE_PORT, PORT
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeConfigSpec, VariantSpec
@@ -134,6 +136,7 @@ def resolve_engine_run(
         served_name=served_name,
         length=length,
         slots=slots,
+        role=app.role,
     )
     if offloading:
         words |= kv_offloading.offloading_words(engine, offloading, accelerator, diagnostics)
@@ -162,6 +165,8 @@ def resolve_engine_run(
         multi_host = host_groups.find_form(inputs, engine, parallelism, words, origin, diagnostics)
         host_groups.validate_rank_ports(parallelism, multi_host, origin, diagnostics)
         host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
+    if app.role:
+        disaggregation.validate_engine(inputs, app, engine, accelerator, parallelism.hosts, diagnostics)
     if offloading:
         kv_offloading.validate_engine(inputs, engine, accelerator, offloading, diagnostics)
         kv_offloading.validate_hosts(offloading, parallelism.hosts, diagnostics)
@@ -289,6 +294,7 @@ def _template_words(
     served_name: str,
     length: int,
     slots: int,
+    role: str,
 ) -> dict[str, object]:
     main = base.weights[0]
     draft = base.weights[1] if base.claim.draft else None
@@ -320,6 +326,8 @@ def _template_words(
         "Anonymous": main.words.get("Anonymous", False),
         **NO_OFFLOADING,
         "Adapters": base.claim.adapters,
+        "Role": role,
+        "EnginePort": ENGINE_PORT if role == DECODE else PORT,
         **engine.constant,
     }
 

@@ -111,6 +111,8 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
         yield (*runner, "resources", side, "memory"), origin
     for key in ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe"):
         yield (*runner, key), runtime.at(key)
+    if app.role:
+        yield (*runner, "ports"), runtime.at("engine", "disaggregation")
     if flavor := planned.flavor:
         for key in ("nodeSelector", "affinity"):
             yield ("template", "spec", key), flavor.model.at("nodeSelector")

@@ -190,7 +190,7 @@ def _validate_served_names(plan: Plan, targets: Sequence[_Target], diagnostics: 
     served_names = list(adapters.served_names(plan))
     for target in targets:
         if target.name not in served_names:
-            words = {"name": target.name, "where": f"in the pool '{plan.name}'"}
+            words = {"name": target.name, "where": f"in the pool '{plan.shared_name}'"}
             diagnostics.add(
                 "E660", target.origin, **words, hint=_name_hint(target.name, served_names, listed=target.listed)
             )

@@ -88,7 +88,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         app_plans = reachable_workloads(context, app, origin, diagnostics)
         plans += app_plans
         in_pool = routing.mode(app, settings) == "pool"
-        targets = [pools.pool_target(app_plans[0])] if in_pool else route_backends.workload_targets(app_plans)
+        targets = [pools.pool_target(app_plans[-1])] if in_pool else route_backends.workload_targets(app_plans)
         if "adapter" in backend:
             asked = _asked_name(backend["adapter"], app_plans[0], origin, diagnostics)
             targets = [replace(target, model=asked) for target in targets]
@@ -185,7 +185,7 @@ def _steering(
         namespace=item.namespace,
         labels=routing.labels(item.name),
         group=picker.group,
-        pool=shares[0].plan.name,
+        pool=shares[0].plan.shared_name,
         priority=None,
         rewrites=(Rewrite(item.spec["modelName"], targets),),
         origins=lambda: {
@@ -274,17 +274,17 @@ def _validate_pool_backends(
     plan, origin, backends = shares[0].plan, shares[0].origin, item.spec["backends"]
     inference_models = [
         traffic_input
-        for traffic_input in context.traffic.get((item.namespace, plan.name), ())
+        for traffic_input in context.traffic.get((item.namespace, plan.shared_name), ())
         if traffic_input.kind == "InferenceModel"
     ]
     priorities = {backend.get("priority", 0) for backend in backends}
-    if len(shares) < len(backends) or len({share.plan.name for share in shares}) > 1 or len(priorities) > 1:
-        diagnostics.add("E644", origin, name=plan.name)
+    if len(shares) < len(backends) or len({share.plan.shared_name for share in shares}) > 1 or len(priorities) > 1:
+        diagnostics.add("E644", origin, name=plan.shared_name)
     elif not any("adapter" in backend for backend in backends) and item.spec["modelName"] not in (
         plan.public_name,
         *(inference_model.spec["modelName"] for inference_model in inference_models),
     ):
-        words = {"name": plan.name, "model": item.spec["modelName"], "served": plan.public_name}
+        words = {"name": plan.shared_name, "model": item.spec["modelName"], "served": plan.public_name}
         diagnostics.add("E647", item.origin("spec", "modelName"), **words)
 
 
@@ -307,7 +307,7 @@ def _retries(
         diagnostics.add("E649", origin, attempts=attempts, count=priorities, least=priorities - 1)
     is_single_pod = len(parts) == 1 and len(plans) == 1 and not plans[0].scaler and plans[0].replicas == 1
     if parts[0].targets[0].pool:
-        diagnostics.add("W248", origin, name=plans[0].name)
+        diagnostics.add("W248", origin, name=plans[0].shared_name)
     elif is_single_pod:
         diagnostics.add("W243", origin, name=plans[0].name)
     return int(attempts)

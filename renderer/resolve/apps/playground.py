@@ -27,6 +27,7 @@ from renderer.resolve.engine import (
     backend_runtime,
     compilation,
     dialect,
+    disaggregation,
     kv_offloading,
     lora,
     preparation,
@@ -150,6 +151,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         metrics=spec.get("metrics") or {},
         adapters=adapters.plan_adapters(engine, run.adapters, served_name)
         or lora.loaded_adapters(spec, engine.style, served_name, command.args, command.form.names),
+        role=disaggregation.plan_role(engine, app, run.parallelism.tensor, command.layers) if app.role else None,
     )
 
 
@@ -243,7 +245,7 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         command=shell.command,
         args=command.args,
         env=pods.add_credentials(pod_needs, command.env),
-        ports=host_groups.container_ports(run.multi_host, host_groups.rank_ports(run.multi_host, words)) or _PORTS,
+        ports=_container_ports(app, run),
         resources=run.resources.sides,
         startup_probe=startup_probe.startup_probe(engine, shell.startup, facts.get("weightsGiB") or 0),
         readiness_probe=shell.readiness,
@@ -280,6 +282,13 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
     if not engine.templated or app.spec.get("podTemplate"):
         _validate_handwritten(context, app, base, run, planned, diagnostics)
     return planned
+
+
+def _container_ports(app: App, run: EngineRun) -> tuple[Body, ...]:
+    """The ports of the runner."""
+    if app.role:
+        return disaggregation.role_ports(run.engine, app.role)
+    return host_groups.container_ports(run.multi_host, host_groups.rank_ports(run.multi_host, run.words)) or _PORTS
 
 
 def _validate_offloading(

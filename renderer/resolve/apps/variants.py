@@ -1,4 +1,6 @@
-"""`flavorPolicy: variants`: one workload for each flavor, behind one route (docs/design/contract.md#flavors)."""
+"""`flavorPolicy: variants`: one workload for each flavor, behind one route
+(docs/design/contract.md#flavors); and the workloads of roles.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,17 @@ from msgspec.structs import replace
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Stop
 from renderer.resolve import claims, flavors
+from renderer.resolve.apps import prefill_and_decode
 
 VARIANTS = "variants"
 
 
 def app_variants(inputs: Inputs, app: App) -> tuple[App, ...]:
-    """The variants of an app, `<name>-<flavor>` for each flavor of its claim; the app itself where it has none."""
+    """The variants of an app, `<name>-<flavor>` for each flavor of its claim, or its two roles; the app itself where it
+    has none.
+    """
+    if prefill_and_decode.KEY in app.spec:
+        return prefill_and_decode.app_roles(app)
     if flavors.flavor_policy(inputs, app) != VARIANTS:
         return (app,)
     with suppress(Stop):  # problems of the claim are reported when the workload is planned

@@ -8,7 +8,15 @@ from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Stop
 from renderer.plan import Plan
 from renderer.resolve import claims
-from renderer.resolve.apps import clients, playground, service, variants, workload_settings
+from renderer.resolve.apps import (
+    clients,
+    disaggregation,
+    playground,
+    prefill_and_decode,
+    service,
+    variants,
+    workload_settings,
+)
 from renderer.resolve.context import RunContext
 
 _APPS = ("Playground", "Service")
@@ -33,7 +41,9 @@ def plan_workloads(context: RunContext, app: App, diagnostics: Collector) -> lis
 
 def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
     make_plan = playground.plan_playground if app.kind == "Playground" else service.plan_service
-    if "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # the usual case
+    if prefill_and_decode.KEY in app.spec:
+        plans = disaggregation.plan_roles(context, app, diagnostics)
+    elif "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # the usual case
         plans = [make_plan(context, app, diagnostics)]
     else:
         plans = [make_plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]

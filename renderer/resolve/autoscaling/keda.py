@@ -197,7 +197,7 @@ def _picker_queries(app: App, spec: FlowControlSpec) -> Iterator[tuple[str, str,
     """Name, query and target of each trigger on a picker's metrics. A picker that nobody has asked yet has no series
     for them: then the query is 0 as long as the picker is read, and nothing when it is not.
     """
-    labels = f'namespace="{app.namespace}",service="{app.name}{wellknown.PICKER}"'
+    labels = f'namespace="{app.namespace}",service="{app.label}{wellknown.PICKER}"'
     for entry in spec["scale"]:
         query = f"sum({entry['metric']}{{{labels}}}) or 0 * sum(up{{{labels}}} == 1)"
         yield entry["name"], query, entry["target"]

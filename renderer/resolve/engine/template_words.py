@@ -45,6 +45,8 @@ WORDS = frozenset(
         "Region",
         "Anonymous",
         "Adapters",
+        "Role",
+        "EnginePort",
     ]
 )
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
 from renderer import template, yamlio
-from renderer.api import Inputs
+from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, suggestion
-from renderer.plan import Body
+from renderer.json_values import maps_at
+from renderer.plan import Body, Container
 from renderer.resolve import pod_defaults
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway.settings import GatewaySettings
@@ -20,7 +21,7 @@ from renderer.resolve.pod import hardening
 from renderer.template import Words
 
 if TYPE_CHECKING:
-    from renderer.input_types import PickerSpec
+    from renderer.input_types import PickerSpec, SecuritySpec, SidecarSpec
 
 WORDS = frozenset(
     [
@@ -40,11 +41,26 @@ WORDS = frozenset(
 )
 
 
+_SIDECAR_WORDS = frozenset(["Port", "EnginePort", "Connector"])
+_SIDECAR = "routing-sidecar"
+_PROXY = "proxy"  # its port, whose number is that of the engines of the role prefill
+
+
+class RolePicking(Struct, frozen=True, eq=False):
+    """How a picker sends a request to both roles. `role_label`: of pods; `sidecar`: the container that answers for the
+    engine in pods of the role decode, a function of the words Port, EnginePort and Connector.
+    """
+
+    role_label: str
+    sidecar: Callable[[Words], Container]
+
+
 class Picker(Struct, frozen=True, eq=False):
     """A compiled picker preset. `origin`: of its `spec`; `group`: the API group of the objects that steer it;
     `watched_groups`: the API groups that it watches; `engine_label`: the label of pods that names their engine; `args`
     and `config`: functions of the WORDS; `pod_fields`: further fields of its pod spec, from RenderConfig;
-    `reads_all_ports`: each target port of a pool's pod is a choice of its own, else only the first is known.
+    `reads_all_ports`: each target port of a pool's pod is a choice of its own, else only the first is known;
+    `disaggregation`: None where it knows no roles; `config` asks whether pods have roles, too.
     """
 
     name: str
@@ -54,12 +70,13 @@ class Picker(Struct, frozen=True, eq=False):
     watched_groups: tuple[str, ...]
     engine_label: str
     args: Callable[[Words], Sequence[str]]
-    config: Callable[[Words], str]
+    config: Callable[[Words, bool], str]
     resources: Body
     pod_security: Body
     security: Body
     pod_fields: Body
     reads_all_ports: bool
+    disaggregation: RolePicking | None
 
 
 def picker_name(inputs: Inputs, gateway_settings: GatewaySettings, diagnostics: Collector) -> str:
@@ -93,12 +110,35 @@ def read_picker(inputs: Inputs, defaults: pod_defaults.PodDefaults, name: str) -
         watched_groups=tuple(preset.get("reads") or (preset["apiGroup"],)),
         engine_label=preset["engineLabel"],
         args=template.strings_filler(filler) if filler else lambda words: fixed,
-        config=lambda words: yamlio.dump(_fill(_config(preset, words), words)),
+        config=lambda words, has_roles: yamlio.dump(_fill(_config(preset, words, has_roles), words)),
         resources=template.share_maps(preset.get("resources") or {}),
         pod_security=template.share_maps({"seccompProfile": {"type": "RuntimeDefault"}}),
         security=hardening.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
         pod_fields=_pod_fields(defaults),
         reads_all_ports=reads_all_ports(preset),
+        disaggregation=_role_picking(config, preset),
+    )
+
+
+def _role_picking(config: RenderConfig, preset: PickerSpec) -> RolePicking | None:
+    spec = preset.get("disaggregation")
+    if spec is None:
+        return None
+    return RolePicking(spec["roleLabel"], lambda words: _sidecar(config, spec["sidecar"], words))
+
+
+def _sidecar(config: RenderConfig, spec: SidecarSpec, words: Words) -> Container:
+    filler = template.compile_template(spec["args"], _SIDECAR_WORDS)
+    args = template.strings_filler(filler)(words) if filler else [str(arg) for arg in spec["args"]]
+    security: SecuritySpec = cast("SecuritySpec", spec.get("security") or {})
+    return Container(
+        name=_SIDECAR,
+        image=images.image_reference(config, images.with_tag(spec["image"], spec["version"])),
+        args=tuple(args),
+        ports=(template.share_maps({"name": _PROXY, "containerPort": words["Port"], "protocol": "TCP"}),),
+        resources=template.share_maps(spec.get("resources") or {}),
+        security=hardening.security_context(security, read_only=bool(security.get("readOnlyRoot"))),
+        rest={"restartPolicy": "Always"},
     )
 
 
@@ -107,10 +147,20 @@ def reads_all_ports(preset: PickerSpec) -> bool:
     return preset.get("targetPorts") == "all"
 
 
-def _config(preset: PickerSpec, words: Words) -> dict[str, object]:
-    """The configuration of the preset, with flow control where requests are to be held."""
+def _config(preset: PickerSpec, words: Words, has_roles: bool) -> dict[str, object]:
+    """The configuration of the preset, with flow control where requests are to be held, and with a profile for each
+    role where pods have them.
+    """
     holds = words["QueueSeconds"] and "flowControl" in preset
-    return {**preset["config"], **(preset["flowControl"]["config"] if holds else {})}
+    config = {**preset["config"], **(preset["flowControl"]["config"] if holds else {})}
+    if has_roles and (roles := preset.get("disaggregation")):
+        usual = maps_at(config, "schedulingProfiles")[0]
+        config["plugins"] = [*roles["plugins"], *maps_at(config, "plugins")]
+        config["schedulingProfiles"] = [
+            {**usual, **profile, "plugins": [*profile["plugins"], *maps_at(usual, "plugins")]}
+            for profile in roles["profiles"]
+        ]
+    return config
 
 
 def _pod_fields(defaults: pod_defaults.PodDefaults) -> Body:

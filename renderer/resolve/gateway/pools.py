@@ -4,20 +4,21 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, quoted
+from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.json_values import list_at
-from renderer.plan import Body, Plan, PoolPlan, RouteTarget
+from renderer.plan import Body, Plan, Pod, PoolPlan, Role, RouteTarget
 from renderer.resolve import versioned_fields
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.gateway import pickers
 from renderer.resolve.gateway.pickers import find_picker
 from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.wellknown import ENGINE_PORT, PORT
 from renderer.yamlio import SharedMap
 
 _METRICS_EFFECTS = {  # of variables and options that these keys of `engine.metrics` list
@@ -38,13 +39,13 @@ def _mode_origin(app: App, gateway_settings: GatewaySettings) -> Origin:
 def add_pool(
     context: RunContext, app: App, gateway_settings: GatewaySettings, plans: Sequence[Plan], diagnostics: Collector
 ) -> list[Plan]:
-    """The workload of an app, with its pool and picker. Raises Stop where it has several workloads, or where a picker
-    cannot choose among its pods.
+    """The workload of an app, or those of its roles, with its pool and picker. Raises Stop where it has several
+    workloads of one role, or where a picker cannot choose among its pods.
     """
     picker_preset = find_picker(context, pickers.picker_name(context.inputs, gateway_settings, diagnostics))
-    if len(plans) > 1:
+    if len(plans) > 1 and not plans[0].role:
         diagnostics.stop("E638", _mode_origin(app, gateway_settings), name=app.name)
-    plan = plans[0]
+    plan = plans[-1]
     if reason := _unfit_reason(plan):
         diagnostics.stop("E637", _mode_origin(app, gateway_settings), name=app.label, why=reason)
     pod = plan.leader or plan.worker
@@ -58,9 +59,63 @@ def add_pool(
         diagnostics.add("W332", app.origin("spec", "gateway", "port"), path=plan.metrics["path"])
     if len(plan.pool_ports) > 1:
         _validate_several_ports(context, gateway_settings, picker_preset, len(plan.pool_ports), diagnostics)
-    labelled_pod = replace(pod, labels={**pod.labels, picker_preset.engine_label: plan.backend})
-    pool = _plan_pool(context, picker_preset, plan)
-    return [replace(plan, pool=pool, **{"leader" if plan.leader else "worker": labelled_pod})]
+    labelled_plans = [_with_pool_labels(picker_preset, role_plan) for role_plan in plans]
+    if plan.role:
+        labelled_plans[-1] = _with_sidecar(app, picker_preset, plan.role, labelled_plans[-1], diagnostics)
+    return [*labelled_plans[:-1], replace(labelled_plans[-1], pool=_plan_pool(context, picker_preset, plan))]
+
+
+def _with_pool_labels(picker_preset: pickers.Picker, plan: Plan) -> Plan:
+    """The plan whose serving pods say what engine they have, and what role."""
+    pod = plan.leader or plan.worker
+    labels = {**pod.labels, picker_preset.engine_label: plan.backend}
+    if plan.role and picker_preset.disaggregation:
+        labels[picker_preset.disaggregation.role_label] = plan.role.name
+    return _with_serving_pod(plan, replace(pod, labels=labels))
+
+
+def _with_serving_pod(plan: Plan, pod: Pod) -> Plan:
+    return replace(plan, **{"leader" if plan.leader else "worker": pod})
+
+
+def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Plan, diagnostics: Collector) -> Plan:
+    """The plan of the decoding workload with the container that answers for the engine: a native sidecar, which starts
+    behind the loaders and ends after the engine, whose answers under way go through it.
+    """
+    roles, pod = picker_preset.disaggregation, plan.leader or plan.worker
+    if roles is None:
+        return plan  # unreachable: validate_picker() has reported it
+    sidecar = roles.sidecar({"Port": PORT, "EnginePort": ENGINE_PORT, "Connector": role.connector})
+    if any(container.name == sidecar.name for container in (*pod.init_containers, *pod.containers)):
+        diagnostics.add("E386", app.origin("spec", "disaggregation"), name=sidecar.name)
+    origin = picker_preset.origin.at("disaggregation", "sidecar")
+    place: Path = ("template", "spec", "initContainers", len(pod.init_containers))
+    plan_origins = plan.origins
+
+    def origins() -> Mapping[Path, Origin]:
+        return {
+            **plan_origins(),
+            place: origin,
+            **{(*place, key): origin.at(key) for key in ("image", "args", "resources")},
+            (*place, "securityContext"): origin.at("security"),
+        }
+
+    plan = replace(plan, origins=origins)
+    return _with_serving_pod(plan, replace(pod, init_containers=(*pod.init_containers, sidecar)))
+
+
+def validate_picker(
+    context: RunContext, app: App, gateway_settings: GatewaySettings, mode: str, diagnostics: Collector
+) -> None:
+    """Raises Stop, with an error, where no picker sends the requests of this app to both of its roles."""
+    if mode != "pool":
+        diagnostics.stop("E375", app.origin("spec", "disaggregation", key=True), mode=mode)
+    name = pickers.picker_name(context.inputs, gateway_settings, diagnostics)
+    if find_picker(context, name).disaggregation is None:
+        able = [
+            other for other, document in context.inputs.pickers.items() if "disaggregation" in document.value["spec"]
+        ]
+        diagnostics.stop("E376", gateway_settings.at("picker"), name=name, app=app.name, able=quoted(able))
 
 
 def _validate_several_ports(
@@ -103,7 +158,7 @@ def _unfit_reason(plan: Plan) -> str:
 def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -> PoolPlan:
     metrics = plan.metrics
     words = {
-        "Pool": plan.name,
+        "Pool": plan.shared_name,
         "Namespace": plan.namespace,
         "Engine": plan.backend,
         "MetricsPath": metrics["path"],
@@ -117,15 +172,20 @@ def _plan_pool(context: RunContext, picker_preset: pickers.Picker, plan: Plan) -
         "CacheBlocks": metrics.get("cacheBlocks", ""),
         "QueueSeconds": str(plan.scaler.picker_queue_seconds or "") if plan.scaler else "",
     }
-    key = picker_preset.name, plan.backend, cache_key(metrics, words["QueueSeconds"]), bool(plan.adapters)
+    key = (
+        picker_preset.name,
+        plan.backend,
+        cache_key(metrics, words["QueueSeconds"], bool(plan.role)),
+        bool(plan.adapters),
+    )
     if key not in context.picker_configs:
         context.picker_configs[key] = _config_and_annotations(
-            picker_preset.config(words), context.pod_defaults.annotations
+            picker_preset.config(words, bool(plan.role)), context.pod_defaults.annotations
         )
     config, annotations = context.picker_configs[key]
     labels = SharedMap({**plan.labels, wellknown.COMPONENT: wellknown.PICKER_COMPONENT})
     return PoolPlan(
-        name=plan.name + wellknown.PICKER,
+        name=plan.shared_name + wellknown.PICKER,
         origin=picker_preset.origin,
         labels=labels,
         image=picker_preset.image,
@@ -153,4 +213,4 @@ def _config_and_annotations(config: str, annotations: Body) -> tuple[Body, Body]
 
 def pool_target(plan: Plan) -> RouteTarget:
     """The pool as a route backend."""
-    return RouteTarget(plan.name, 1, plan.public_name, pool=True)
+    return RouteTarget(plan.shared_name, 1, plan.public_name, pool=True)

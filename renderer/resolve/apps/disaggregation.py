@@ -1,0 +1,61 @@
+"""The plans of a Playground's prefill and decode workloads, behind one pool (docs/disaggregation.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from renderer.api import App
+from renderer.diagnostics import Collector, Origin, Stop, has_errors
+from renderer.plan import Plan
+from renderer.resolve import flavors
+from renderer.resolve.apps import playground, prefill_and_decode, variants
+from renderer.resolve.context import RunContext
+from renderer.resolve.engine.disaggregation import KEY, validate_pair
+from renderer.resolve.gateway import pools, routing
+from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.pod import pod_template
+
+if TYPE_CHECKING:
+    from renderer.input_types import AppSpec
+
+
+def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
+    """The plans of prefill and decode. Raises Stop where their requests would not reach both, or where what an app says
+    beside is nothing for two roles.
+    """
+    settings = gateway_settings(context, app.namespace)
+    pools.validate_picker(context, app, settings, routing.mode(app, settings), diagnostics)
+    for origin, key, hint in _contradictions(context, app):
+        diagnostics.add("E384", origin, key=key, hint=hint)
+    if has_errors(diagnostics.problems):
+        raise Stop
+    prefill, decode = (
+        playground.plan_playground(context, role, diagnostics) for role in prefill_and_decode.app_roles(app)
+    )
+    if prefill.role and decode.role:
+        facts = context.inputs.models[decode.model].spec.get("facts") or {}
+        known_attention = "kvHeads" in (facts.get("attention") or {})
+        validate_pair(app, prefill.role, decode.role, known_attention, diagnostics)
+    return [prefill, decode]
+
+
+def _contradictions(context: RunContext, app: App) -> Iterator[tuple[Origin, str, str]]:
+    """Origin and name of each field that is not for two roles, and what to do instead."""
+    spec = app.spec
+    if flavors.flavor_policy(context.inputs, app) == variants.VARIANTS:
+        origin = app.origin("spec", "flavorPolicy") if "flavorPolicy" in spec else app.origin(*KEY, key=True)
+        yield origin, "flavorPolicy: variants", "name the flavors of each role by its inferenceFlavors"
+    if "kvCacheOffloading" in spec:
+        yield app.origin("spec", "kvCacheOffloading", key=True), "kvCacheOffloading", "leave one of them out"
+    if "port" in (spec.get("gateway") or {}):
+        hint = "leave it out: what answers in pods of the role decode is the picker's sidecar"
+        yield app.origin("spec", "gateway", "port", key=True), "gateway.port", hint
+    for i, claimed in enumerate((spec.get("modelClaims") or {}).get("models") or ()):
+        if claimed.get("role") == "lora":
+            yield app.origin("spec", "modelClaims", "models", i), "an adapter", "leave one of them out"
+    for role, own in spec["disaggregation"].items():
+        index, runner = pod_template.runner_patch(cast("AppSpec", own or {}))
+        if "image" in runner:
+            path = ("podTemplate", "spec", "containers", index, "image")
+            yield app.origin(*KEY, role, *path), f"an image of the role {role} alone", "write it in spec.podTemplate"

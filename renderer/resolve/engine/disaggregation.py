@@ -1,0 +1,143 @@
+"""The roles prefill and decode of an engine: `spec.disaggregation` of a Playground (docs/disaggregation.md). How an
+engine is told so stands in its preset, as entries of `engine.derived` with the words Role and EnginePort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from renderer.api import App, Inputs
+from renderer.diagnostics import Collector, Origin, Path, quoted
+from renderer.plan import Body, Role, Setting
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.dialect import ArgLayer
+from renderer.resolve.flavors import Accelerator
+from renderer.resolve.layers import ValueLayer
+from renderer.wellknown import DECODE, ENGINE_PORT, PORT
+from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import DisaggregationSpec
+
+KEY: Path = ("spec", "disaggregation")
+_NOTHING: DisaggregationSpec = {}
+
+
+def _ability(engine: Engine) -> DisaggregationSpec:
+    return engine.spec.get("disaggregation") or _NOTHING
+
+
+def validate_engine(
+    inputs: Inputs, app: App, engine: Engine, accelerator: Accelerator, hosts: int, diagnostics: Collector
+) -> None:
+    """Errors for what the engine cannot do, on any accelerator, on this one, or over so many hosts. Raises Stop where
+    it knows no roles.
+    """
+    origin, name = app.origin(*KEY, key=True), engine.runtime.name
+    ability = _ability(engine)
+    if not ability:
+        able = [
+            name for name, runtime in inputs.runtimes.items() if "disaggregation" in (runtime.spec.get("engine") or {})
+        ]
+        diagnostics.stop("E377", origin, backend=name, what="runs no roles", hint=f"backends that can: {quoted(able)}")
+    vendors = ability.get("accelerators") or [accelerator.vendor]
+    if accelerator.vendor not in vendors:
+        what = f"hands no KV cache over on {accelerator.vendor}"
+        names = ["one without accelerators" if vendor == "none" else f"a flavor of {vendor}" for vendor in vendors]
+        diagnostics.add("E377", origin, backend=name, what=what, hint=f"take {' or '.join(names)}")
+    if hosts > 1:
+        diagnostics.add("E385", app.origin(*KEY, app.role, key=True), role=app.role, hosts=hosts)
+
+
+def role_ports(engine: Engine, role: str) -> tuple[Body, ...]:
+    """The ports of a runner of this role."""
+    number = ENGINE_PORT if role == DECODE else PORT
+    ports = [("http", number)]
+    ports += [
+        (port["name"], port["port"]) for port in _ability(engine).get("ports") or () if port.get("role", role) == role
+    ]
+    return tuple(SharedMap({"name": name, "containerPort": port, "protocol": "TCP"}) for name, port in ports)
+
+
+def validate_options(
+    engine: Engine, app: App, layers: Sequence[ArgLayer], envs: Sequence[ValueLayer], diagnostics: Collector
+) -> None:
+    """An error for each option and variable of users that says what the preset says of the roles. `layers`, `envs`:
+    those of the OpenModel and the Playground.
+    """
+    given = _ability(engine).get("options") or ()
+    options = {engine.style.name(option) for option in given if option.startswith("-")}
+    file, line, _ = app.origin(*KEY).place
+    for layer in layers:
+        for i, token in enumerate(layer.args):
+            if engine.style.name(token).partition(".")[0] in options:
+                diagnostics.add("E383", layer.origin.at(i), given=token.partition("=")[0], file=file, line=line)
+    for env in envs:
+        for i, variable in enumerate(env.value):
+            if (name := str(variable.get("name"))) in given:
+                diagnostics.add("E383", env.origin.at(i, "name"), given=name, file=file, line=line)
+
+
+def plan_role(engine: Engine, app: App, tensor: int, layers: Sequence[ArgLayer]) -> Role:
+    """The role of a workload. `layers`: of its command line."""
+    ability = _ability(engine)
+    return Role(
+        name=app.role,
+        connector=ability.get("connector", ""),
+        tensor=tensor,
+        tensor_rule=ability.get("tensor", ""),
+        layout=dict(_layout(engine, ability.get("sameOptions") or (), layers)),
+    )
+
+
+def _layout(engine: Engine, options: Sequence[str], layers: Sequence[ArgLayer]) -> Iterator[tuple[str, Setting]]:
+    """By option, what the last layer that gives one of these options says."""
+    names = {engine.style.name(option) for option in options}
+    for layer in layers:
+        for i, token in enumerate(layer.args):
+            if (name := engine.style.name(token)) in names:
+                _, glued, value = token.partition("=")
+                following = layer.args[i + 1 : i + 2]
+                if not glued and following and not engine.style.is_option(following[0]):
+                    value = following[0]
+                yield name, Setting(value, layer.origin.at(i))
+
+
+def validate_pair(app: App, prefill: Role, decode: Role, known_attention: bool, diagnostics: Collector) -> None:
+    """Errors for two roles that cannot hand KV cache to each other. `known_attention`: the model's facts say that each
+    layer has keys and values of its own heads.
+    """
+    sizes = {"prefill": prefill.tensor, "decode": decode.tensor}
+    origin = app.origin(*KEY, "prefill", key=True)
+    if prefill.tensor_rule == "equal" and prefill.tensor != decode.tensor:
+        diagnostics.add("E379", origin, **sizes, hint="give both roles the same size")
+    elif prefill.tensor_rule == "prefillAtMostDecode" and prefill.tensor > decode.tensor:
+        hint = "give prefill at most the size of decode; more of it by replicas"
+        diagnostics.add("E379" if known_attention else "W375", origin, **sizes, hint=hint)
+    for option in sorted({*prefill.layout, *decode.layout}):
+        values = [role.layout.get(option) for role in (prefill, decode)]
+        if (values[0] and values[0].value) != (values[1] and values[1].value):
+            _report_layout(app, option, prefill.layout.get(option), decode.layout.get(option), diagnostics)
+
+
+def _report_layout(
+    app: App, option: str, prefill: Setting | None, decode: Setting | None, diagnostics: Collector
+) -> None:
+    """An error at the role's own setting, which names the other one's."""
+    settings = [("prefill", prefill), ("decode", decode)]
+    own = [(role, setting) for role, setting in settings if setting and _of_role(app, setting.origin, role)]
+    role, setting = own[-1] if own else ("decode", decode or prefill)
+    if setting is None:
+        return  # unreachable: one of them says it
+    other_role, other = next((name, value) for name, value in settings if name != role)
+    what = "says nothing of it"
+    if other:
+        file, line, _ = other.origin.place
+        what = f"has '{other.value}', in {file}:{line}" if other.value else f"has it, in {file}:{line}"
+    diagnostics.add("E381", setting.origin, option=option, role=role, value=setting.value, other=other_role, said=what)
+
+
+def _of_role(app: App, origin: Origin, role: str) -> bool:
+    _, path = origin.behind
+    return path[:3] == (*KEY, role)
