@@ -86,7 +86,7 @@ def test_examples_by_name() -> None:
 
 
 def test_a_name_that_no_example_has() -> None:
-    with pytest.raises(CannotJudge, match="no example is called hpaa or x; there are cache, "):
+    with pytest.raises(CannotJudge, match="no example is called hpaa or x; there are adapters, cache, "):
         examples.examples(["hpaa", "hpa", "x"])
 
 
@@ -532,7 +532,7 @@ def test_without_its_programs_nothing_is_judged(tmp_path: Path) -> None:
 def test_an_example_that_does_not_exist_is_said_before_anything_starts(tmp_path: Path) -> None:
     said = run("--tools", tmp_path, "quickstrat")
     assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr.startswith("cannot judge: no example is called quickstrat; there are cache, ")
+    assert said.stderr.startswith("cannot judge: no example is called quickstrat; there are adapters, cache, ")
 
 
 # ---- what has to fit together ----

@@ -87,23 +87,6 @@ STEPS: dict[str, list[tuple[str, list[str]]]] = {
         ),
         (MODEL + APP + SCALED + TRIGGER, []),
     ],
-    "several hosts": [
-        (
-            MODEL.replace(", filename: blue-q4.gguf", "")
-            + "  inferenceConfig: {flavors: [{name: h100, limits: {nvidia.com/gpu: 8}, params: {TP: '8', PP: '2'}}]}\n"
-            + HUB.replace("qwen3-8b", "blue"),
-            [
-                "remove PP from params, and one host serves it; for several hosts write a Service with a template of "
-                "your own"
-            ],
-        ),
-        (
-            MODEL.replace(", filename: blue-q4.gguf", "")
-            + "  inferenceConfig: {flavors: [{name: h100, limits: {nvidia.com/gpu: 8}, params: {TP: '8'}}]}\n"
-            + HUB.replace("qwen3-8b", "blue"),
-            [],
-        ),
-    ],
     "claimed flavors": [
         (
             HUB.replace("{modelName: qwen3-8b}", "{modelName: qwen3-8b, inferenceFlavorClaims: [nvidia-gpu]}"),

@@ -59,6 +59,8 @@ PLAIN: dict[str, Any] = {
     "Hosts": 1,
     "LocalRanks": 1,
     "RankPorts": 0,
+    "Role": "",
+    "EnginePort": 8080,
     "MaxModelLen": 0,
     "Slots": 4,
     "Region": "",
