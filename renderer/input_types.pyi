@@ -379,6 +379,7 @@ class DecodeSpec(TypedDict, total=False):
 
 class AppDisaggregationSpec(TypedDict, total=False):
     decode: DecodeSpec
+    kind: Literal["DisaggregatedSet", "LeaderWorkerSet"]
     prefill: DecodeSpec
 
 class TimeoutsSpec(TypedDict, total=False):

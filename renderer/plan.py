@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.diagnostics import Origin, Path
 
 Body = Mapping[str, object]
@@ -342,7 +342,7 @@ class Plan(Struct, frozen=True):
     PersistentVolumeClaims of each pod; `devices`: what each pod claims; `set_fields`,
     `template_fields`: further fields of a LeaderWorkerSet's spec and of its template; `rank_ports`: of the data
     parallel ranks of a pod, `port` first, where each has a port of its own; `role`: where prefill and decode are two
-    workloads.
+    workloads; `partner`: in the first of these where both are one object, the other one.
     """
 
     name: str
@@ -388,6 +388,7 @@ class Plan(Struct, frozen=True):
     answering_port: Port | None = None
     rank_ports: tuple[Port, ...] = ()
     role: Role | None = None
+    partner: Plan | None = None
 
     @property
     def shared_name(self) -> str:
@@ -528,6 +529,9 @@ def route_objects(route: RoutePlan) -> list[RouteObject]:
 
 def scale_target(plan: Plan) -> Body:
     """The reference of an autoscaler to the workload."""
+    if plan.kind == disaggregated_sets.KIND:
+        version, kind = f"{disaggregated_sets.GROUP}/v1", disaggregated_sets.ROLE_SCALER
+        return {"apiVersion": version, "kind": kind, "name": plan.name}
     return {"apiVersion": WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "name": plan.name}
 
 
@@ -563,5 +567,9 @@ def serving_selector(plan: Plan) -> Body:
 
 
 def group_selector(plan: Plan) -> Body:
-    """The labels that select all pods of a LeaderWorkerSet."""
+    """The labels that select all pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet: of that one the name of
+    its LeaderWorkerSet changes with every pod template.
+    """
+    if plan.role and plan.kind == disaggregated_sets.KIND:
+        return {disaggregated_sets.SET: plan.shared_name, disaggregated_sets.ROLE: plan.role.name}
     return {"leaderworkerset.sigs.k8s.io/name": plan.name}

@@ -9,7 +9,7 @@ from renderer.build.configmap import config_map
 from renderer.build.gateway import gateway, gateway_class
 from renderer.build.hpa import hpa
 from renderer.build.interceptor import interceptor_route
-from renderer.build.lws import deployment, lws
+from renderer.build.lws import deployment, disaggregated_set, lws
 from renderer.build.model_cache import model_cache
 from renderer.build.monitors import picker_monitor, pod_monitor
 from renderer.build.openmodel import open_model
@@ -27,6 +27,7 @@ WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     config_map,
     resource_claim_template,
     lws,
+    disaggregated_set,
     deployment,
     lb_service,
     leaders_service,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import WORKLOAD_VERSIONS, Body, Container, Manifest, Plan, Pod, Rollout, serving_selector
 from renderer.yamlio import SharedMap
@@ -24,6 +25,45 @@ def lws(plan: Plan) -> list[Manifest]:
     """
     if plan.kind != wellknown.LEADER_WORKER_SET:
         return []
+    return [Manifest(_body(plan, _set_spec(plan)), lambda: _origins(plan))]
+
+
+def disaggregated_set(plan: Plan) -> list[Manifest]:
+    """One where it runs both roles of an app, each as a LeaderWorkerSet that its controller makes, to whose webhook
+    networkConfig is left.
+    """
+    if not plan.partner:
+        return []
+    plans = (plan, plan.partner)
+    metadata: dict[str, object] = {"name": plan.shared_name, "namespace": plan.namespace, "labels": plan.labels}
+    if plan.annotations:
+        metadata["annotations"] = plan.annotations
+    spec = {"roles": [_role(role_plan) for role_plan in plans]}
+    version = f"{disaggregated_sets.GROUP}/v1"
+    body = {"apiVersion": version, "kind": disaggregated_sets.KIND, "metadata": metadata, "spec": spec}
+    return [Manifest(body, lambda: _set_origins(plans))]
+
+
+def _role(plan: Plan) -> dict[str, object]:
+    role: dict[str, object] = {"name": plan.role.name if plan.role else ""}
+    if plan.scaler:
+        role["scaling"] = {"mode": "External"}
+    role["spec"] = {key: value for key, value in _set_spec(plan).items() if key != "networkConfig"}
+    return role
+
+
+def _set_origins(plans: Sequence[Plan]) -> dict[Path, Origin]:
+    """The origins by field of a DisaggregatedSet."""
+    field_origins: dict[Path, Origin] = {}
+    for i, plan in enumerate(plans):
+        field_origins["spec", "roles", i, "name"] = plan.origins()["name",]
+        for path, origin in _origins(plan).items():
+            field_origins[("spec", "roles", i, *path) if path[:1] == ("spec",) else path] = origin
+    return field_origins
+
+
+def _set_spec(plan: Plan) -> dict[str, object]:
+    """The spec of a LeaderWorkerSet."""
     template: dict[str, object] = {"size": plan.size, "restartPolicy": plan.restart_policy}
     if plan.sub_groups:
         template["subGroupPolicy"] = plan.sub_groups
@@ -41,7 +81,7 @@ def lws(plan: Plan) -> list[Manifest]:
     if plan.set_fields:
         spec |= plan.set_fields
     spec["leaderWorkerTemplate"] = template
-    return [Manifest(_body(plan, spec), lambda: _origins(plan))]
+    return spec
 
 
 def deployment(plan: Plan) -> list[Manifest]:

@@ -117,6 +117,8 @@ _APP_DEPLOYMENT = "Deployment of an app"  # a table; a picker's Deployment has a
 _SELECTS: tuple[Row, ...] = (
     ("renderer.llmaz.io/workload", "the pods of the app's Deployment", (_NAME, ("name",))),
     ("leaderworkerset.sigs.k8s.io/name", "the pods of the app's LeaderWorkerSet", (_NAME, ("name",))),
+    ("disaggregatedset.x-k8s.io/name", "the pods of the app's DisaggregatedSet", (_NAME, ("name",))),
+    ("disaggregatedset.x-k8s.io/role", "the pods of this role"),
     ("leaderworkerset.sigs.k8s.io/worker-index", _LEADERS),
 )
 
@@ -136,6 +138,20 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec leaderWorkerTemplate size", "a pod for each host of a replica", (("explain", "size"),)),
         ("spec leaderWorkerTemplate restartPolicy", "a group lives and dies as one", (("explain", "restartPolicy"),)),
         ("spec leaderWorkerTemplate subGroupPolicy", _DRIFT),
+    ),
+    "DisaggregatedSet": (
+        ("metadata name", "named like its app", (("name",),)),
+        ("metadata annotations renderer.llmaz.io/backend", "the CRD's default backend"),
+        ("metadata annotations renderer.llmaz.io/engine-version", "what the image's tag says of the engine"),
+        ("metadata annotations renderer.llmaz.io/model-revision", "the hub's default branch"),
+        ("metadata annotations renderer.llmaz.io/served-model-name", "what clients call the model"),
+        ("spec roles * name", "the part of its pods in a request"),
+        ("spec roles * scaling", "an autoscaler sets its replicas"),
+        ("spec roles * spec replicas", "1 where nobody says another"),
+        ("spec roles * spec startupPolicy", "by the size of a group"),
+        ("spec roles * spec rolloutStrategy", "one group after the other, no group more"),
+        ("spec roles * spec leaderWorkerTemplate size", "a Playground is one pod"),
+        ("spec roles * spec leaderWorkerTemplate restartPolicy", "a group lives and dies as one"),
     ),
     "Service": (
         ("metadata name", "<app>-lb or <app>-leaders: LeaderWorkerSet makes <app> itself", (("name",), _NAME)),
@@ -350,6 +366,9 @@ _PODS: Mapping[str, tuple[Path, ...]] = {
     "LeaderWorkerSet": (
         ("spec", "leaderWorkerTemplate", "leaderTemplate"),
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
+    ),
+    "DisaggregatedSet": tuple(
+        ("spec", "roles", role, "spec", "leaderWorkerTemplate", "workerTemplate") for role in (0, 1)
     ),
 }
 

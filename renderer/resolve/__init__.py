@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from renderer import disaggregated_sets
 from renderer.api import App, BackendRuntime, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors
 from renderer.plan import Plan, SharedNeed, TrafficPlan
@@ -48,6 +49,8 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
             plans = [make_plan(context, item, diagnostics)]
         else:
             plans = _with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)
+            if plans[0].kind == disaggregated_sets.KIND:
+                plans = [replace(plans[0], partner=plans[-1]), *plans[1:]]
     except Stop:
         return (), diagnostics.problems
     return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems

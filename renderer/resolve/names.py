@@ -45,7 +45,8 @@ def _validate_app_name(app: App, size: int, groups: int, diagnostics: Collector)
         )
     else:
         longest = name if size == 1 else f"{name}-{max(groups - 1, 0)}"
-        most = _DNS_LABEL - _REVISION - (len(longest) - len(name))
+        suffix = f"-{app.role}" if app.role else ""  # of a role, which nobody can shorten
+        most = _DNS_LABEL - _REVISION - (len(longest) - len(name)) - len(suffix)
         limit = _DNS_LABEL - _REVISION
         if len(name) + len(wellknown.LEADERS_SERVICE) > _DNS_LABEL:
             longest, limit = name + wellknown.LEADERS_SERVICE, _DNS_LABEL

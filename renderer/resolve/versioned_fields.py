@@ -13,6 +13,7 @@ from renderer.plan import Body, Rollout
 _GROUPED = "0.6"  # the first LeaderWorkerSet with types of subgroups; before, all are LeaderWorker
 _PARTITION = "0.7"  # the first LeaderWorkerSet with a partition
 _RANK_PORTS = "1.1"  # the first Inference Extension whose InferencePools have several target ports
+_ROLE_SCALERS = "0.10"  # the first LeaderWorkerSet whose DisaggregatedSets have roles that are scaled from outside
 _GRANT = "1.5"  # the first Gateway API with ReferenceGrant v1, which equals v1beta1
 
 
@@ -40,6 +41,11 @@ def reference_grant_version(config: RenderConfig) -> str:
 def pools_have_several_ports(config: RenderConfig) -> bool:
     """Whether an InferencePool may have more than one target port."""
     return _targets_at_least(config, "inferenceExtension", _RANK_PORTS)
+
+
+def sets_have_role_scalers(config: RenderConfig) -> bool:
+    """Whether an autoscaler has a target in each role of a DisaggregatedSet."""
+    return _targets_at_least(config, "leaderWorkerSet", _ROLE_SCALERS)
 
 
 def too_new_fields(config: RenderConfig, name: str, *path: str) -> Mapping[str, Any]:

@@ -74,7 +74,7 @@ def _role_backend(
         index_by_name = {variable["name"]: i for i, variable in enumerate(earlier)}
         envs = [*earlier]
         for i, variable in enumerate(own["envs"]):  # in the Playground's place, which others may refer to
-            index = index_by_name.setdefault(variable["name"], len(envs))
+            index = index_by_name.pop(variable["name"], len(envs))
             envs[index : index + 1] = [variable]
             moved[*root, "envs", index] = (*place, "envs", i)
         backend["envs"] = envs
