@@ -92,6 +92,10 @@ USES: dict[str, dict[str, Any]] = {
     "pipeline over hosts": {"TP": 8, "PP": 2, "WorldSize": 16, "Hosts": 2, "EP": True},
     "data parallel over hosts": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "EP": True},
     "data parallel over hosts, one rank each": {"DP": 2, "WorldSize": 2, "Hosts": 2},
+    "prefill": {"Role": "prefill"},
+    "decode": {"Role": "decode", "EnginePort": 8200},
+    "prefill on CPUs": {"Role": "prefill", "Accelerator": "none"},
+    "decode on CPUs": {"Role": "decode", "EnginePort": 8200, "Accelerator": "none"},
     "ports of ranks": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "RankPorts": 8},
     "KV cache in memory": OFFLOAD,
     "KV cache in memory, by a policy": {**OFFLOAD, "KVOffloadPolicy": "lru"},
@@ -129,7 +133,7 @@ def used(engine: Engine) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Every use that a version does not refuse, with each config that goes with it."""
     for use, more in USES.items():
         words = {**PLAIN, **more}
-        if refused(engine, words):
+        if refused(engine, {**words, "Role": words["Role"] and "prefill"}):  # said once, of both
             continue
         for name, config in engine.configs.items():
             if config.drafts == bool(words["DraftModelPath"]):
@@ -166,6 +170,7 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("data parallel over hosts", False, "0.10.0", True),
         ("tensor parallel over hosts", False, "0.11.1", True),
         ("ports of ranks", False, "0.22.0", True),
+        ("prefill", False, "0.18.0", True),
         ("kv in memory", False, "0.14.0", True),
         ("kv in files", False, "0.22.0", True),
         ("kv beside Intel", False, "0.23.0", True),
@@ -182,6 +187,7 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("adapters by name", False, "0.5.4", True),
         ("s3", False, "0.5.10", True),
         ("pipeline", False, "0.4.6.post2", True),
+        ("prefill", False, "0.5.1", True),
         ("data parallel by", ["--data-parallel-size", "--enable-dp-attention"], "0.5.22", ["--attn-dp-size"]),
         ("kv in memory", False, "0.4.5.post3", True),
         ("kv in files", False, "0.4.10", True),
@@ -257,6 +263,7 @@ def facts(engine: Engine) -> dict[str, Any]:
         "kv files bounded": variables_of(engine, FILES_OF_KV, "SGLANG_HICACHE_FILE_BACKEND_MAX"),
         "draft on CPUs": not refused(engine, {**PLAIN, **DRAFT, "Accelerator": "none"}),
         "experts": not refused(engine, {**PLAIN, "EP": True}),
+        "prefill": not refused(engine, {**PLAIN, "Role": "prefill"}),
         "pipeline": not refused(engine, {**PLAIN, **USES["pipeline on one host"]}),
         "data parallel": not refused(engine, {**PLAIN, "DP": 2, "LocalRanks": 2}),
         **{use: not refused(engine, {**PLAIN, **USES[use]}) for use in OVER_HOSTS},
