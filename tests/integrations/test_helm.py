@@ -186,8 +186,10 @@ NAMED = [
 # Every layout and kind of route and autoscaler, and whatever else writes a number of replicas.
 SCALED = [
     "autoscaling-fed",
+    "disaggregation",
     "elastic",
     "example-canary",
+    "example-disaggregation",
     "example-gateway-pool",
     "example-hpa",
     "example-model-split",
@@ -237,10 +239,12 @@ def scale(count: int) -> Callable[[dict[str, Any]], None]:
 
     def change(body: dict[str, Any]) -> None:
         if body["kind"] in ("Playground", "Service") and "llmaz.io" in body["apiVersion"]:
-            if elastic := body["spec"].get("elasticConfig"):
-                elastic |= {"minReplicas": max(count, 1), "maxReplicas": max(count, 1) + 5}
-            else:
-                body["spec"]["replicas"] = count
+            roles = body["spec"].get("disaggregation")
+            for spec in (roles["prefill"], roles["decode"]) if roles else (body["spec"],):
+                if elastic := spec.get("elasticConfig"):
+                    elastic |= {"minReplicas": max(count, 1), "maxReplicas": max(count, 1) + 5}
+                else:
+                    spec["replicas"] = count
 
     return change
 
@@ -248,7 +252,11 @@ def scale(count: int) -> Callable[[dict[str, Any]], None]:
 def replicas(chart: Path, count: int) -> dict[str, Any]:
     """The same as values."""
     by_key = {"replicas": count, "minReplicas": max(count, 1), "maxReplicas": max(count, 1) + 5}
-    return {"apps": {app: {key: by_key[key] for key in said} for app, said in values_of(chart)["apps"].items()}}
+
+    def counts(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: counts(value) if isinstance(value, dict) else by_key[key] for key, value in values.items()}
+
+    return {"apps": counts(values_of(chart)["apps"])}
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 1_000_000])

@@ -16,6 +16,7 @@ from renderer.file_header import MARK
 from renderer.integrations.helm.actions import Actions, escape
 from renderer.integrations.helm.references import ValueReferences, namespaces, services
 from renderer.integrations.helm.replicas import (
+    AppValues,
     ChartObject,
     app_header,
     app_name,
@@ -76,15 +77,16 @@ def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[Outpu
 
 
 def _fixed_replicas(
-    apps: Mapping[str, Sequence[ChartObject]], counts: Mapping[str, Mapping[str, int]]
+    apps: Mapping[str, Sequence[ChartObject]], counts: Mapping[str, AppValues]
 ) -> dict[str, dict[str, tuple[str, int]]]:
     """By namespace and workload, app and replicas of workloads without an autoscaler. `counts`: values by app."""
     fixed: dict[str, dict[str, tuple[str, int]]] = {}
     for app, app_values in counts.items():
-        for piece in apps[app] if "replicas" in app_values else ():
+        shared = app_values.get("", {})
+        for piece in apps[app] if "replicas" in shared else ():
             if is_workload(piece.body):
                 name = piece.body["metadata"]["name"]
-                fixed.setdefault(app.partition("/")[0], {})[name] = (app, app_values["replicas"])
+                fixed.setdefault(app.partition("/")[0], {})[name] = (app, shared["replicas"])
     return fixed
 
 
@@ -129,15 +131,16 @@ def _chart_file(config: RenderConfig) -> OutputFile:
     return OutputFile("Chart.yaml", file_header.header(CONFIG) + yamlio.dump(body))
 
 
-def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list[OutputFile]:
+def _values(names: Sequence[str], apps: Mapping[str, AppValues]) -> list[OutputFile]:
     """values.yaml, and the schema by which Helm refuses unknown and invalid values."""
-    body = {"namespaces": {name: name for name in names}, "imageRegistry": "", "apps": dict(apps)}
+    app_values = {app: roles.get("", roles) for app, roles in apps.items()}
+    body = {"namespaces": {name: name for name in names}, "imageRegistry": "", "apps": app_values}
     forms = {
         "namespace": _NAMESPACE,
         "fixed": _closed_schema({"replicas": _COUNT}),
         "scaled": _scaled_schema(1),
     }
-    if any(app_values.get("minReplicas") == 0 for app_values in apps.values()):
+    if any(counts.get("minReplicas") == 0 for roles in apps.values() for counts in roles.values()):
         forms["scaledFromZero"] = _scaled_schema(0)
     schema = {
         "$comment": file_header.header(CONFIG).rstrip("\n"),
@@ -147,9 +150,7 @@ def _values(names: Sequence[str], apps: Mapping[str, Mapping[str, int]]) -> list
             {
                 "namespaces": _closed_schema({name: {"$ref": "#/definitions/namespace"} for name in names}),
                 "imageRegistry": {"type": "string", "pattern": _REGISTRY},
-                "apps": _closed_schema(
-                    {app: {"$ref": f"#/definitions/{_form(app_values)}"} for app, app_values in apps.items()}
-                ),
+                "apps": _closed_schema({app: _app_schema(roles) for app, roles in apps.items()}),
             }
         ),
     }
@@ -166,11 +167,17 @@ def _scaled_schema(least: int) -> dict[str, Any]:
     return _closed_schema({"minReplicas": {**_COUNT, "minimum": least}, "maxReplicas": {**_COUNT, "minimum": 1}})
 
 
-def _form(app_values: Mapping[str, int]) -> str:
-    """The name of the schema of an app's values."""
-    if "replicas" in app_values:
+def _app_schema(roles: AppValues) -> dict[str, object]:
+    """The schema of an app's values."""
+    forms = {role: {"$ref": f"#/definitions/{_form(counts)}"} for role, counts in roles.items()}
+    return dict(forms[""]) if "" in forms else _closed_schema(dict(forms))
+
+
+def _form(counts: Mapping[str, int]) -> str:
+    """The name of the schema of these values."""
+    if "replicas" in counts:
         return "fixed"
-    return "scaledFromZero" if app_values["minReplicas"] == 0 else "scaled"
+    return "scaledFromZero" if counts["minReplicas"] == 0 else "scaled"
 
 
 def _closed_schema(properties: dict[str, object]) -> dict[str, Any]:

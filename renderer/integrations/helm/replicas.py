@@ -18,7 +18,9 @@ _BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first
     "HorizontalPodAutoscaler": ("minReplicas", "maxReplicas"),
     "ScaledObject": ("minReplicaCount", "maxReplicaCount"),
 }
+_ROLES = (wellknown.PREFILL, wellknown.DECODE)
 Body = dict[str, Any]
+AppValues = Mapping[str, Mapping[str, int]]  # by role, '' where an app has none: replicas, or minReplicas, maxReplicas
 
 
 class ChartObject(Struct, frozen=True):
@@ -36,17 +38,33 @@ def app_name(path: str) -> str:
     return f"{namespace}/{name}" if rest and not namespace.startswith("_") and not name.startswith("_") else ""
 
 
-def app_header(app: str, app_values: Mapping[str, int]) -> str:
+def app_header(app: str, app_values: AppValues) -> str:
     """The first lines of an app's template: the variable $app, and a check of bounds that the schema cannot express."""
     lead = '{{- $app := index .Values.apps "' + app + '" }}\n'
-    if "maxReplicas" in app_values:
-        failure = f'{{{{ fail "apps.{app}: maxReplicas is below minReplicas" }}}}'
-        lead += "{{- if lt (int $app.maxReplicas) (int $app.minReplicas) }}" + failure + "{{ end }}\n"
+    for role, counts in app_values.items():
+        if "maxReplicas" in counts:
+            variable, key = (f"$app.{role}", f"{app}.{role}") if role else ("$app", app)
+            is_below = f"lt (int {variable}.maxReplicas) (int {variable}.minReplicas)"
+            failure = f'fail "apps.{key}: maxReplicas is below minReplicas"'
+            lead += f"{{{{- if {is_below} }}}}{{{{ {failure} }}}}{{{{ end }}}}\n"
     return lead
 
 
-def default_values(bodies: Sequence[Body]) -> dict[str, int]:
-    """The default values of an app: replicas, or the bounds of its autoscaler; {} for an app without workloads."""
+def default_values(bodies: Sequence[Body]) -> AppValues:
+    """The default values of an app: replicas, or the bounds of its autoscaler; {} for an app without workloads.
+
+    By role for prefill and decode, which are scaled apart; else one entry, ''. A DisaggregatedSet has no values.
+    """
+    roles = [_role(body["metadata"]["name"]) for body in bodies if is_workload(body)]
+    if sorted(roles) != sorted(_ROLES):
+        return {"": counts} if (counts := _default_counts(bodies)) else {}
+    return {
+        role: _default_counts([body for body in bodies if _role(body["metadata"]["name"]) == role]) for role in _ROLES
+    }
+
+
+def _default_counts(bodies: Sequence[Body]) -> dict[str, int]:
+    """The default values of workloads that are scaled alike."""
     for body in bodies:
         if body["kind"] in _BOUNDS:
             counts = _counts(body, _BOUNDS[body["kind"]])
@@ -55,6 +73,11 @@ def default_values(bodies: Sequence[Body]) -> dict[str, int]:
         if is_workload(body) and (counts := _counts(body, ("replicas",))):
             return counts
     return {}
+
+
+def _role(name: str) -> str:
+    """The role that the name of an object ends with, or ''."""
+    return next((role for role in _ROLES if name.endswith(f"-{role}")), "")
 
 
 def is_workload(body: Body) -> bool:
@@ -70,9 +93,7 @@ def _counts(body: Body, fields: Iterable[str]) -> dict[str, int]:
     return {field: count for field in fields if isinstance(count := spec.get(field), int)}
 
 
-def mark_replicas(
-    pieces: Sequence[ChartObject], app_values: Mapping[str, int], actions: Actions
-) -> Iterator[ChartObject]:
+def mark_replicas(pieces: Sequence[ChartObject], app_values: AppValues, actions: Actions) -> Iterator[ChartObject]:
     """The objects of an app with marks for its values. Every workload gets a disruption budget, which the template
     includes from two replicas on.
     """
@@ -91,19 +112,21 @@ def mark_replicas(
         budget_positions[position] = name
     for i, piece in enumerate(pieces):
         body, kind = piece.body, piece.body["kind"]
-        if is_workload(body) and "replicas" in app_values:
-            yield replace(piece, body=_with_spec(body, {"replicas": actions.number("{{ int $app.replicas }}")}))
+        variable, counts = _values_of(body, app_values)
+        if is_workload(body) and "replicas" in counts:
+            count = actions.number(f"{{{{ int {variable}.replicas }}}}")
+            yield replace(piece, body=_with_spec(body, {"replicas": count}))
         elif kind in _BOUNDS:
-            marks = (actions.number("{{ int $app." + key + " }}") for key in app_values)
+            marks = (actions.number(f"{{{{ int {variable}.{key} }}}}") for key in counts)
             fields: dict[str, object] = dict(zip(_BOUNDS[kind], marks, strict=True))
             if "fallback" in body["spec"]:
-                least = actions.number("{{ max 1 (int $app.minReplicas) }}")
+                least = actions.number(f"{{{{ max 1 (int {variable}.minReplicas) }}}}")
                 fields["fallback"] = {**body["spec"]["fallback"], "replicas": least}
             yield replace(piece, body=_with_spec(body, fields))
         elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in workloads:
             yield replace(piece, when=_two_replicas(workloads[body["metadata"]["name"]], app_values))
-        elif kind == "AIGatewayRoute" and "replicas" in app_values:
-            yield replace(piece, body=_route(body, dict.fromkeys(workloads, ("$app", app_values["replicas"])), actions))
+        elif kind == "AIGatewayRoute" and "replicas" in counts:
+            yield replace(piece, body=_route(body, dict.fromkeys(workloads, ("$app", counts["replicas"])), actions))
         else:
             yield piece
         if i in budget_positions:
@@ -116,12 +139,23 @@ def _group_size(workload: ChartObject) -> object:
     return value_at(workload.body, "spec", "leaderWorkerTemplate", "size") or 1
 
 
-def _two_replicas(workload: ChartObject, app_values: Mapping[str, int]) -> str:
+def _values_of(body: Body, app_values: AppValues) -> tuple[str, Mapping[str, int]]:
+    """The template expression of the values by which an object of the app goes, and their defaults; {} for what the
+    roles of the app share.
+    """
+    if "" in app_values:
+        return "$app", app_values[""]
+    role = _role(body["metadata"]["name"])
+    return f"$app.{role}", app_values.get(role, {})
+
+
+def _two_replicas(workload: ChartObject, app_values: AppValues) -> str:
     """The condition of the workload's disruption budget, as `llmaz render` has it: two replicas always run; of groups
     of several hosts they may.
     """
     bound = "minReplicas" if _group_size(workload) == 1 else "maxReplicas"
-    return f"ge (int $app.{bound if bound in app_values else 'replicas'}) 2"
+    variable, counts = _values_of(workload.body, app_values)
+    return f"ge (int {variable}.{bound if bound in counts else 'replicas'}) 2"
 
 
 def _with_spec(body: Body, fields: Mapping[str, object]) -> Body:
