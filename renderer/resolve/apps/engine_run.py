@@ -35,7 +35,6 @@ from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.template import TemplateError, Words, share_maps
-from renderer.wellknown import DECODE, ENGINE_PORT, PORT
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeConfigSpec, VariantSpec
@@ -166,7 +165,7 @@ def resolve_engine_run(
         host_groups.validate_rank_ports(parallelism, multi_host, origin, diagnostics)
         host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
     if app.role:
-        disaggregation.validate_engine(inputs, app, engine, accelerator, parallelism.hosts, diagnostics)
+        disaggregation.validate_engine(inputs, app, engine, accelerator, diagnostics)
     if offloading:
         kv_offloading.validate_engine(inputs, engine, accelerator, offloading, diagnostics)
         kv_offloading.validate_hosts(offloading, parallelism.hosts, diagnostics)
@@ -327,7 +326,7 @@ def _template_words(
         **NO_OFFLOADING,
         "Adapters": base.claim.adapters,
         "Role": role,
-        "EnginePort": ENGINE_PORT if role == DECODE else PORT,
+        "EnginePort": disaggregation.engine_port(role),
         **engine.constant,
     }
 
