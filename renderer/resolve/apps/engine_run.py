@@ -138,9 +138,7 @@ def resolve_engine_run(
         role=app.role,
     )
     if offloading:
-        words |= kv_offloading.offloading_words(
-            engine, offloading, accelerator, parallelism.local_ranks, diagnostics
-        )
+        words |= kv_offloading.offloading_words(engine, offloading, accelerator, parallelism.local_ranks, diagnostics)
     name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
     keeps_name = engine.templated and name_in_engine == served_name
     if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
