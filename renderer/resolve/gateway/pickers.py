@@ -49,10 +49,12 @@ _PROXY = "proxy"  # its port, whose number is that of the engines of the role pr
 
 class RolePicking(Struct, frozen=True, eq=False):
     """How a picker sends a request to both roles. `role_label`: of pods; `sidecar`: the container that answers for the
-    engine in pods of the role decode, a function of the words Port, EnginePort, Connector and RankPorts.
+    engine in pods of the role decode, a function of the words Port, EnginePort, Connector and RankPorts;
+    `arg_count`: its arguments before those for the ports of ranks.
     """
 
     role_label: str
+    arg_count: int
     sidecar: Callable[[Words], Container]
 
 
@@ -125,7 +127,8 @@ def _role_picking(config: RenderConfig, preset: PickerSpec) -> RolePicking | Non
     spec = preset.get("disaggregation")
     if spec is None:
         return None
-    return RolePicking(spec["roleLabel"], lambda words: _sidecar(config, spec["sidecar"], words))
+    sidecar = spec["sidecar"]
+    return RolePicking(spec["roleLabel"], len(sidecar["args"]), lambda words: _sidecar(config, sidecar, words))
 
 
 def _sidecar(config: RenderConfig, spec: SidecarSpec, words: Words) -> Container:

@@ -92,6 +92,7 @@ def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Pla
     if any(container.name == sidecar.name for container in (*pod.init_containers, *pod.containers)):
         diagnostics.add("E386", app.origin("spec", "disaggregation"), name=sidecar.name)
     origin = picker_preset.origin.at("disaggregation", "sidecar")
+    rank_args = [origin.at("rankArgs", i) for i in range(len(sidecar.args) - roles.arg_count)]
     place: Path = ("template", "spec", "initContainers", len(pod.init_containers))
     plan_origins = plan.origins
 
@@ -100,6 +101,7 @@ def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Pla
             **plan_origins(),
             place: origin,
             **{(*place, key): origin.at(key) for key in ("image", "args", "resources")},
+            **{(*place, "args", roles.arg_count + i): arg for i, arg in enumerate(rank_args)},
             (*place, "securityContext"): origin.at("security"),
         }
 
