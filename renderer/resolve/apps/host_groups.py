@@ -68,8 +68,11 @@ def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> 
 
 
 def rank_port_count(parallelism: Parallelism, mode: str) -> int:
-    """The ports of a pod for its data parallel ranks, where it has one for each: over several hosts, in a pool."""
-    return parallelism.local_ranks if mode == "pool" and parallelism.hosts > 1 and parallelism.data > 1 else 0
+    """The ports of a pod for its data parallel ranks, where it has several, and one for each: over several hosts, in a
+    pool.
+    """
+    has_several = parallelism.hosts > 1 and parallelism.local_ranks > 1
+    return parallelism.local_ranks if mode == "pool" and has_several else 0
 
 
 def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> RunnerShell:
