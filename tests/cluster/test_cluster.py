@@ -528,9 +528,9 @@ def test_the_table() -> None:
         trial.Row("canary", {"objects": "12", "seconds": "60"}, ["not up"]),
     ]
     assert program.table(rows) == [
-        "example  objects  LWS  Deployments  Jobs  pods  Services  HPAs  drift  scaled   s",
-        "hpa            8    -            -     -     2         -     -  0/0/0   0/0/0   9",
-        "canary        12    -            -     -     -         -     -      -       -  60  WRONG",
+        "example  objects  LWS  sets  Deployments  Jobs  pods  Services  HPAs  drift  scaled   s",
+        "hpa            8    -     -            -     -     2         -     -  0/0/0   0/0/0   9",
+        "canary        12    -     -            -     -     -         -     -      -       -  60  WRONG",
         "drift, scaled: fields OutOfSync, client/structured/server",
     ]
 
