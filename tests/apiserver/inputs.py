@@ -549,9 +549,10 @@ FRONT_PORT = 9000
 
 
 # Sizes that go with any number of accelerators that a flavor has here.
+tensor_over_hosts = record({"tensor": one_of(16, 32)}, expert=st.booleans())
 parallelism = st.one_of(
     record({"pipeline": one_of(2, 3)}),
-    record({"tensor": one_of(16, 32)}, expert=st.booleans()),
+    tensor_over_hosts,
     record({"data": one_of(8, 16)}, expert=st.booleans()),
 )
 
@@ -736,6 +737,8 @@ def playground(draw: st.DrawFn) -> Input:
         for key in ("kvCacheOffloading", "parallelism", "workload"):
             spec.pop(key, None)
         spec["disaggregation"] = draw(disaggregation)
+        if engine.over_hosts and draw(st.integers(0, 2)) == 0:
+            spec["parallelism"] = draw(tensor_over_hosts)
         spec["gateway"] = {**{key: value for key, value in spec["gateway"].items() if key != "port"}, "mode": "pool"}
     annotated: Node = {}
     skips = engine.own_hub and not loras and all("modelHub" in each["spec"]["source"] for each in made)

@@ -12,7 +12,7 @@ from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Stop, has_errors
 from renderer.json_values import map_at
 from renderer.plan import Plan
-from renderer.resolve import flavors, versioned_fields
+from renderer.resolve import flavors, names, versioned_fields
 from renderer.resolve.apps import playground, prefill_and_decode, variants
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
@@ -38,6 +38,7 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     prefill, decode = (
         playground.plan_playground(context, role, diagnostics) for role in prefill_and_decode.app_roles(app)
     )
+    _validate_ports(app, prefill, decode, diagnostics)
     if prefill.role and decode.role:
         facts = context.inputs.models[decode.model].spec.get("facts") or {}
         known_attention = "kvHeads" in (facts.get("attention") or {})
@@ -47,12 +48,28 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     for role, plan in zip(("prefill", "decode"), (prefill, decode), strict=True):
         if plan.scaler:
             _validate_scaling(context, app, role, diagnostics)
+        if plan.scaler and plan.size > 1:
+            names.validate_scaled_set_name(app, role, plan.scaler.max_replicas, diagnostics)
     return [replace(plan, kind=disaggregated_sets.KIND) for plan in (prefill, decode)]
 
 
 def spec_kind(app: App) -> str:
     """What runs the pods of both roles."""
     return str(app.spec["disaggregation"].get("kind", wellknown.LEADER_WORKER_SET))
+
+
+def _validate_ports(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
+    """An error for roles that one pool cannot select, or whose ports it cannot name."""
+    if (prefill.all_serve, len(prefill.pool_ports)) != (decode.all_serve, len(decode.pool_ports)):
+        origin = app.origin(*KEY, "prefill", key=True)
+        diagnostics.add("E385", origin, prefill=_answers(prefill), decode=_answers(decode))
+
+
+def _answers(plan: Plan) -> str:
+    """Which pods of a replica answer, and on how many ports."""
+    count = len(plan.pool_ports)
+    ports = f"on {count} {'port' if count == 1 else 'ports'}"
+    return f"each {ports}" if plan.all_serve else f"as leaders alone, {ports}" if plan.size > 1 else ports
 
 
 def _validate_scaling(context: RunContext, app: App, role: str, diagnostics: Collector) -> None:
