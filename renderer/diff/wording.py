@@ -11,6 +11,7 @@ from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.risks import Risk
+from renderer.diff.roles import RolesChange, describe_roles
 from renderer.sequence_diff import unified
 
 STATES = ("added", "removed", "renamed", "changed", "moved")
@@ -67,6 +68,11 @@ def replicas(change: ModelChange) -> str:
 
 def _replicas(model: ModelSummary | None) -> str:
     return model.replicas if model else "0"
+
+
+def roles(change: RolesChange) -> str:
+    """`1 prefill × 8 GPUs, 1 decode × 8 → 2 prefill × 8 GPUs, 1 decode × 8`."""
+    return arrow(describe_roles(change.before), describe_roles(change.after))
 
 
 def accelerators(change: GpuChange) -> str:
