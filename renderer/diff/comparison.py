@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
+from renderer.diff.disaggregation import RolesChange, roles_changes
 from renderer.diff.fields import FieldChange, diff_values, same
 from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices
 from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
@@ -30,7 +31,6 @@ from renderer.diff.objects import (
 )
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
-from renderer.diff.roles import RolesChange, roles_changes
 from renderer.diff.traffic import TrafficChange, traffic_changes
 from renderer.disaggregated_sets import KIND
 from renderer.output.manifest_files import OutputFile

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from renderer import disaggregated_sets, quantity, wellknown
 from renderer.diagnostics import Path
+from renderer.diff.disaggregation import rolling_pairs
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Body, Items, ObjectKey, is_workload
-from renderer.diff.roles import rolling_pairs
 from renderer.diff.traffic import RIGHTS, ROUTE, PublicName, public_names
 from renderer.json_values import list_at, map_at, maps_at, value_at
 from renderer.secret_detection import find_secrets, find_url_secrets, hide_in_text, hide_secrets, is_literal_secret

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from renderer import escapes, yamlio
 from renderer.diff.comparison import ObjectChange, TreeDiff
+from renderer.diff.disaggregation import RolesChange, describe_roles
 from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.risks import Risk
-from renderer.diff.roles import RolesChange, describe_roles
 from renderer.sequence_diff import unified
 
 STATES = ("added", "removed", "renamed", "changed", "moved")

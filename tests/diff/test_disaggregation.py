@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from renderer.diff.comparison import TreeDiff, compare
+from renderer.diff.disaggregation import describe_roles
 from renderer.diff.formats import FORMS
-from renderer.diff.roles import describe_roles
 from renderer.output.manifest_files import OutputFile
 from tests.diff.objects import container, risks, scaler, texts, workload
 from tests.diff.test_disaggregated_sets import SET
@@ -116,7 +116,7 @@ def test_options_are_those_of_the_engine() -> None:
 
 def test_one_role_is_not_both() -> None:
     """What has to be alike and differs for good is an error of its own; and nobody is asked of what does not run."""
-    newer = {"image": "engine:v1.1"}
+    newer: dict[str, Any] = {"image": "engine:v1.1"}
     before = texts(PREFILL, DECODE)
     alone = compare(before, texts(role("prefill", replicas=2, **newer), DECODE))
     assert [kind for kind, _ in risks(alone)] == ["restart"]
