@@ -453,7 +453,10 @@ ERRORS: dict[str, Wording] = {
     "E386": Wording(
         "'{name}' is the name of the picker's sidecar in pods of the role decode", "give your container another name"
     ),
-    "E387": Wording("{what}, and this asks for an autoscaler", "{hint}"),
+    "E387": Wording(
+        "a DisaggregatedSet of LeaderWorkerSet {version} has a fixed number of replicas, and {asks}",
+        "write targets.leaderWorkerSet: '0.10' or above where every cluster has it, or {instead}",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),
