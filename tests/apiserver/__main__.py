@@ -153,16 +153,23 @@ def about_files(judge: Judge, what: str, paths: Sequence[Path]) -> Score:
     """Each object of the files."""
     start = time.monotonic()
     found = list(yaml_files(paths))
-    wanted = [each for path in found if path.name != KUSTOMIZATION for each in manifests(shown(path), read(path))]
+    whole = [each for path in found if path.name != KUSTOMIZATION for each in manifests(shown(path), read(path))]
+    wanted = [each for each in whole if not is_too_new(each)]
     if not wanted:
         raise CannotJudge("there is no object in any file")
     refused = report(judge.refusals(wanted))
     skipped = sum(path.name == KUSTOMIZATION for path in found)
     say(
         f"{what}: {len(wanted)} objects in {len(found) - skipped} files, {refused} refused; {skipped} {KUSTOMIZATION}"
-        f" skipped ({time.monotonic() - start:.0f} s)"
+        f" and {len(whole) - len(wanted)} objects for LeaderWorkerSet 0.10 skipped ({time.monotonic() - start:.0f} s)"
     )
     return Score(len(wanted), refused)
+
+
+def is_too_new(manifest: Manifest) -> bool:
+    """Whether LeaderWorkerSet 0.9, the newest whose module is served, lacks a field: roles that scale apart."""
+    spec = manifest.body.get("spec") if manifest.body["kind"] == "DisaggregatedSet" else None
+    return any("scaling" in role for role in (spec or {}).get("roles", ()))
 
 
 def yaml_files(paths: Sequence[Path]) -> Iterator[Path]:
