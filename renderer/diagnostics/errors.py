@@ -454,7 +454,10 @@ ERRORS: dict[str, Wording] = {
     "E386": Wording(
         "'{name}' is the name of the picker's sidecar in pods of the role decode", "give your container another name"
     ),
-    "E387": Wording("{what}, and this asks for an autoscaler", "{hint}"),
+    "E387": Wording(
+        "a DisaggregatedSet of LeaderWorkerSet {version} has a fixed number of replicas, and {asks}",
+        "write targets.leaderWorkerSet: '0.10' or above where every cluster has it, or {instead}",
+    ),
     "E388": Wording(
         "pipeline {prefill} in prefill and {decode} in decode: the engine hands no KV cache over between such sizes",
         "{hint}",

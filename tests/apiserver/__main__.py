@@ -167,9 +167,13 @@ def about_files(judge: Judge, what: str, paths: Sequence[Path]) -> Score:
 
 
 def is_too_new(manifest: Manifest) -> bool:
-    """Whether LeaderWorkerSet 0.9, the newest whose module is served, lacks a field: roles that scale apart."""
-    spec = manifest.body.get("spec") if manifest.body["kind"] == "DisaggregatedSet" else None
-    return any("scaling" in role for role in (spec or {}).get("roles", ()))
+    """Whether LeaderWorkerSet 0.9, the newest whose module is served, lacks a field or a kind: roles that scale apart,
+    and their targets, which KEDA's webhook looks up.
+    """
+    kind, spec = manifest.body["kind"], manifest.body.get("spec") or {}
+    if kind == "ScaledObject":
+        return bool(spec.get("scaleTargetRef", {}).get("kind") == "DisaggregatedSetRoleScaler")
+    return kind == "DisaggregatedSet" and any("scaling" in role for role in spec.get("roles", ()))
 
 
 def yaml_files(paths: Sequence[Path]) -> Iterator[Path]:
