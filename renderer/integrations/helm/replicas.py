@@ -53,14 +53,16 @@ def app_header(app: str, app_values: AppValues) -> str:
 def default_values(bodies: Sequence[Body]) -> AppValues:
     """The default values of an app: replicas, or the bounds of its autoscaler; {} for an app without workloads.
 
-    By role for prefill and decode, which are scaled apart; else one entry, ''. A DisaggregatedSet has no values.
+    By role for prefill and decode, which are scaled apart, without one that somebody else's autoscaler owns; else one
+    entry, ''. A DisaggregatedSet has no values.
     """
     roles = [_role(body["metadata"]["name"]) for body in bodies if is_workload(body)]
     if sorted(roles) != sorted(_ROLES):
         return {"": counts} if (counts := _default_counts(bodies)) else {}
-    return {
+    by_role = {
         role: _default_counts([body for body in bodies if _role(body["metadata"]["name"]) == role]) for role in _ROLES
     }
+    return {role: counts for role, counts in by_role.items() if counts}
 
 
 def _default_counts(bodies: Sequence[Body]) -> dict[str, int]:
@@ -94,10 +96,14 @@ def _counts(body: Body, fields: Iterable[str]) -> dict[str, int]:
 
 
 def mark_replicas(pieces: Sequence[ChartObject], app_values: AppValues, actions: Actions) -> Iterator[ChartObject]:
-    """The objects of an app with marks for its values. Every workload gets a disruption budget, which the template
-    includes from two replicas on.
+    """The objects of an app with marks for its values. Every workload that has some gets a disruption budget, which the
+    template includes from two replicas on.
     """
-    workloads = {piece.body["metadata"]["name"]: piece for piece in pieces if is_workload(piece.body)}
+    workloads = {
+        piece.body["metadata"]["name"]: piece
+        for piece in pieces
+        if is_workload(piece.body) and _values_of(piece.body, app_values)[1]
+    }
     budgets = {piece.body["metadata"]["name"] for piece in pieces if piece.body["kind"] == "PodDisruptionBudget"}
     budget_positions: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
     for name in workloads.keys() - budgets:
