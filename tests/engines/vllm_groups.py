@@ -150,7 +150,8 @@ def fetching(body: Mapping[str, Any], read: Reply) -> dict[str, Any]:
 
 def handover(bench: Bench) -> Iterator[Result]:
     """Prompts read in one pod, answers written in another, and the end of the first under load."""
-    workloads = [bench.rendered(name, f"{INPUTS}/handover.yaml", tag(bench)) for name in ("prefill", "decode")]
+    names = ("handover-prefill", "handover-decode")
+    workloads = [bench.rendered(name, f"{INPUTS}/handover.yaml", tag(bench)) for name in names]
     prefill, decode = (bench.pod(workload, bench.weights(workload)) for workload in workloads)
     with prefill, decode:
         begun = time.monotonic()
