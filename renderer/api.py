@@ -72,6 +72,7 @@ class App(Struct, frozen=True):
     flavor: str = ""  # of a variant: the one flavor that it runs on
     role: str = ""  # prefill or decode, where the pods of a Playground share its work (`variant_of` is its name)
     role_args: int = 0  # how many of its arguments, the last ones, are its role's own
+    role_scaler: str = ""  # of a role of a DisaggregatedSet: the kind that an autoscaler targets
 
     @property
     def label(self) -> str:
@@ -82,6 +83,11 @@ class App(Struct, frozen=True):
     def workload_kind(self) -> str:
         """The kind of the workload that runs its pods."""
         return str((self.spec.get("workload") or {}).get("kind") or wellknown.LEADER_WORKER_SET)
+
+    @property
+    def scaled_kind(self) -> str:
+        """The kind of the object of its name that an autoscaler of its pods targets."""
+        return self.role_scaler or self.workload_kind
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """A field of it, from the document's root."""

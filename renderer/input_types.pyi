@@ -137,6 +137,7 @@ class DisaggregationSpec(TypedDict, total=False):
     accelerators: Sequence[str]
     connector: str
     options: Sequence[str]
+    pipeline: Literal["decodeEqualOrNone", "none"]
     ports: Sequence[PortSpec]
     sameOptions: Sequence[str]
     tensor: Literal["equal", "prefillAtMostDecode"]
@@ -565,6 +566,7 @@ class ProfileSpec(TypedDict, total=False):
 class SidecarSpec(TypedDict, total=False):
     args: Sequence[str]
     image: str
+    rankArgs: Sequence[str]
     resources: ResourcesSpec
     security: Mapping[str, object]
     version: str

@@ -40,6 +40,8 @@ ASKED = {
     "Backend spec.tls.sni": "a provider behind a ModelRoute",
     "BackendTrafficPolicy spec.retry.numAttemptsPerPriority": "retries, or priorities, of a ModelRoute",
     "BackendTrafficPolicy spec.timeout.http.streamIdleTimeout": "`timeouts.streamIdle`",
+    "DisaggregatedSet": "`disaggregation.kind`",
+    "DisaggregatedSet spec.roles[].scaling": "`elasticConfig` of a role of a DisaggregatedSet",
     "LeaderWorkerSet spec.leaderWorkerTemplate.persistentVolumeClaimRetentionPolicy": _SERVICE,
     "LeaderWorkerSet spec.leaderWorkerTemplate.restartPolicy": f"`RecreateGroupAfterStart` of {_SERVICE}",
     "LeaderWorkerSet spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType": "`subGroupPolicy` of a Service",
@@ -60,7 +62,13 @@ FORMS = {
     "SecurityPolicy spec.jwt.providers[].remoteJWKS.cacheDuration": "left out",
 }
 """What is rendered for older versions instead; for the others there is nothing, so asking for them is an error."""
-_TEMPLATES = ("spec.leaderWorkerTemplate.workerTemplate", "spec.leaderWorkerTemplate.leaderTemplate", "spec.template")
+_TEMPLATES = (
+    "spec.leaderWorkerTemplate.workerTemplate",
+    "spec.leaderWorkerTemplate.leaderTemplate",
+    "spec.roles[].spec.leaderWorkerTemplate.workerTemplate",
+    "spec.roles[].spec.leaderWorkerTemplate.leaderTemplate",
+    "spec.template",
+)
 
 
 def minor(version: str) -> str:

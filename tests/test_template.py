@@ -48,6 +48,8 @@ VALUES: dict[str, Any] = {
     "KVOffloadTiers": "/mnt/kv-cache-0",
     "KVOffloadDiskShare": 0,
     "Adapters": 0,
+    "Role": "",
+    "EnginePort": 8080,
 }
 
 

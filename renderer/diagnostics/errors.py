@@ -447,13 +447,21 @@ ERRORS: dict[str, Wording] = {
     "E383": Wording("{given} says what disaggregation says, in {file}:{line}", "leave it out: each role gets its own"),
     "E384": Wording("{key} does not go together with spec.disaggregation", "{hint}"),
     "E385": Wording(
-        "a replica of {role} needs {hosts} pods: prefill and decode over several hosts are not rendered yet",
-        "take a flavor with which one host suffices, or lower the sizes",
+        "pods of prefill answer {prefill} and those of decode {decode}: the one pool of both has the same ports in all "
+        "of its pods, and selects whole groups or their leaders",
+        "give both roles the same kind of sizes, with as many data parallel ranks a pod",
     ),
     "E386": Wording(
         "'{name}' is the name of the picker's sidecar in pods of the role decode", "give your container another name"
     ),
-    "E387": Wording("{what}, and this asks for an autoscaler", "{hint}"),
+    "E387": Wording(
+        "a DisaggregatedSet of LeaderWorkerSet {version} has a fixed number of replicas, and {asks}",
+        "write targets.leaderWorkerSet: '0.10' or above where every cluster has it, or {instead}",
+    ),
+    "E388": Wording(
+        "pipeline {prefill} in prefill and {decode} in decode: the engine hands no KV cache over between such sizes",
+        "{hint}",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

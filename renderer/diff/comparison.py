@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
+from renderer.diff.disaggregation import RolesChange, roles_changes
 from renderer.diff.fields import FieldChange, diff_values, same
 from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices
 from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
 from renderer.diff.objects import (
+    ROLES,
     WORKLOAD,
     Body,
     Items,
     ObjectItem,
     ObjectKey,
+    app_and_role,
     changed_files,
     is_workload,
     items,
@@ -48,7 +51,9 @@ class ObjectChange(Struct, frozen=True):
 
 
 class TreeDiff(Struct, frozen=True):
-    """All differences. `gpus`: of all models together; `notes`: what could not be compared, and why."""
+    """All differences. `gpus`: of all models together; `notes`: what could not be compared, and why; `roles`: of the
+    apps whose models do a part of the work each.
+    """
 
     objects: tuple[ObjectChange, ...]
     models: tuple[ModelChange, ...]
@@ -56,6 +61,7 @@ class TreeDiff(Struct, frozen=True):
     risks: tuple[Risk, ...]
     gpus: tuple[GpuChange, ...]
     notes: tuple[str, ...] = ()
+    roles: tuple[RolesChange, ...] = ()
 
     @property
     def different(self) -> bool:
@@ -77,39 +83,49 @@ def compare(
         _add_unchanged_partners(old, new, unchanged)
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
     count = _accelerates()
-    models = tuple(_model_changes(pairs, old, new, count))
+    states = _State(old, autoscalers(old), claimed_devices(old)), _State(new, autoscalers(new), claimed_devices(new))
+    models = tuple(_model_changes(pairs, *states, count))
+    roles = tuple(roles_changes(models, *(partial(state.summarize_roles, count) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
     all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new)
     shown_risks = tuple(risk for risk in all_risks if replaces or risk.kind in STANDING)
-    return TreeDiff(tuple(altered), models, tuple(traffic_changes(old, new, keys)), shown_risks, _total_gpus(models))
+    traffic = tuple(traffic_changes(old, new, keys))
+    return TreeDiff(tuple(altered), models, traffic, shown_risks, _total_gpus(models), roles=roles)
 
 
 def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFile]) -> None:
-    """Adds to both sides the autoscaler and the claimed devices of a changed workload, or the workload of a changed
-    autoscaler, where they are in one of the unchanged files `unchanged`.
+    """Adds to both sides what belongs to a changed object and is in one of the unchanged files `unchanged`: the
+    autoscaler, the claimed devices and the other role of a workload, or the workload of an autoscaler.
     """
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
-    workloads = {
+
+    def add(kind: str, names: set[str]) -> None:
+        for key, item in unchanged_objects(unchanged, folders, kind, names).items() if names else ():
+            if key not in old and key not in new and (kind not in (WORKLOAD, DEPLOYMENT) or _runs(item)):
+                old[key] = new[key] = item
+
+    scaled = {*autoscalers(old), *autoscalers(new)}
+    unknown = {name for _, name in scaled - _workload_names(old, new)}
+    add(WORKLOAD, unknown)
+    add(DEPLOYMENT, unknown)
+    apps = {app_and_role(item)[0] for side in (old, new) for item in side.values() if item.key.kind == WORKLOAD} - {""}
+    add(WORKLOAD, {f"{app}-{role}" for app in apps for role in ROLES})
+    for kind in AUTOSCALERS:
+        add(kind, {name for _, name in _workload_names(old, new) - scaled})
+    pods = [pod_template(item.body) for side in (old, new) for item in side.values() if _runs(item)]
+    add(CLAIM_TEMPLATE, {name for pod in pods for name in claim_templates(pod)})
+
+
+def _workload_names(old: Items, new: Items) -> set[tuple[str, str]]:
+    """Namespace and name of all workloads, of a DisaggregatedSet those of its roles."""
+    return {
         (role.key.namespace, role.key.name)
         for side in (old, new)
         for item in side.values()
         if _runs(item)
         for role in role_items(item).values()
     }
-    scaled = {*autoscalers(old), *autoscalers(new)}
-    unscaled = [(kind, workloads - scaled) for kind in AUTOSCALERS]
-    for kind, names in (*unscaled, (WORKLOAD, scaled - workloads), (DEPLOYMENT, scaled - workloads)):
-        for key, item in (
-            unchanged_objects(unchanged, folders, kind, {name for _, name in names}).items() if names else ()
-        ):
-            if key not in old and key not in new and (kind in AUTOSCALERS or _runs(item)):
-                old[key] = new[key] = item
-    pods = [pod_template(item.body) for side in (old, new) for item in side.values() if _runs(item)]
-    if templates := {name for pod in pods for name in claim_templates(pod)}:
-        for key, item in unchanged_objects(unchanged, folders, CLAIM_TEMPLATE, templates).items():
-            if key not in old and key not in new:
-                old[key] = new[key] = item
 
 
 def _runs(item: ObjectItem) -> bool:
@@ -163,25 +179,36 @@ def _unhidden_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
 
 
 def _model_changes(
-    pairs: Sequence[ObjectChange], before: Items, after: Items, count: Callable[[str], bool]
+    pairs: Sequence[ObjectChange], before: _State, after: _State, count: Callable[[str], bool]
 ) -> Iterator[ModelChange]:
-    old_state = _State(autoscalers(before), claimed_devices(before))
-    new_state = _State(autoscalers(after), claimed_devices(after))
     for pair in pairs:
         if not any(_runs(item) for item in (pair.before, pair.after) if item):
             continue
-        yield from _workload_changes(pair, old_state, new_state, count)
+        yield from _workload_changes(pair, before, after, count)
 
 
 class _State(Struct, frozen=True):
-    """What the summaries of one state's workloads need of its other objects."""
+    """One state's objects, and what the summaries of its workloads need of the others."""
 
+    objects: Items
     scalers: Mapping[tuple[str, str], Body]
     devices: Mapping[tuple[str, str], Mapping[str, int]]
 
     def summarize(self, item: ObjectItem | None, count: Callable[[str], bool]) -> ModelSummary | None:
         """The model of a workload; None without one."""
         return summarize_model(item, self.scalers, count, self.devices) if item else None
+
+    def summarize_roles(
+        self, count: Callable[[str], bool], places: set[tuple[str, str]]
+    ) -> dict[tuple[str, str], list[ModelSummary]]:
+        """All roles of these apps, by namespace and name of the app."""
+        roles: dict[tuple[str, str], list[ModelSummary]] = {}
+        for item in self.objects.values():
+            for role in role_items(item).values() if _runs(item) else ():
+                place = role.key.namespace, app_and_role(role)[0]
+                if place in places:
+                    roles.setdefault(place, []).append(summarize_model(role, self.scalers, count, self.devices))
+        return roles
 
 
 def _workload_changes(

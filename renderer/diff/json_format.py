@@ -13,14 +13,23 @@ from renderer.diff.wording import format_sides
 
 
 def to_json(diff: TreeDiff, environment: str = "") -> str:
-    """The difference as JSON: `different`, models, gpus, traffic, risks, objects and notes. Every key is present;
-    the value is null on a side that does not have it. Secrets are hidden.
+    """The difference as JSON: `different`, models, gpus, roles, traffic, risks, objects and notes. Every key is
+    present; the value is null on a side that does not have it. Secrets are hidden.
     """
     document = {
         "environment": environment or None,
         "different": diff.different,
         "models": [_model(model) for model in diff.models],
         "gpus": [_gpus(gpu) for gpu in diff.gpus],
+        "roles": [
+            {
+                "namespace": change.namespace,
+                "app": change.app,
+                "before": [_role(model) for model in change.before],
+                "after": [_role(model) for model in change.after],
+            }
+            for change in diff.roles
+        ],
         "traffic": [
             {
                 "name": traffic_input.name,
@@ -76,6 +85,15 @@ def _side(model: ModelSummary | None) -> dict[str, object] | None:
         "minReplicas": model.low,
         "maxReplicas": model.high,
         "autoscaled": model.scaled,
+    }
+
+
+def _role(model: ModelSummary) -> dict[str, object]:
+    return {
+        "role": model.role,
+        "minReplicas": model.low,
+        "maxReplicas": model.high,
+        "gpusPerReplica": sum(model.gpus.values()),
     }
 
 

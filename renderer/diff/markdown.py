@@ -20,11 +20,12 @@ from renderer.diff.wording import (
     headline,
     per_replica,
     replicas,
+    roles,
     shorten,
     title,
     yaml_diff,
 )
-from renderer.escapes import html_code, line, lines, markdown_code, markdown_fence
+from renderer.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
 
 MOST = 65_536  # characters of a comment on GitHub
 _ROOM = MOST - 600  # the rest is for what was cut
@@ -40,6 +41,7 @@ def markdown(diff: TreeDiff, environment: str = "") -> str:
     ]
     text = _head(environment, headline(diff))
     text += _table("| model | change | replicas |", [_model(model) for model in diff.models], "model", 12_000)
+    text += _list("Roles", [f"{_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
     text += _table("| GPUs of | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
     text += _list("Risks", [_risk(*entry) for entry in group_risks(diff.risks)], 8_000)
     text += _table("| traffic of | what | before | after |", traffic_rows, "line", 6_000)

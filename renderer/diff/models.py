@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from renderer import disaggregated_sets, wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, pod_template
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, app_and_role, pod_template
 from renderer.diff.options import OptionChange, compare_options
 from renderer.json_values import map_at, maps_at, value_at
 
@@ -61,7 +61,8 @@ class ModelSummary(Struct, frozen=True):
     `annotations`: the values of the renderer's own annotations, by the word that people use for each; `low` and
     `high`: bounds of the replicas, equal without an autoscaler; `scaled`: whether an autoscaler sets them; `fixed`:
     `spec.replicas` of the workload, None where it is left out; `scaler`: the kind of its autoscaler; `nodes`: the node
-    labels that the pods select; `gpus`: accelerators of one replica, by kind.
+    labels that the pods select; `gpus`: accelerators of one replica, by kind; `app`, `role`: where the workload does a
+    part of an app's work.
     """
 
     name: str
@@ -76,11 +77,18 @@ class ModelSummary(Struct, frozen=True):
     leader: PodSummary
     worker: PodSummary
     scaler: str = ""
+    app: str = ""
+    role: str = ""
+
+    @property
+    def range(self) -> str:
+        """`2`, or `1–4` under an autoscaler."""
+        return f"{self.low}–{self.high}" if self.scaled else str(self.high)
 
     @property
     def replicas(self) -> str:
-        """`2`, or `1–4` under an autoscaler; `2 groups of 4 hosts, 64 GPUs` where a replica has several."""
-        return (f"{self.low}–{self.high}" if self.scaled else str(self.high)) + self.groups
+        """The range; `2 groups of 4 hosts, 64 GPUs` where a replica has several."""
+        return self.range + self.groups
 
     @property
     def groups(self) -> str:
@@ -130,6 +138,7 @@ def summarize_model(
     spec_replicas = value_at(body, "spec", "replicas")
     scaler = autoscalers.get((item.key.namespace, item.key.name))
     low, high = _bounds(scaler) if scaler else (_number(spec_replicas, 1),) * 2
+    app, role = app_and_role(item)
     labels = map_at(worker, "metadata", "labels") or map_at(leader, "metadata", "labels")
     return ModelSummary(
         name=str(labels.get(_MODEL, "")),
@@ -149,6 +158,8 @@ def summarize_model(
         ),
         leader=_pod(leader, accelerates),
         worker=_pod(worker, accelerates),
+        app=app,
+        role=role,
     )
 
 

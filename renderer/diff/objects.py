@@ -9,10 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import disaggregated_sets, wellknown, yamlio
+from renderer.json_values import map_at, text_at
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
 WORKLOAD = "LeaderWorkerSet"
+ROLES = (wellknown.PREFILL, wellknown.DECODE)  # of two LeaderWorkerSets of one app
 
 
 class ObjectKey(Struct, frozen=True, order=True):
@@ -51,12 +53,15 @@ def pod_template(body: Body) -> Body:
 
 
 class ObjectItem(Struct, frozen=True):
-    """An object, its file relative to the output folder, and its position in that file, `place`."""
+    """An object, its file relative to the output folder, and its position in that file, `place`; `role`: the name of a
+    role of a DisaggregatedSet.
+    """
 
     key: ObjectKey
     file: str
     body: Body
     place: int = 0
+    role: str = ""
 
 
 Items: TypeAlias = dict[ObjectKey, ObjectItem]
@@ -76,8 +81,22 @@ def role_items(item: ObjectItem) -> dict[str, ObjectItem]:
             replicas = slices * (replicas if isinstance(replicas, int) else 1)
         spec = role.spec if replicas is None else {**role.spec, "replicas": replicas}
         body = {"metadata": map_at(item.body, "metadata"), "spec": spec}
-        roles[role.name] = ObjectItem(replace(item.key, name=role.scaler), item.file, body, item.place)
+        roles[role.name] = ObjectItem(replace(item.key, name=role.scaler), item.file, body, item.place, role.name)
     return roles
+
+
+def app_and_role(item: ObjectItem) -> tuple[str, str]:
+    """The app of a workload that does a part of its work, and that part: a role of a DisaggregatedSet, or prefill or
+    decode. Both are '' for a workload that does all of it.
+    """
+    if item.role:
+        return text_at(item.body, "metadata", "name"), item.role
+    app = text_at(item.body, "metadata", "labels", wellknown.NAME)
+    labels = map_at(pod_template(item.body), "metadata", "labels")
+    for role in ROLES:
+        if item.key.kind == WORKLOAD and item.key.name == f"{app}-{role}" and role in labels.values():
+            return app, role
+    return "", ""
 
 
 def changed_files(
@@ -133,32 +152,3 @@ def unchanged_objects(texts: Iterable[OutputFile], folders: Iterable[str], kind:
         and any(mark in text.text for mark in marks)
     ]
     return {key: item for key, item in items(candidates).items() if key.kind == kind}
-
-
-def value_at(value: object, *path: str | int) -> object:
-    """The value at a path of a body; None where it is missing or a part of the path has another type."""
-    for part in path:
-        if isinstance(part, int):
-            value = value[part] if isinstance(value, list) and part < len(value) else None
-        else:
-            value = value.get(part) if isinstance(value, dict) else None
-        if value is None:
-            return None
-    return value
-
-
-def map_at(value: object, *path: str | int) -> Body:
-    """The map at a path; an empty one if it is missing or no map."""
-    mapping = value_at(value, *path)
-    return mapping if isinstance(mapping, dict) else {}
-
-
-def list_at(value: object, *path: str | int) -> list[object]:
-    """The list at a path; an empty one if it is missing or no list."""
-    items = value_at(value, *path)
-    return items if isinstance(items, list) else []
-
-
-def maps_at(value: object, *path: str | int) -> list[Body]:
-    """The maps of the list at a path."""
-    return [item for item in list_at(value, *path) if isinstance(item, dict)]

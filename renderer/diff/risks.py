@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from renderer import disaggregated_sets, quantity, wellknown
 from renderer.diagnostics import Path
+from renderer.diff.disaggregation import rolling_pairs
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Body, Items, ObjectKey, is_workload
@@ -34,6 +35,7 @@ KINDS = {
     "listener": "Gateway listener",
     "host-path": "hostPath",
     "floating-tag": "floating tag",
+    "roles": "prefill and decode roll out independently",
     "restart": "restarts pods",
     "new-claim": "new claim",
     "download": "downloads weights",
@@ -103,6 +105,7 @@ def find_risks(pairs: Iterable[ObjectPair], models: Iterable[ModelChange], befor
     removed = {pair.key for pair in listed if not pair.after}
     all_risks = [risk for pair in listed for risk in _object_risks(pair, removed)]
     all_risks += [risk for model in models for risk in _model_risks(model)]
+    all_risks += _unlike_roles(models)
     all_risks += _downloads(listed, models)
     all_risks += _unanswered_names(before, after)
     order = list(KINDS)
@@ -492,6 +495,13 @@ def _model_risks(change: ModelChange) -> Iterator[Risk]:
         yield Risk("scale-to-zero", change.key, f"replicas {before.replicas} → {after.replicas}")
     elif (before.low > 1 and after.low == 1) or (before.high > 1 and after.high == 1):
         yield Risk("scale-to-one", change.key, f"replicas {before.replicas} → {after.replicas}")
+
+
+def _unlike_roles(models: Iterable[ModelChange]) -> Iterator[Risk]:
+    """What both LeaderWorkerSets of an app have to have alike, and have not while they are updated."""
+    for prefill, decode, names in rolling_pairs(models):
+        text = f"{', '.join(map(_name, names))}: requests may fail until both are done"
+        yield from (Risk("roles", change.key, text) for change in (prefill, decode))
 
 
 def _plural(replicas: int) -> str:

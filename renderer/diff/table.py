@@ -15,6 +15,7 @@ from renderer.diff.wording import (
     headline,
     per_replica,
     replicas,
+    roles,
     shorten,
     title,
 )
@@ -29,6 +30,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
     """Sections for models, risks, traffic, objects and notes, each only if it has lines; the headline last."""
     parts = [
         [text for model in diff.models for text in _model(model)],
+        [line(f"  {change.place}: {roles(change)}") for change in diff.roles],
         [_risk(*entry) for entry in group_risks(diff.risks)],
         [
             line(f"  {traffic_input.name}: {traffic_input.aspect}: {arrow(traffic_input.before, traffic_input.after)}")
@@ -37,7 +39,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
         [text for change in diff.objects for text in _object(change)],
         [f"  {line(note)}" for note in diff.notes],
     ]
-    heads = ("Models", "Risks", "Traffic", "Objects", "Notes")
+    heads = ("Models", "Roles", "Risks", "Traffic", "Objects", "Notes")
     sections = [
         "\n".join([head, *(shorten(text, _LONGEST) for text in part)])
         for head, part in zip(heads, parts, strict=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from renderer import escapes, yamlio
 from renderer.diff.comparison import ObjectChange, TreeDiff
+from renderer.diff.disaggregation import RolesChange, describe_roles
 from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary
@@ -67,6 +68,11 @@ def replicas(change: ModelChange) -> str:
 
 def _replicas(model: ModelSummary | None) -> str:
     return model.replicas if model else "0"
+
+
+def roles(change: RolesChange) -> str:
+    """`1 prefill × 8 GPUs, 1 decode × 8 → 2 prefill × 8 GPUs, 1 decode × 8`."""
+    return arrow(describe_roles(change.before), describe_roles(change.after))
 
 
 def accelerators(change: GpuChange) -> str:

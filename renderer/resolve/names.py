@@ -61,6 +61,17 @@ def validate_group_names(app: App, groups: int, diagnostics: Collector) -> None:
         _validate_app_name(app, 2, groups, diagnostics)
 
 
+def validate_scaled_set_name(app: App, role: str, groups: int, diagnostics: Collector) -> None:
+    """Validates the name of the LeaderWorkerSet that is made of a role of a DisaggregatedSet, whose autoscaler has at
+    most so many groups of several pods; without one the object says how many, and is checked itself.
+    """
+    length, limit = len(f"{app.name}-0-12345678-{role}"), _SHORT - len(f"-{groups - 1}")
+    if limit < length <= _SHORT - len("-0"):
+        name = f"{app.name}-0-<8 digits>-{role}"
+        words = {"name": name, "length": length, "limit": limit, "less": length - limit}
+        diagnostics.add("E390", app.origin("metadata", "name"), **words)
+
+
 @lru_cache(maxsize=1024)
 def _is_dns_label(namespace: str) -> bool:
     """Whether it is a DNS-1123 label."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from renderer import escapes
-from renderer.routes.rows import ProviderBehind, RouteLeg, RouteRow, RouteTable
+from renderer.routes.rows import ProviderBehind, RouteLeg, RouteRow, RouteTable, WorkloadBehind
 
 
 def to_json(table: RouteTable) -> str:
@@ -64,9 +64,17 @@ def _backend(row: RouteRow, leg: RouteLeg) -> dict[str, object]:
         "engineCallsIt": workload.called if workload else None,
         "minReplicas": workload.low if workload else None,
         "maxReplicas": workload.high if workload else None,
+        "prefill": _prefill(workload),
         "pool": _pool(leg) if leg.pool else None,
         "provider": _provider(provider) if provider else None,
     }
+
+
+def _prefill(workload: WorkloadBehind | None) -> dict[str, int] | None:
+    """The bounds of pods that read prompts, where those of the route backend decode."""
+    if not workload or not workload.prefill:
+        return None
+    return dict(zip(("minReplicas", "maxReplicas"), workload.prefill, strict=True))
 
 
 def _pool(leg: RouteLeg) -> dict[str, object]:

@@ -49,9 +49,8 @@ def batches(count: int) -> Iterator[Batch]:
 def rendered(number: int, made: Sequence[Input], leading: Sequence[Traffic], config: Node) -> Batch:
     """One batch. What is wrong with the RenderConfig itself is wrong with each of its inputs."""
     files = {"llmaz.yaml": dumped([config])}
-    authenticated = "auth" in config["spec"].get("gateway", {})
     keda = config["spec"]["autoscaling"].get("autoscaler") == "keda"
-    named = [numbered(each, index, authenticated=authenticated, keda=keda) for index, each in enumerate(made)]
+    named = [numbered(each, index, config["spec"]) for index, each in enumerate(made)]
     files |= {f"{index}.yaml": dumped(each) for index, each in enumerate(named)}
     files |= {f"to{index}.yaml": dumped([each]) for index, each in enumerate(wired(leading, named, config))}
     with repository(files):

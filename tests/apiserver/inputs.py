@@ -203,7 +203,7 @@ pod_fields = {
     "priorityClassName": label,
     "runtimeClassName": label,
     "schedulerName": label,
-    "terminationGracePeriodSeconds": one_of(30, 40, 60, 300, 600, 0),
+    "terminationGracePeriodSeconds": one_of(40, 60, 300, 600),
     "hostIPC": st.booleans(),
     "dnsPolicy": one_of("ClusterFirst", "Default"),
     "hostAliases": st.just([{"ip": "10.0.0.1", "hostnames": ["proxy", "proxy.example.com"]}]),
@@ -292,6 +292,7 @@ class Engine(NamedTuple):
     pooled: bool
     adapters: bool = False
     over_hosts: bool = False
+    disaggregates: Sequence[str] = ()
 
 
 RESOURCES = {
@@ -333,6 +334,7 @@ def engines() -> list[Engine]:
                 pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
                 adapters="adapters" in engine,
                 over_hosts="multiHost" in engine,
+                disaggregates=engine.get("disaggregation", {}).get("accelerators", ()),
             )
         )
     return found
@@ -547,9 +549,10 @@ FRONT_PORT = 9000
 
 
 # Sizes that go with any number of accelerators that a flavor has here.
+tensor_over_hosts = record({"tensor": one_of(16, 32)}, expert=st.booleans())
 parallelism = st.one_of(
     record({"pipeline": one_of(2, 3)}),
-    record({"tensor": one_of(16, 32)}, expert=st.booleans()),
+    tensor_over_hosts,
     record({"data": one_of(8, 16)}, expert=st.booleans()),
 )
 
@@ -559,7 +562,8 @@ def with_front(draw: st.DrawFn, pod_template_: Node) -> Node:
     """The podTemplate with a container that answers for the engine, beside it or started before it."""
     front: Node = {"name": "front", "image": "registry.example/front:v1"}
     front["ports"] = [draw(record({"containerPort": st.just(FRONT_PORT)}, name=one_of("front", "web")))]
-    front |= draw(record(lifecycle=st.just({"preStop": {"sleep": {"seconds": 5}}}), readinessProbe=probe))
+    asked = st.just({"httpGet": {"path": "/ready", "port": FRONT_PORT}, "periodSeconds": 5})
+    front |= draw(record(lifecycle=st.just({"preStop": {"sleep": {"seconds": 5}}}), readinessProbe=asked))
     spec = dict(pod_template_.get("spec", {}))
     if draw(st.booleans()):
         spec["containers"] = [*spec.get("containers", []), front]
@@ -610,6 +614,27 @@ def models(draw: st.DrawFn, engine: Engine) -> list[Node]:
     return made
 
 
+def accelerator_of(made: Node) -> str:
+    """The vendor of the first flavor's accelerators, `none` without any; of NVIDIA where there is no flavor."""
+    flavors_ = made["spec"].get("inferenceConfig", {}).get("flavors")
+    if not flavors_:
+        return "nvidia"
+    for accelerator, names in RESOURCES.items():
+        if flavors_[0]["name"] == CLAIMING[accelerator] or {*names} & {*flavors_[0].get("limits", ())}:
+            return accelerator
+    return "none"
+
+
+role = record(
+    replicas=st.integers(0, 5),
+    args=one_of(["--log-level", "info"], []),
+    envs=envs,
+    resources=resources,
+    sharedMemorySize=memory,
+    podTemplate=pod_template,
+    elasticConfig=elastic,
+)
+disaggregation = record({"prefill": role, "decode": role}, kind=one_of("LeaderWorkerSet", "DisaggregatedSet"))
 kv_tier = st.one_of(record({"pvc": one_of("kv-cache")}), record({"emptyDir": one_of("200Gi", "500G")}))
 kv_cache = record(
     {"cpu": one_of("64Gi", "100G", "68719476736", 137438953472)},
@@ -665,7 +690,7 @@ deployment_settings = st.builds(
 @st.composite
 def playground(draw: st.DrawFn) -> Input:
     """A Playground on a preset, or on a runtime of its own."""
-    engine = draw(st.sampled_from([*ENGINES, OWN]))
+    engine = draw(st.sampled_from([*ENGINES, *(each for each in ENGINES if each.disaggregates), OWN]))
     made = draw(models(engine))
     loras = draw(adapters(engine))
     config = draw(record(envs=envs, resources=resources, sharedMemorySize=memory))
@@ -691,7 +716,8 @@ def playground(draw: st.DrawFn) -> Input:
             workload=st.one_of(set_settings, deployment_settings),
         )
     )
-    if engine.offloads and draw(st.integers(0, 3)) == 0:
+    accelerator = accelerator_of(made[0])
+    if engine.offloads and accelerator != "none" and draw(st.integers(0, 3)) == 0:
         for size in ("resources", "sharedMemorySize"):
             config.pop(size, None)
         spec["kvCacheOffloading"] = draw(kv_cache)
@@ -706,6 +732,14 @@ def playground(draw: st.DrawFn) -> Input:
     spec |= draw(
         st.one_of(record(replicas=st.integers(0, 5)), st.builds(lambda value: {"elasticConfig": value}, elastic))
     )
+    if accelerator in engine.disaggregates and not loras and draw(st.booleans()):
+        config.pop("args", None)
+        for key in ("kvCacheOffloading", "parallelism", "workload"):
+            spec.pop(key, None)
+        spec["disaggregation"] = draw(disaggregation)
+        if engine.over_hosts and draw(st.integers(0, 2)) == 0:
+            spec["parallelism"] = draw(tensor_over_hosts)
+        spec["gateway"] = {**{key: value for key, value in spec["gateway"].items() if key != "port"}, "mode": "pool"}
     annotated: Node = {}
     skips = engine.own_hub and not loras and all("modelHub" in each["spec"]["source"] for each in made)
     plain = all("filename" not in each["spec"]["source"].get("modelHub", ()) for each in made)
@@ -804,18 +838,21 @@ def named(draw: st.DrawFn, documents: list[Node], claimed: Callable[[], Node]) -
     return Input(documents)
 
 
-def numbered(made: Input, number: int, *, authenticated: bool, keda: bool = False) -> list[Node]:
-    """Its documents, under names that no other input has, and that belong together. `authenticated`: the Gateway asks
-    who calls, without which nobody can be allowed anything. `keda`: it scales, by what it can ask for, some from zero.
+def numbered(made: Input, number: int, config: Node) -> list[Node]:
+    """Its documents, under names that no other input has, and that belong together. `config`: the spec of RenderConfig:
+    without authentication nobody can be allowed anything, KEDA scales by what it can ask for, some from zero, and not
+    every picker knows prefill and decode.
     """
+    authenticated = "auth" in config.get("gateway", {})
+    keda = config["autoscaling"].get("autoscaler") == "keda"
     renamed = [f"{each['metadata']['name']}-{'abcdef'[index]}{number}" for index, each in enumerate(made.documents)]
     documents = [
         {**each, "metadata": {**each["metadata"], "name": name}}
         for each, name in zip(made.documents, renamed, strict=True)
     ]
-    for document in documents:
+    for index, document in enumerate(documents):
         if "servedModelName" in document["spec"]:  # one public name a route
-            public = f"{document['spec']['servedModelName']}-{number}{document['kind'][0]}"
+            public = f"{document['spec']['servedModelName']}-{number}{'abcdef'[index]}"
             document["spec"] = {**document["spec"], "servedModelName": public}
     spec = dict(documents[-1]["spec"])
     if "gateway" in spec and not authenticated:
@@ -824,6 +861,14 @@ def numbered(made: Input, number: int, *, authenticated: bool, keda: bool = Fals
         spec["elasticConfig"] = for_keda(spec["elasticConfig"])
         if number % 3 == 0 and spec.get("gateway", {}).get("mode") in ("backend", "pool"):
             spec["elasticConfig"] |= {"minReplicas": 0}
+    if "disaggregation" in spec:
+        spec["disaggregation"] = for_picker(spec["disaggregation"], config.get("gateway", {}), keda=keda)
+        if not spec["disaggregation"]:
+            del spec["disaggregation"]
+        else:
+            documents[-1]["metadata"]["name"] = f"roles-{number}"  # the names of both roles are longer
+            if "kind" in spec["disaggregation"]:
+                spec.pop("elasticConfig", None)
     if "service" in spec:
         spec["service"] = {**spec["service"], "name": f"{spec['service']['name']}-{number}"}
     if "modelClaim" in spec:
@@ -843,6 +888,23 @@ def for_keda(elastic_config: Node) -> Node:
     kept = [each for each in trigger_["metrics"] if each["type"] in ("Resource", "ContainerResource")]
     kept = kept or [{"type": "Resource", "resource": {"name": "cpu", "target": AVERAGE}}]
     return {**elastic_config, "scaleTrigger": {"hpa": {**trigger_, "metrics": kept}}}
+
+
+def for_picker(roles: Node, gateway_: Node, *, keda: bool) -> Node:
+    """Both roles as LeaderWorkerSet 0.9 and the autoscaler take them; {} where the picker knows none."""
+    pickers = [each.get("picker") for each in (gateway_, *gateway_.get("perNamespace", {}).values())]
+    if "gaie-1.5" in pickers:
+        return {}
+    changed: Node = {}
+    for name, said in roles.items():
+        changed[name] = said
+        if name == "kind":
+            continue
+        if roles.get("kind") == "DisaggregatedSet":
+            changed[name] = {key: value for key, value in said.items() if key != "elasticConfig"}
+        elif keda and "elasticConfig" in said:
+            changed[name] = {**said, "elasticConfig": for_keda(said["elasticConfig"])}
+    return changed
 
 
 inputs = st.one_of(playground(), playground(), playground(), service())
@@ -902,7 +964,9 @@ def claiming(accelerator: str) -> Strategy:
 spec_of_config = record(
     {
         "flavors": st.fixed_dictionaries({name: claiming(accelerator) for accelerator, name in CLAIMING.items()}),
-        "targets": record({"kubernetes": st.just("1.35")}, aiGateway=one_of("1.0", "1.1")),
+        "targets": record(
+            {"kubernetes": st.just("1.35"), "leaderWorkerSet": st.just("0.9")}, aiGateway=one_of("1.0", "1.1")
+        ),
         "autoscaling": st.one_of(
             record(
                 {

@@ -4,9 +4,9 @@ Among them are `init`, which `llmaz init --cpu-demo` makes, and `platform`, the 
 after the other, in a cluster with real controllers and pretended nodes:
 
     it is applied, server-side; namespaces, Secrets, claims that it counts on are made up
-    every LeaderWorkerSet becomes Available, every Deployment too; every Job completes, every claim is bound; every
-        Service gets endpoints on each of its ports; every autoscaler reads the scale of its target; every
-        PodDisruptionBudget and InferencePool selects pods
+    every LeaderWorkerSet becomes Available, those of a DisaggregatedSet and every Deployment too; every Job completes,
+        every claim is bound; every Service gets endpoints on each of its ports; every autoscaler reads the scale of its
+        target; every PodDisruptionBudget and InferencePool selects pods
     drift: no field is OutOfSync by Argo CD's own diff, in each of its modes
     every LeaderWorkerSet and Deployment is scaled as an autoscaler does it, and drift asked again: nothing but replicas
         that Git says
@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
     "objects": "objects",
     "LeaderWorkerSet": "LWS",
+    "DisaggregatedSet": "sets",
     "Deployment": "Deployments",
     "Job": "Jobs",
     "pods": "pods",

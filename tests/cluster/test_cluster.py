@@ -231,6 +231,30 @@ def test_leaderworkersets(live: dict[str, Any], fault: str) -> None:
     assert trial.lws_down(cluster(), live) == fault
 
 
+def role(name: str, replicas: int, ready: int) -> dict[str, Any]:
+    """The LeaderWorkerSet of a role."""
+    status = {"readyReplicas": ready, "conditions": [{"type": "Available", "status": "True"}]}
+    part = lws(replicas=replicas) | {"status": status}
+    part["metadata"] = {"name": f"a-0-{name}", "labels": {trial.SET_ROLE: name}}
+    return part
+
+
+@pytest.mark.parametrize(
+    ("parts", "fault"),
+    [
+        ([role("prefill", 1, 1), role("decode", 2, 2)], ""),
+        ([], "its LeaderWorkerSets are not there"),
+        ([role("decode", 2, 2)], "its LeaderWorkerSets are a-0-decode"),
+        ([role("prefill", 1, 1), role("decode", 3, 3)], "role decode: 3 replicas, not 2"),
+        ([role("prefill", 1, 0), role("decode", 2, 2)], "role prefill: not Available: 0 of 1 replicas are ready"),
+    ],
+)
+def test_disaggregated_sets(parts: list[dict[str, Any]], fault: str) -> None:
+    roles = [{"name": "prefill", "spec": {"replicas": 1}}, {"name": "decode", "spec": {"replicas": 2}}]
+    live = thing("DisaggregatedSet", "disaggregatedset.x-k8s.io/v1", spec={"roles": roles})
+    assert trial.set_down(cluster({"/leaderworkersets": parts}), live) == fault
+
+
 @pytest.mark.parametrize(("seen", "fault"), [(3, ""), (2, "not available: 1 of 1 replicas")])
 def test_deployments(seen: int, fault: str) -> None:
     live = thing("Deployment", spec={"replicas": 1}, status={"observedGeneration": seen, "availableReplicas": 1})
@@ -504,9 +528,9 @@ def test_the_table() -> None:
         trial.Row("canary", {"objects": "12", "seconds": "60"}, ["not up"]),
     ]
     assert program.table(rows) == [
-        "example  objects  LWS  Deployments  Jobs  pods  Services  HPAs  drift  scaled   s",
-        "hpa            8    -            -     -     2         -     -  0/0/0   0/0/0   9",
-        "canary        12    -            -     -     -         -     -      -       -  60  WRONG",
+        "example  objects  LWS  sets  Deployments  Jobs  pods  Services  HPAs  drift  scaled   s",
+        "hpa            8    -     -            -     -     2         -     -  0/0/0   0/0/0   9",
+        "canary        12    -     -            -     -     -         -     -      -       -  60  WRONG",
         "drift, scaled: fields OutOfSync, client/structured/server",
     ]
 

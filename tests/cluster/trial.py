@@ -26,11 +26,13 @@ ACTED = (
     "apps",
     "autoscaling",
     "batch",
+    "disaggregatedset.x-k8s.io",
     "leaderworkerset.x-k8s.io",
     "policy",
     "rbac.authorization.k8s.io",
     "resource.k8s.io",
 )
+SET_NAME, SET_ROLE = "disaggregatedset.x-k8s.io/name", "disaggregatedset.x-k8s.io/role"
 QUEUE = "kueue.x-k8s.io/queue-name"
 MANY_REPLICAS = 100  # where nobody says how many are too many
 STEP = 2
@@ -149,6 +151,25 @@ def lws_down(cluster: Cluster, live: Body) -> str:
     return "" if fine else f"not Available: {ready} of {wanted} replicas are ready"
 
 
+def set_down(cluster: Cluster, live: Body) -> str:
+    """Each role must have one LeaderWorkerSet, with its replicas, and Available: 0.9 writes no status on the set."""
+    metadata, roles = live["metadata"], {role["name"]: role["spec"]["replicas"] for role in live["spec"]["roles"]}
+    parts = cluster.listed(
+        f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{metadata['namespace']}/leaderworkersets",
+        labelSelector=f"{SET_NAME}={metadata['name']}",
+    )
+    found = {part["metadata"]["labels"][SET_ROLE]: part for part in parts}
+    if len(parts) != len(roles) or found.keys() != roles.keys():
+        names = sorted(part["metadata"]["name"] for part in parts)
+        return f"its LeaderWorkerSets are {', '.join(names) or 'not there'}"
+    for role, replicas in roles.items():
+        if found[role]["spec"]["replicas"] != replicas:
+            return f"role {role}: {found[role]['spec']['replicas']} replicas, not {replicas}"
+        if fault := lws_down(cluster, found[role]):
+            return f"role {role}: {fault}"
+    return ""
+
+
 def deployment_down(cluster: Cluster, live: Body) -> str:
     status, wanted = live.get("status", {}), live["spec"]["replicas"]
     ready = status.get("availableReplicas", 0)
@@ -221,6 +242,7 @@ def pool_down(cluster: Cluster, live: Body) -> str:
 
 JUDGES = {
     "LeaderWorkerSet": lws_down,
+    "DisaggregatedSet": set_down,
     "Deployment": deployment_down,
     "Job": job_down,
     "PersistentVolumeClaim": claim_down,
@@ -365,7 +387,8 @@ def removed(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
     deleted with a namespace is deleted one by one, and the claims that a workload leaves behind with it.
     """
     spaces = namespaces(bodies)
-    owners = [body for body in bodies if body["kind"] in (*WORKLOADS, "Job", "HorizontalPodAutoscaler")]
+    owning = (*WORKLOADS, "DisaggregatedSet", "Job", "HorizontalPodAutoscaler")
+    owners = [body for body in bodies if body["kind"] in owning]
     everything = [*bodies, *made(referred(bodies)), *volumes(bodies)]
     alone = [body for body in everything if stays(body) or not in_namespace(cluster, body)]
     for body in [*owners, *alone]:

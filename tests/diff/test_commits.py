@@ -40,6 +40,20 @@ GROUPS = {
     "one-host-to-two": ("  hardening: default\n", "  hardening: default\n  parallelism: {pipeline: 2}\n"),
     "two-hosts-to-four": ("  parallelism: {pipeline: 2}\n", "  parallelism: {tensor: 8, pipeline: 2}\n"),
 }
+# Prefill and decode of another version, and one more that decodes; what comes behind `disaggregation:`.
+ROLES = {"two-roles": "", "disaggregated-set": "    kind: DisaggregatedSet\n"}
+SHARED = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: chat, namespace: llm}}
+spec:
+  modelClaim: {{modelName: blue-30b}}
+  gateway: {{mode: pool}}
+  backendRuntimeConfig: {{version: {version}}}
+  disaggregation:
+{kind}    prefill: {{inferenceFlavors: [h100], replicas: 2}}
+    decode: {{inferenceFlavors: [l4], replicas: {replicas}}}
+"""
 FORMATS = {"text": "txt", "markdown": "md", "json": "json"}
 
 
@@ -72,7 +86,19 @@ def test_groups_of_hosts(name: str, form: str, repository: Repository, llmaz: Ll
     golden(f"diff/commits/{name}.stderr.txt", done.err)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", ROLES)
+def test_roles(name: str, form: str, repository: Repository, llmaz: Llmaz, golden: Golden) -> None:
+    for version, replicas in (("v0.32.0", 1), ("v0.33.0", 2)):
+        repository.write(chat=SHARED.format(version=version, kind=ROLES[name], replicas=replicas))
+        repository.commit(version)
+    done = llmaz("diff", "HEAD~1..HEAD", "--format", form)
+    assert done.code == 0, done.err
+    golden(f"diff/commits/{name}.{FORMATS[form]}", done.out)
+    golden(f"diff/commits/{name}.stderr.txt", done.err)
+
+
 def test_no_golden_is_left(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     ends = ("md", "txt", "json", "stderr.txt")
-    made = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS) for end in ends}
+    made = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS, *ROLES) for end in ends}
     assert superfluous(HERE / "commits", made) == []

@@ -143,6 +143,7 @@ def test_json_has_all_keys() -> None:
         "different": False,
         "models": [],
         "gpus": [],
+        "roles": [],
         "traffic": [],
         "risks": [],
         "objects": [],

@@ -219,11 +219,13 @@ def golden_lines(engine: str) -> Iterator[Line]:
     for pattern in GOLDENS:
         for file in sorted(ROOT.glob(pattern)):
             for document in yaml.safe_load_all(file.read_bytes()):
-                if isinstance(document, dict) and document.get("kind") == "LeaderWorkerSet":
+                if isinstance(document, dict) and document.get("kind") in ("LeaderWorkerSet", "DisaggregatedSet"):
                     notes = document["metadata"].get("annotations", {})
                     its_version = notes.get("renderer.llmaz.io/engine-version", version)
                     if notes.get("renderer.llmaz.io/backend") == engine and its_version == version:
-                        yield from container_lines(file.relative_to(ROOT).as_posix(), document["spec"])
+                        roles = document["spec"].get("roles", [{"spec": document["spec"]}])
+                        for role in roles:
+                            yield from container_lines(file.relative_to(ROOT).as_posix(), role["spec"])
 
 
 def container_lines(file: str, spec: Any) -> Iterator[Line]:
@@ -376,6 +378,8 @@ def main() -> int:
     words.add_argument("--judgements", action="store_true")
     words.add_argument("--write", action="store_true")
     asked = words.parse_args()
+    own = Path(__file__).resolve().parent  # its vllm.py is not the engine
+    sys.path[:] = [path for path in sys.path if Path(path).resolve() != own]
     if asked.options:
         found = list(list_differences(asked.engine, asked.server))
     else:

@@ -41,6 +41,7 @@ GOLDENS = {
     "group.txt": ("example-several-hosts", "lws/blue"),
     "group-words.txt": ("example-several-hosts", f"lws/blue-fast.{RUNNER}.args[10]"),
     "group-ranks.txt": ("wide-experts-pool", "lws/r1"),
+    "group-of-a-role.txt": ("disaggregation-hosts", "lws/wide-decode"),
     "group-start-rank.txt": ("wide-experts-backend", f"lws/r1.{RUNNER}.command"),
     "hand-written.txt": ("service-leader-worker", "lws/group"),
     "kv-cache.txt": ("kv-cache-offloading", "lws/vllm-files"),

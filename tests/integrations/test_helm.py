@@ -240,6 +240,8 @@ def scale(count: int) -> Callable[[dict[str, Any]], None]:
     def change(body: dict[str, Any]) -> None:
         if body["kind"] in ("Playground", "Service") and "llmaz.io" in body["apiVersion"]:
             roles = body["spec"].get("disaggregation")
+            if roles and roles.get("kind") == "DisaggregatedSet":  # written as rendered
+                return
             for spec in (roles["prefill"], roles["decode"]) if roles else (body["spec"],):
                 if elastic := spec.get("elasticConfig"):
                     elastic |= {"minReplicas": max(count, 1), "maxReplicas": max(count, 1) + 5}

@@ -223,6 +223,13 @@ def test_what_argo_cd_is_to_ignore(tmp_path: Path) -> None:
     assert chart_values(found["ai-gateway"])["controller"]["mutatingWebhook"] == {"certManager": {"enable": True}}
 
 
+@pytest.mark.parametrize("values", ["everything", "everything-flux"])
+def test_wrong_disaggregated_sets_are_refused(values: str, tmp_path: Path) -> None:
+    """By LeaderWorkerSet's own webhook, which its chart leaves out by default."""
+    lws = parts(made(tmp_path, given(values)))["lws"]
+    assert chart_values(lws)["enableDisaggregatedSet"] is True
+
+
 def test_crds_lie_in_one_application(tmp_path: Path) -> None:
     """Under Argo CD, which would prune them: the charts that carry some are told to leave them out."""
     found = parts(made(tmp_path, given("everything")))

@@ -73,6 +73,7 @@ DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
 OFFLOAD = {"KVOffloadGiB": 64, "KVOffloadShareGB": 34}
 FILES_OF_KV = {**OFFLOAD, "KVOffloadTiers": "/mnt/kv-cache-0", "KVOffloadDiskShare": 10**11}
+RANKS = {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "RankPorts": 8}
 # What the words of apps may be, so that every entry of `derived` holds for some of them.
 USES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -96,7 +97,10 @@ USES: dict[str, dict[str, Any]] = {
     "decode": {"Role": "decode", "EnginePort": 8200},
     "prefill on CPUs": {"Role": "prefill", "Accelerator": "none"},
     "decode on CPUs": {"Role": "decode", "EnginePort": 8200, "Accelerator": "none"},
-    "ports of ranks": {"DP": 16, "WorldSize": 16, "Hosts": 2, "LocalRanks": 8, "RankPorts": 8},
+    "prefill over hosts": {"Role": "prefill", "TP": 16, "WorldSize": 16, "Hosts": 2},
+    "decode over hosts": {"Role": "decode", "EnginePort": 8200, "TP": 16, "WorldSize": 16, "Hosts": 2},
+    "ports of ranks that decode": {"Role": "decode", "EnginePort": 8200, **RANKS},
+    "ports of ranks": RANKS,
     "KV cache in memory": OFFLOAD,
     "KV cache in memory, by a policy": {**OFFLOAD, "KVOffloadPolicy": "lru"},
     "KV cache in memory, AMD": {**OFFLOAD, "Accelerator": "amd"},

@@ -8,6 +8,7 @@ The values that a part gets from us, so that the components work together; the u
 {{- if contains "." .version -}}v{{ trimPrefix "v" .version }}{{- end -}}
 {{- end -}}
 
+{{- /* Without enableDisaggregatedSet a DisaggregatedSet runs as well, but nobody refuses a wrong one. */ -}}
 {{- define "llmaz.values.lws" -}}
 image:
   manager:
@@ -16,6 +17,7 @@ image:
     {{- end }}
     pullPolicy: IfNotPresent
 enableCertManager: false
+enableDisaggregatedSet: true
 {{- end -}}
 
 {{- define "llmaz.values.envoy-gateway-crds" -}}

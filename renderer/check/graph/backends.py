@@ -197,7 +197,7 @@ def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, obje
 
 
 def command_words(workload: Body) -> set[str]:
-    """All words of the command lines in a workload's leader, whole and split."""
+    """All words of the command lines in a workload's leader, whole, up to their `=`, and split."""
     template = map_at(workload, "spec", "leaderWorkerTemplate")
     leader = as_map(template.get("leaderTemplate")) or as_map(template.get("workerTemplate"))
     leader = leader or map_at(workload, "spec", "template")
@@ -206,7 +206,8 @@ def command_words(workload: Body) -> set[str]:
         for container in maps_at(leader, "spec", "containers")
         for word in (*as_texts(container.get("command")), *as_texts(container.get("args")))
     ]
-    return {*command, *(part for word in command for part in _WORD_SEPARATORS.split(word))}
+    names = (word.partition("=")[0] for word in command)
+    return {*command, *names, *(part for word in command for part in _WORD_SEPARATORS.split(word))}
 
 
 def validate_service_port(

@@ -35,7 +35,6 @@ from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.template import TemplateError, Words, share_maps
-from renderer.wellknown import DECODE, ENGINE_PORT, PORT
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeConfigSpec, VariantSpec
@@ -139,7 +138,7 @@ def resolve_engine_run(
         role=app.role,
     )
     if offloading:
-        words |= kv_offloading.offloading_words(engine, offloading, accelerator, diagnostics)
+        words |= kv_offloading.offloading_words(engine, offloading, accelerator, parallelism.local_ranks, diagnostics)
     name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
     keeps_name = engine.templated and name_in_engine == served_name
     if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
@@ -166,7 +165,7 @@ def resolve_engine_run(
         host_groups.validate_rank_ports(parallelism, multi_host, origin, diagnostics)
         host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
     if app.role:
-        disaggregation.validate_engine(inputs, app, engine, accelerator, parallelism.hosts, diagnostics)
+        disaggregation.validate_engine(inputs, app, engine, accelerator, diagnostics)
     if offloading:
         kv_offloading.validate_engine(inputs, engine, accelerator, offloading, diagnostics)
         kv_offloading.validate_hosts(offloading, parallelism.hosts, diagnostics)
@@ -327,7 +326,7 @@ def _template_words(
         **NO_OFFLOADING,
         "Adapters": base.claim.adapters,
         "Role": role,
-        "EnginePort": ENGINE_PORT if role == DECODE else PORT,
+        "EnginePort": disaggregation.engine_port(role),
         **engine.constant,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -68,8 +68,11 @@ def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> 
 
 
 def rank_port_count(parallelism: Parallelism, mode: str) -> int:
-    """The ports of a pod for its data parallel ranks, where it has one for each: over several hosts, in a pool."""
-    return parallelism.local_ranks if mode == "pool" and parallelism.hosts > 1 and parallelism.data > 1 else 0
+    """The ports of a pod for its data parallel ranks, where it has several, and one for each: over several hosts, in a
+    pool.
+    """
+    has_several = parallelism.hosts > 1 and parallelism.local_ranks > 1
+    return parallelism.local_ranks if mode == "pool" and has_several else 0
 
 
 def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> RunnerShell:
@@ -86,11 +89,11 @@ def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> Runner
     return replace(shell, command=command, startup=startup, readiness=readiness, liveness=liveness)
 
 
-def rank_ports(form: MultiHostForm | None, words: Words) -> tuple[Port, ...]:
+def rank_ports(form: MultiHostForm | None, words: Words, first: int = PORT) -> tuple[Port, ...]:
     """The ports of a pod whose data parallel ranks answer on a port each; none where they share one."""
     if form is None or not form.supervisor_port:
         return ()
-    return tuple(Port(name, PORT + rank) for rank, name in enumerate(RANK_PORTS[: int(str(words["RankPorts"]))]))
+    return tuple(Port(name, first + rank) for rank, name in enumerate(RANK_PORTS[: int(str(words["RankPorts"]))]))
 
 
 def container_ports(form: MultiHostForm | None, ranks: Sequence[Port]) -> tuple[Body, ...]:
@@ -126,20 +129,24 @@ def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -
     that it is no server, and at the end it waits for the leader's.
     """
     runner, *others = leader.containers
-    containers = (worker_container(runner, engine, form, words), *map(_without_probes_of_engine, others))
-    init_containers = tuple(map(_without_probes_of_engine, leader.init_containers))
+    ports = {PORT, words["EnginePort"]}
+    containers = (
+        worker_container(runner, engine, form, words),
+        *(_without_probes_of(ports, container) for container in others),
+    )
+    init_containers = tuple([_without_probes_of(ports, container) for container in leader.init_containers])
     grace = None if leader.grace_seconds is None else leader.grace_seconds + _WORKER_GRACE
     return replace(leader, containers=containers, init_containers=init_containers, grace_seconds=grace)
 
 
-def _without_probes_of_engine(container: Container) -> Container:
-    """A container beside the runner of a worker, where nobody answers on the engine's port."""
-    dropped: dict[str, Body] = {field: {} for field in _PROBE_FIELDS if _asks_engine(getattr(container, field))}
+def _without_probes_of(ports: Set[object], container: Container) -> Container:
+    """A container beside the runner of a worker, where nobody answers on these ports, the engine's."""
+    dropped: dict[str, Body] = {field: {} for field in _PROBE_FIELDS if _asks(ports, getattr(container, field))}
     return replace(container, **dropped) if dropped else container
 
 
-def _asks_engine(probe: Body) -> bool:
-    return any(map_at(probe, action).get("port") == PORT for action in ("httpGet", "tcpSocket", "grpc"))
+def _asks(ports: Set[object], probe: Body) -> bool:
+    return any(map_at(probe, action).get("port") in ports for action in ("httpGet", "tcpSocket", "grpc"))
 
 
 def worker_container(runner: Container, engine: Engine, form: MultiHostForm, words: Words) -> Container:

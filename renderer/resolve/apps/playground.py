@@ -13,7 +13,7 @@ from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.json_values import map_at, maps_at
-from renderer.plan import Body, Container, Interceptor, Plan, Pod, Port, Scaler, SharedNeed
+from renderer.plan import Body, Container, Interceptor, Plan, Pod, Port, Role, Scaler, SharedNeed
 from renderer.resolve import flavors, monitoring, names, pod_defaults
 from renderer.resolve.apps import command_line, engine_run, field_origins, handwritten_engine, host_groups
 from renderer.resolve.apps.app_base import AppBase, compile_engine, default_backend, hardening_origin, resolve_base
@@ -34,6 +34,7 @@ from renderer.resolve.engine import (
     startup_probe,
 )
 from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
+from renderer.resolve.engine.parallelism import pipeline_origin
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults, images
@@ -151,8 +152,14 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         metrics=spec.get("metrics") or {},
         adapters=adapters.plan_adapters(engine, run.adapters, served_name)
         or lora.loaded_adapters(spec, engine.style, served_name, command.args, command.form.names),
-        role=disaggregation.plan_role(engine, app, run.parallelism.tensor, command.layers) if app.role else None,
+        role=_plan_role(app, base, run, command) if app.role else None,
     )
+
+
+def _plan_role(app: App, base: AppBase, run: EngineRun, command: CommandLine) -> Role:
+    """The role of one of the two workloads that share the work of an app."""
+    origin = pipeline_origin(app, base.pod_needs.placement, base.claim.main)
+    return disaggregation.plan_role(run.engine, app, run.parallelism, origin, command.layers)
 
 
 def _needs(
@@ -286,9 +293,15 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
 
 def _container_ports(app: App, run: EngineRun) -> tuple[Body, ...]:
     """The ports of the runner."""
-    if app.role:
-        return disaggregation.role_ports(run.engine, app.role)
-    return host_groups.container_ports(run.multi_host, host_groups.rank_ports(run.multi_host, run.words)) or _PORTS
+    if not app.role:
+        ranks = host_groups.rank_ports(run.multi_host, run.words)
+        return host_groups.container_ports(run.multi_host, ranks) or _PORTS
+    number = disaggregation.engine_port(app.role)
+    ranks = host_groups.rank_ports(run.multi_host, run.words, number)
+    ports = host_groups.container_ports(run.multi_host, ranks) or (
+        SharedMap({"name": "http", "containerPort": number, "protocol": "TCP"}),
+    )
+    return (*ports, *disaggregation.role_ports(run.engine, app.role))
 
 
 def _validate_offloading(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec.structs import replace
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.api import App
 from renderer.diagnostics import Path
 from renderer.yamlio import ChangedDocument
@@ -20,6 +20,11 @@ _ROLES: tuple[Literal["prefill"], Literal["decode"]] = (wellknown.PREFILL, wellk
 _BACKEND = "backendRuntimeConfig"
 _REPLACING = ("parallelism", "podTemplate")  # keys of a role that stand in place of the Playground's
 _CLAIMS = ("modelClaim", "modelClaims")
+
+
+def kind(app: App) -> str:
+    """What runs the pods of both roles."""
+    return str(app.spec["disaggregation"].get("kind", wellknown.LEADER_WORKER_SET))
 
 
 def app_roles(app: App) -> tuple[App, ...]:
@@ -57,6 +62,7 @@ def _role_app(app: App, role: Literal["prefill", "decode"]) -> App:
         variant_of=app.name,
         role=role,
         role_args=len(own.get("args") or ()),
+        role_scaler=disaggregated_sets.ROLE_SCALER if kind(app) == disaggregated_sets.KIND else "",
     )
 
 

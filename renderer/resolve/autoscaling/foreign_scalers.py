@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.diagnostics import Collector
 from renderer.json_values import map_at, text_at
 from renderer.plan import WORKLOAD_VERSIONS, Body, Scaler
@@ -20,7 +20,10 @@ _BOUNDS = {  # by kind: the fields of the bounds, and their defaults
     "HorizontalPodAutoscaler": (("minReplicas", 1), ("maxReplicas", 1)),
     "ScaledObject": (("minReplicaCount", 0), ("maxReplicaCount", 100)),
 }
-_GROUPS = {kind: version.partition("/")[0] for kind, version in WORKLOAD_VERSIONS.items()}
+_GROUPS = {
+    **{kind: version.partition("/")[0] for kind, version in WORKLOAD_VERSIONS.items()},
+    disaggregated_sets.ROLE_SCALER: disaggregated_sets.GROUP,
+}
 
 
 def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str, str], Scaler]:
@@ -48,10 +51,13 @@ def _scaler(body: Body) -> Scaler:
 def foreign_scaler(context: RunContext, app: App, diagnostics: Collector) -> Scaler | None:
     """The autoscaler of somebody else that targets the app's workload, with a note that says whose it is."""
     scaler = (
-        context.foreign_scalers.get((app.workload_kind, app.namespace, app.name)) if context.foreign_scalers else None
+        context.foreign_scalers.get((app.scaled_kind, app.namespace, app.name)) if context.foreign_scalers else None
     )
     if scaler is None or "elasticConfig" in app.spec:
         return None
     origin = app.origin("spec", "replicas", key=True) if "replicas" in app.spec else app.origin("metadata", "name")
-    diagnostics.add("N350", origin, owner=scaler.owner, kind=app.workload_kind, name=app.name)
+    kind, name = app.workload_kind, app.name
+    if app.role_scaler:
+        kind, name = f"role {app.role} of the {disaggregated_sets.KIND}", app.label
+    diagnostics.add("N350", origin, owner=scaler.owner, kind=kind, name=name)
     return scaler

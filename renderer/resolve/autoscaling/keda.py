@@ -44,6 +44,7 @@ _POD_ENDS = {  # how names of pods end, by the kind of workload
     wellknown.LEADER_WORKER_SET: "[0-9]+",
     wellknown.DEPLOYMENT: "[0-9a-z]+-[0-9a-z]{5}",
 }
+_REVISIONS = "-[0-9]+-[0-9a-f]{8}-"  # between the names of a DisaggregatedSet and its role: slice and revision
 _ALL_PODS = "[0-9]+(-[0-9]+)?"  # of a LeaderWorkerSet, workers too
 
 
@@ -123,8 +124,9 @@ def with_triggers(
     diagnostics: Collector,
 ) -> Scaler:
     """The autoscaler with its triggers: queries for the metrics that an HPA would read, or in place of the preset's own
-    for those of the pool's picker, or what the interceptor counts. What wakes it is beside triggers of the user too.
-    `all_serve`: every pod of a replica has metrics, else its leader alone.
+    for those of the pool's picker, or what the interceptor counts. What wakes it is beside triggers of the user too. A
+    role that is never away is scaled on its own engines, since a picker counts requests of both. `all_serve`: every pod
+    of a replica has metrics, else its leader alone.
     """
     run_config = context.inputs.config
     seconds = startup_seconds(pod.containers[0].startup_probe)
@@ -132,13 +134,14 @@ def with_triggers(
     chosen = triggers.find_trigger(context, app, engine, config)
     origin = chosen[1] if chosen else app.origin("spec", "elasticConfig")
     of_preset = origin == engine.origin.at("engine", "scale")
+    of_pool = of_preset and (not app.role or bool(wakes_by))  # the engines of each role have a queue of their own
     if of_preset and wakes_by == "interceptor":
         scaler = replace(scaler, metrics=())
     scaling_triggers: list[Body] = []
-    if (of_preset or wakes_by == "picker") and (spec := _flow_control(context, app, settings)):
+    if (of_pool or wakes_by == "picker") and (spec := _flow_control(context, app, settings)):
         scaling_triggers += _prometheus_triggers(run_config, app, _picker_queries(app, spec), diagnostics)
         scaler = replace(scaler, picker_queue_seconds=seconds + _QUEUE_MARGIN)
-        scaler = replace(scaler, metrics=()) if of_preset else scaler
+        scaler = replace(scaler, metrics=()) if of_pool else scaler
     if wakes_by == "interceptor":
         scaling_triggers.append(_interceptor_trigger(run_config, app))
     series = _SeriesOfReplicas(app, parallelism.data, parallelism.hosts if all_serve else 1)
@@ -212,8 +215,10 @@ class _SeriesOfReplicas(Struct, frozen=True):
 
     def query(self, metric: str, *, is_share: bool) -> str:
         """The sum of a metric over replicas; of a share the mean of each replica's ranks."""
-        ends = _POD_ENDS[self.app.workload_kind] if self.pods == 1 else _ALL_PODS
-        series = f'{metric}{{namespace="{self.app.namespace}",pod=~"{self.app.name}-{ends}"}}'
+        app = self.app
+        ends = _POD_ENDS[app.workload_kind] if self.pods == 1 else _ALL_PODS
+        name = f"{app.label}{_REVISIONS}{app.role}" if app.role_scaler else app.name
+        series = f'{metric}{{namespace="{app.namespace}",pod=~"{name}-{ends}"}}'
         if not is_share or self.ranks == 1:
             return f"sum({series})"
         return f"sum(avg by (pod) ({series}))" + (f" / {self.pods}" if self.pods > 1 else "")

@@ -12,6 +12,7 @@ from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.dialect import ArgLayer
+from renderer.resolve.engine.parallelism import Parallelism
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.layers import ValueLayer
 from renderer.wellknown import DECODE, ENGINE_PORT, PORT
@@ -28,12 +29,8 @@ def _ability(engine: Engine) -> DisaggregationSpec:
     return engine.spec.get("disaggregation") or _NOTHING
 
 
-def validate_engine(
-    inputs: Inputs, app: App, engine: Engine, accelerator: Accelerator, hosts: int, diagnostics: Collector
-) -> None:
-    """Errors for what the engine cannot do, on any accelerator, on this one, or over so many hosts. Raises Stop where
-    it knows no roles.
-    """
+def validate_engine(inputs: Inputs, app: App, engine: Engine, accelerator: Accelerator, diagnostics: Collector) -> None:
+    """Errors for what the engine cannot do, on any accelerator, or on this one. Raises Stop where it knows no roles."""
     origin, name = app.origin(*KEY, key=True), engine.runtime.name
     ability = _ability(engine)
     if not ability:
@@ -46,18 +43,21 @@ def validate_engine(
         what = f"hands no KV cache over on {accelerator.vendor}"
         names = ["one without accelerators" if vendor == "none" else f"a flavor of {vendor}" for vendor in vendors]
         diagnostics.add("E377", origin, backend=name, what=what, hint=f"take {' or '.join(names)}")
-    if hosts > 1:
-        diagnostics.add("E385", app.origin(*KEY, app.role, key=True), role=app.role, hosts=hosts)
+
+
+def engine_port(role: str) -> int:
+    """The port on which the engine of such a pod listens."""
+    return ENGINE_PORT if role == DECODE else PORT
 
 
 def role_ports(engine: Engine, role: str) -> tuple[Body, ...]:
-    """The ports of a runner of this role."""
-    number = ENGINE_PORT if role == DECODE else PORT
-    ports = [("http", number)]
-    ports += [
-        (port["name"], port["port"]) for port in _ability(engine).get("ports") or () if port.get("role", role) == role
-    ]
-    return tuple(SharedMap({"name": name, "containerPort": port, "protocol": "TCP"}) for name, port in ports)
+    """The ports of a runner of this role beside those of requests."""
+    ports = _ability(engine).get("ports") or ()
+    return tuple(
+        SharedMap({"name": port["name"], "containerPort": port["port"], "protocol": "TCP"})
+        for port in ports
+        if port.get("role", role) == role
+    )
 
 
 def validate_options(
@@ -79,14 +79,19 @@ def validate_options(
                 diagnostics.add("E383", env.origin.at(i, "name"), given=name, file=file, line=line)
 
 
-def plan_role(engine: Engine, app: App, tensor: int, layers: Sequence[ArgLayer]) -> Role:
-    """The role of a workload. `layers`: of its command line."""
+def plan_role(
+    engine: Engine, app: App, parallelism: Parallelism, pipeline_origin: Origin, layers: Sequence[ArgLayer]
+) -> Role:
+    """The role of a workload. `pipeline_origin`: of its pipeline parallel size; `layers`: of its command line."""
     ability = _ability(engine)
     return Role(
         name=app.role,
         connector=ability.get("connector", ""),
-        tensor=tensor,
+        tensor=parallelism.tensor,
         tensor_rule=ability.get("tensor", ""),
+        pipeline=parallelism.pipeline,
+        pipeline_rule=ability.get("pipeline", ""),
+        pipeline_origin=pipeline_origin,
         layout=dict(_layout(engine, ability.get("sameOptions") or (), layers)),
     )
 
@@ -115,10 +120,23 @@ def validate_pair(app: App, prefill: Role, decode: Role, known_attention: bool, 
     elif prefill.tensor_rule == "prefillAtMostDecode" and prefill.tensor > decode.tensor:
         hint = "give prefill at most the size of decode; more of it by replicas"
         diagnostics.add("E379" if known_attention else "W375", origin, **sizes, hint=hint)
+    _validate_pipelines(prefill, decode, diagnostics)
     for option in sorted({*prefill.layout, *decode.layout}):
         values = [role.layout.get(option) for role in (prefill, decode)]
         if (values[0] and values[0].value) != (values[1] and values[1].value):
             _report_layout(app, option, prefill.layout.get(option), decode.layout.get(option), diagnostics)
+
+
+def _validate_pipelines(prefill: Role, decode: Role, diagnostics: Collector) -> None:
+    """An error for pipeline parallel sizes between which the engine hands no KV cache over."""
+    sizes = {"prefill": prefill.pipeline, "decode": decode.pipeline}
+    if prefill.pipeline_rule == "none" and max(sizes.values()) > 1:
+        origin = (prefill if prefill.pipeline > 1 else decode).pipeline_origin
+        diagnostics.add("E388", origin, **sizes, hint="leave pipeline out, and share the model by tensor")
+    elif prefill.pipeline_rule == "decodeEqualOrNone" and decode.pipeline not in (1, prefill.pipeline):
+        hint = "leave pipeline out in decode"
+        hint += f", or write {prefill.pipeline} there as well" if prefill.pipeline > 1 else ""
+        diagnostics.add("E388", decode.pipeline_origin, **sizes, hint=hint)
 
 
 def _report_layout(

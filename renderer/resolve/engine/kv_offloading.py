@@ -99,9 +99,11 @@ def _add(size: object, more: str) -> str:
 
 
 def offloading_words(
-    engine: Engine, offloading: KVOffloading, accelerator: Accelerator, diagnostics: Collector
+    engine: Engine, offloading: KVOffloading, accelerator: Accelerator, ranks: int, diagnostics: Collector
 ) -> Mapping[str, object]:
-    """The words of a preset's templates. Raises Stop where the preset's `tier` is no template."""
+    """The words of a preset's templates. `ranks`: data parallel ranks of a pod, among which its memory is shared out.
+    Raises Stop where the preset's `tier` is no template.
+    """
     pattern: str = (engine.spec.get("kvCacheOffloading") or {}).get("tier", "")
     try:
         filler = template.compile_template(pattern, _WORD)
@@ -110,10 +112,11 @@ def offloading_words(
         origin = engine.origin.at("engine", "kvCacheOffloading", "tier")
         diagnostics.stop("E420", origin, what=error, hint="the one word here is Path")
     number = max(accelerator.number, 1)
-    gib, rest = divmod(offloading.size, _GIB)
+    gib, rest = divmod(offloading.size, _GIB * ranks)
+    fraction = offloading.size / _GIB if ranks == 1 else offloading.size * 100 // (_GIB * ranks) / 100  # never more
     disk = min([tier.size for tier in offloading.tiers if tier.size], default=0)
     return {
-        "KVOffloadGiB": offloading.size / _GIB if rest else gib,
+        "KVOffloadGiB": fraction if rest else gib,
         "KVOffloadShareGB": offloading.size // number // 10**9,
         "KVOffloadPolicy": offloading.policy,
         "KVOffloadTiers": ", ".join(tiers),
@@ -239,7 +242,7 @@ def validate_options(
                 diagnostics.add("E373", layer.origin.at(i), given=option, file=file, line=line)
             elif engine.style.name(token) in multipliers:
                 what = f"would keep {offloading.memory} of KV cache for each of the engines that {option} runs"
-                hint = f"leave {option} out, or kvCacheOffloading in line {line} of {file}"
+                hint = f"say data under spec.parallelism, or leave kvCacheOffloading in line {line} of {file} out"
                 diagnostics.add("E372", layer.origin.at(i), backend=engine.runtime.name, what=what, hint=hint)
     for env in envs:
         for i, variable in enumerate(env.value):

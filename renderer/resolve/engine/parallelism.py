@@ -127,6 +127,14 @@ def size_origin(app: App, placement: Placement, model: OpenModel) -> Origin:
     return param_origin(placement, model, param) if param else app.origin("spec")
 
 
+def pipeline_origin(app: App, placement: Placement, model: OpenModel) -> Origin:
+    """Where the pipeline parallel size is said, else where all sizes are."""
+    if "pipeline" in (app.spec.get("parallelism") or {}):
+        return app.origin("spec", "parallelism", "pipeline")
+    param = _PARAMS["pipeline"]
+    return param_origin(placement, model, param) if param in placement.params else size_origin(app, placement, model)
+
+
 def _factors(parallelism: Parallelism) -> str:
     """The sizes above 1, as a product."""
     sizes = {"data": parallelism.data, "tensor": parallelism.tensor, "pipeline": parallelism.pipeline}

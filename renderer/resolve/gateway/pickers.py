@@ -19,6 +19,7 @@ from renderer.resolve.kube import images
 from renderer.resolve.layers import merge_items
 from renderer.resolve.pod import hardening
 from renderer.template import Words
+from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
     from renderer.input_types import PickerSpec, SecuritySpec, SidecarSpec
@@ -41,17 +42,19 @@ WORDS = frozenset(
 )
 
 
-_SIDECAR_WORDS = frozenset(["Port", "EnginePort", "Connector"])
+_SIDECAR_WORDS = frozenset(["Port", "EnginePort", "Connector", "RankPorts"])
 _SIDECAR = "routing-sidecar"
 _PROXY = "proxy"  # its port, whose number is that of the engines of the role prefill
 
 
 class RolePicking(Struct, frozen=True, eq=False):
     """How a picker sends a request to both roles. `role_label`: of pods; `sidecar`: the container that answers for the
-    engine in pods of the role decode, a function of the words Port, EnginePort and Connector.
+    engine in pods of the role decode, a function of the words Port, EnginePort, Connector and RankPorts;
+    `arg_count`: its arguments before those for the ports of ranks.
     """
 
     role_label: str
+    arg_count: int
     sidecar: Callable[[Words], Container]
 
 
@@ -124,22 +127,30 @@ def _role_picking(config: RenderConfig, preset: PickerSpec) -> RolePicking | Non
     spec = preset.get("disaggregation")
     if spec is None:
         return None
-    return RolePicking(spec["roleLabel"], lambda words: _sidecar(config, spec["sidecar"], words))
+    sidecar = spec["sidecar"]
+    return RolePicking(spec["roleLabel"], len(sidecar["args"]), lambda words: _sidecar(config, sidecar, words))
 
 
 def _sidecar(config: RenderConfig, spec: SidecarSpec, words: Words) -> Container:
-    filler = template.compile_template(spec["args"], _SIDECAR_WORDS)
-    args = template.strings_filler(filler)(words) if filler else [str(arg) for arg in spec["args"]]
+    templates = [*spec["args"], *(spec.get("rankArgs") or () if words["RankPorts"] else ())]
+    filler = template.compile_template(templates, _SIDECAR_WORDS)
+    args = template.strings_filler(filler)(words) if filler else templates
     security: SecuritySpec = cast("SecuritySpec", spec.get("security") or {})
     return Container(
         name=_SIDECAR,
         image=images.image_reference(config, images.with_tag(spec["image"], spec["version"])),
         args=tuple(args),
-        ports=(template.share_maps({"name": _PROXY, "containerPort": words["Port"], "protocol": "TCP"}),),
+        ports=tuple([_proxy_port(words, rank) for rank in range(int(str(words["RankPorts"])) or 1)]),
         resources=template.share_maps(spec.get("resources") or {}),
         security=hardening.security_context(security, read_only=bool(security.get("readOnlyRoot"))),
         rest={"restartPolicy": "Always"},
     )
+
+
+def _proxy_port(words: Words, rank: int) -> Body:
+    """The port of the sidecar in front of this data parallel rank."""
+    name = f"{_PROXY}-{rank}" if rank else _PROXY
+    return SharedMap({"name": name, "containerPort": int(str(words["Port"])) + rank, "protocol": "TCP"})
 
 
 def reads_all_ports(preset: PickerSpec) -> bool:

@@ -66,12 +66,14 @@ def add_pool(
 
 
 def _with_pool_labels(picker_preset: pickers.Picker, plan: Plan) -> Plan:
-    """The plan whose serving pods say what engine they have, and what role."""
+    """The plan whose serving pods say what engine they have, and all of whose pods say what role."""
     pod = plan.leader or plan.worker
-    labels = {**pod.labels, picker_preset.engine_label: plan.backend}
-    if plan.role and picker_preset.disaggregation:
-        labels[picker_preset.disaggregation.role_label] = plan.role.name
-    return _with_serving_pod(plan, replace(pod, labels=labels))
+    plan = _with_serving_pod(plan, replace(pod, labels={**pod.labels, picker_preset.engine_label: plan.backend}))
+    if not plan.role or not picker_preset.disaggregation:
+        return plan
+    role = {picker_preset.disaggregation.role_label: plan.role.name}
+    leader = plan.leader and replace(plan.leader, labels={**plan.leader.labels, **role})
+    return replace(plan, leader=leader, worker=replace(plan.worker, labels={**plan.worker.labels, **role}))
 
 
 def _with_serving_pod(plan: Plan, pod: Pod) -> Plan:
@@ -85,10 +87,12 @@ def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Pla
     roles, pod = picker_preset.disaggregation, plan.leader or plan.worker
     if roles is None:
         return plan  # unreachable: validate_picker() has reported it
-    sidecar = roles.sidecar({"Port": PORT, "EnginePort": ENGINE_PORT, "Connector": role.connector})
+    words = {"Port": PORT, "EnginePort": ENGINE_PORT, "Connector": role.connector, "RankPorts": len(plan.rank_ports)}
+    sidecar = roles.sidecar(words)
     if any(container.name == sidecar.name for container in (*pod.init_containers, *pod.containers)):
         diagnostics.add("E386", app.origin("spec", "disaggregation"), name=sidecar.name)
     origin = picker_preset.origin.at("disaggregation", "sidecar")
+    rank_args = [origin.at("rankArgs", i) for i in range(len(sidecar.args) - roles.arg_count)]
     place: Path = ("template", "spec", "initContainers", len(pod.init_containers))
     plan_origins = plan.origins
 
@@ -97,6 +101,7 @@ def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Pla
             **plan_origins(),
             place: origin,
             **{(*place, key): origin.at(key) for key in ("image", "args", "resources")},
+            **{(*place, "args", roles.arg_count + i): arg for i, arg in enumerate(rank_args)},
             (*place, "securityContext"): origin.at("security"),
         }
 

@@ -1,0 +1,98 @@
+"""Apps whose work is shared by roles, such as prefill and decode: how many of each there are, and what all pods have to
+have alike (docs/disaggregation.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer import load, wellknown
+from renderer.diff.models import ModelChange, ModelSummary
+from renderer.diff.objects import WORKLOAD
+from renderer.json_values import texts_at
+
+_SAME_FACTS = ("model", "backend", "engine version", "model revision", "image", "command")
+_Place = tuple[str, str]  # namespace and name of an app
+
+
+class RolesChange(Struct, frozen=True):
+    """An app of which a role differs, with all of its roles on each side."""
+
+    namespace: str
+    app: str
+    before: tuple[ModelSummary, ...]
+    after: tuple[ModelSummary, ...]
+
+    @property
+    def place(self) -> str:
+        """namespace/name, or the name alone."""
+        return f"{self.namespace}/{self.app}" if self.namespace else self.app
+
+
+def roles_changes(
+    models: Sequence[ModelChange],
+    before: Callable[[set[_Place]], Mapping[_Place, list[ModelSummary]]],
+    after: Callable[[set[_Place]], Mapping[_Place, list[ModelSummary]]],
+) -> Iterator[RolesChange]:
+    """The apps whose roles are among these models. `before`, `after`: all roles of these apps on that side."""
+    places: dict[_Place, _Place] = {}
+    for change in models:
+        old, new = change.before or change.after, change.after or change.before
+        if old and new and new.role:
+            places[change.key.namespace, new.app] = (change.was or change.key).namespace, old.app
+    if not places:
+        return
+    old_roles, new_roles = before(set(places.values())), after(set(places))
+    for place, was in places.items():
+        yield RolesChange(*place, _in_order(old_roles.get(was, [])), _in_order(new_roles.get(place, [])))
+
+
+def _in_order(roles: list[ModelSummary]) -> tuple[ModelSummary, ...]:
+    return tuple(sorted(roles, key=lambda role: role.role != wellknown.PREFILL))
+
+
+def describe_roles(roles: Iterable[ModelSummary]) -> str:
+    """`2 prefill × 8 GPUs, 1–4 decode × 16`: how many replicas of each role, and how many accelerators each has."""
+    parts: list[str] = []
+    unit = " GPU"
+    for role in roles:
+        count = sum(role.gpus.values())
+        plural = "s" if unit and count != 1 else ""
+        parts.append(f"{role.range} {role.role}" + (f" × {count:,}{unit}{plural}" if count else ""))
+        unit = "" if count else unit
+    return ", ".join(parts)
+
+
+def rolling_pairs(models: Iterable[ModelChange]) -> Iterator[tuple[ModelChange, ModelChange, list[str]]]:
+    """Prefill and decode of an app, both LeaderWorkerSets that run and are updated, and what changes in both though all
+    of their pods have to have it alike.
+    """
+    pairs: dict[_Place, dict[str, ModelChange]] = {}
+    for change in models:
+        runs = change.before and change.before.high > 0 and change.state == "changed"
+        if runs and change.after and change.after.role and change.key.kind == WORKLOAD:
+            pairs.setdefault((change.key.namespace, change.after.app), {})[change.after.role] = change
+    for pair in pairs.values():
+        if (prefill := pair.get(wellknown.PREFILL)) and (decode := pair.get(wellknown.DECODE)):
+            of_decode = _compared(decode)
+            if names := [name for name in _compared(prefill) if name in of_decode]:
+                yield prefill, decode, names
+
+
+def _compared(change: ModelChange) -> list[str]:
+    """What differs of a role that the other one has to have alike: facts, and options of the engine."""
+    backend = change.after.annotations.get("backend", "") if change.after else ""
+    options = _same_options(backend) if change.flags else ()
+    return [
+        *(fact.name for fact in change.facts if fact.name in _SAME_FACTS),
+        *(f"option {flag.name}" for flag in change.flags if flag.name in options),
+    ]
+
+
+def _same_options(backend: str) -> Sequence[str]:
+    """The options that both roles have to have alike, as our preset of the backend says."""
+    if backend not in load.preset_names("backends"):
+        return ()
+    return texts_at(load.preset(f"backends/{backend}").value, "spec", "engine", "disaggregation", "sameOptions")
