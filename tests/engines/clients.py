@@ -39,9 +39,10 @@ class Completion(NamedTuple):
 class Client:
     """Sends requests over connections that `connect` makes, each over its own."""
 
-    def __init__(self, connect: Callable[[float], socket.socket], key: str = "") -> None:
+    def __init__(self, connect: Callable[[float], socket.socket], key: str = "", head: Mapping[str, str] = {}) -> None:
         self._connect = connect
-        self._head = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        own = {"Authorization": f"Bearer {key}"} if key else {}
+        self._head = {"Content-Type": "application/json", **own, **head}
 
     def _sent(self, path: str, body: object) -> http.client.HTTPConnection:
         link = http.client.HTTPConnection("pod")

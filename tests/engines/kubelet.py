@@ -3,13 +3,15 @@
 The pod has a network of its own on a bridge, where other pods reach it and from which nothing leads out. Each container
 has mounts, processes, IPC and a host name of its own. Its root is this machine's, with files laid over it; what it
 writes there is gone with it. As rendered: init containers, volumes, environment, user and groups, capabilities,
-read-only root, probes with their times, hook, SIGTERM, grace period, SIGKILL. The loaders' programs are replaced by
-`cp`. Not there: images, sidecars (init containers that stay), seccomp, limits of resources (`Pod.peak_memory` says what
-was taken), DNS: a pod's hosts file knows the other pods that it asks for.
+read-only root, probes with their times, hook, SIGTERM, grace period, SIGKILL. Sidecars (init containers that stay) end
+after the engine; one whose program is not at hand is left out. The loaders' programs are replaced by `cp`. Not there:
+images, seccomp, limits of resources (`Pod.peak_memory` says what was taken), restarts, DNS: a pod's hosts file knows
+the other pods that it asks for.
 """
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import re
@@ -46,10 +48,13 @@ DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 
 class Image(NamedTuple):
-    """What stands in for a container's image: files of this machine by their path in the container, and variables."""
+    """What stands in for a container's image: files of this machine by their path in the container, variables, and the
+    command of containers that have none.
+    """
 
     files: Mapping[str, Path]
     environment: Mapping[str, str] = {}
+    entry: Sequence[str] = ()
 
 
 class Place(NamedTuple):
@@ -79,11 +84,16 @@ class Container:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         self.pid = int(children[0])
 
+    def send(self, number: signal.Signals) -> None:
+        """Sends it a signal, which comes too late for one that has just ended."""
+        if self.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):  # its program ends before the one that started it
+                os.kill(self.pid, number)
+
     def kill(self) -> None:
         """Ends it at once, and waits until it is gone."""
-        if self.process.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
-            self.process.wait()
+        self.send(signal.SIGKILL)
+        self.process.wait()
 
 
 class Pod:
@@ -98,8 +108,11 @@ class Pod:
         secrets: Secrets,
         folder: Path,
         place: Place,
+        sidecars: Mapping[str, Image] = {},
     ) -> None:
-        """`weights`: what each loader puts where; one that gets none puts nothing."""
+        """`weights`: what each loader puts where; one that gets none puts nothing. `sidecars`: the images of those that
+        are started, by the name of the container.
+        """
         self.spec, self.main = spec, next(container for container in spec["containers"] if container["name"] == MAIN)
         self.grace: int = spec.get("terminationGracePeriodSeconds", 30)
         self.ready = self.started = False
@@ -111,6 +124,8 @@ class Pod:
         self.name, self.place = name, place
         self._image, self._weights, self._secrets, self._folder = image, weights, secrets, folder
         self._container: Container | None = None
+        self._images = sidecars
+        self.sidecars: dict[str, Container] = {}
         self._ending = threading.Lock()
         self._begun = time.monotonic()
 
@@ -123,15 +138,15 @@ class Pod:
         weights = iter(self._weights)
         for container in self.spec.get("initContainers", []):
             if container.get("restartPolicy") == "Always":
-                self._note(f"left out: sidecar {container['name']}")
+                self._accompany(container)
             elif container["name"].startswith(LOADER):
                 self._load(container, next(weights, None))
             else:
-                self._initialize(container, self._command(container), self._image)
+                self._initialize(container, self._command(container, self._image), self._image)
         if next(weights, None):
             raise CannotJudge(f"{self.name}: there are more files than loaders")
         self._note("Started")
-        self._container = self._start(self.main, self._command(self.main), self._image)
+        self._container = self._start(self.main, self._command(self.main, self._image), self._image)
         for work in (self._wait, self._supervise):
             threading.Thread(target=work, daemon=True).start()
         return self
@@ -141,6 +156,9 @@ class Pod:
         if self._container is not None:
             self._container.kill()
             self.over.wait()
+        for sidecar in self.sidecars.values():
+            sidecar.kill()
+        if self._container is not None:
             self.network.remove()
         for volume in self.spec.get("volumes", []):
             if _in_memory(volume):
@@ -248,12 +266,24 @@ class Pod:
         took = time.monotonic() - begun
         if not self.over.is_set():
             self._note("SIGTERM")
-            os.kill(self.container.pid, signal.SIGTERM)
+            self.container.send(signal.SIGTERM)
             if not self.over.wait(max(SHORTEST_GRACE, self.grace - took)):
                 self._note("SIGKILL")
                 self.container.kill()
         self.over.wait()
-        return End(self.container.process.returncode, took, time.monotonic() - begun)
+        end = End(self.container.process.returncode, took, time.monotonic() - begun)
+        for name, sidecar in reversed(self.sidecars.items()):
+            self._dismiss(name, sidecar, max(SHORTEST_GRACE, self.grace - end.whole))
+        return end
+
+    def _dismiss(self, name: str, sidecar: Container, grace: float) -> None:
+        """Ends a sidecar, which comes after all else."""
+        sidecar.send(signal.SIGTERM)
+        try:
+            sidecar.process.wait(grace)
+        except subprocess.TimeoutExpired:
+            sidecar.kill()
+        self._note(f"sidecar {name}: exit status {sidecar.process.returncode}")
 
     def _wait(self) -> None:
         status = self.container.process.wait()
@@ -373,6 +403,15 @@ class Pod:
             command, files = ["sh", "-ec", f"mkdir -p {Path(target).parent}; cp -r {given} {target}"], {given: source}
         self._initialize(container, command, Image(files))
 
+    def _accompany(self, container: Body) -> None:
+        """Starts a sidecar where its program is at hand."""
+        name = container["name"]
+        if name not in self._images:
+            self._note(f"left out: sidecar {name}")
+            return
+        image = self._images[name]
+        self.sidecars[name] = self._start(container, self._command(container, image), image)
+
     def _initialize(self, container: Body, command: Sequence[str], image: Image) -> None:
         """Runs an init container to its end. Unstartable when it fails."""
         started = self._start(container, command, image)
@@ -445,9 +484,10 @@ class Pod:
         }
         return ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items()), *privileges(security)]
 
-    def _command(self, container: Body) -> list[str]:
+    def _command(self, container: Body, image: Image) -> list[str]:
         known = environment(container, self._secrets, self._fields)
-        return [expanded(word, known) for word in (*container["command"], *container.get("args", ()))]
+        words = (*(container.get("command") or image.entry), *container.get("args", ()))
+        return [expanded(word, known) for word in words]
 
 
 def security_of(spec: Body, container: Body) -> Body:

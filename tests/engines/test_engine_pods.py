@@ -329,6 +329,36 @@ def test_a_container_that_may_not_be_root(tmp_path: Path) -> None:
         pod._privileges(pod.main, Image({}))
 
 
+class Accompanied(Pod):
+    """Its containers are programs of this machine that end by SIGTERM, the engine by itself."""
+
+    def _start(self, container: kubelet.Body, command: Sequence[str], image: Image) -> kubelet.Container:
+        self._note(f"{container['name']} starts: {' '.join(command)}")
+        lasts = "sleep 0.2" if container["name"] == "model-runner" else "sleep 60"
+        process = subprocess.Popen(["sh", "-c", f"{lasts} & wait $!"])
+        while not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text():
+            time.sleep(0.01)
+        return kubelet.Container(process)
+
+
+def test_a_sidecar_is_there_before_the_engine_and_after_it(tmp_path: Path) -> None:
+    sidecars = [{"name": name, "restartPolicy": "Always", "args": ["--port=1"]} for name in ("one", "two", "strange")]
+    spec = {"initContainers": sidecars, "containers": [{"name": "model-runner", "command": ["serve"]}]}
+    images = {name: Image({}, entry=[f"/app/{name}"]) for name in ("one", "two")}
+    pod = Accompanied("a-0", spec, Image({}), [], {}, tmp_path / "pod", PLACE, images)
+    pod.__dict__["network"] = type("Network", (), {"remove": lambda self: None})()
+    with pod:
+        assert [*pod.sidecars] == ["one", "two"]
+        pod.end()
+        assert all(sidecar.process.poll() == 143 for sidecar in pod.sidecars.values())
+    events = [event.partition(" s ")[2] for event in pod.events]
+    assert events[:3] == ["one starts: /app/one --port=1", "two starts: /app/two --port=1", "left out: sidecar strange"]
+    assert events.index("model-runner starts: serve") > 2
+    ends = ["sidecar two: exit status 143", "sidecar one: exit status 143"]
+    assert events[-2:] == ends
+    assert any(event.startswith("exit status") for event in events[:-2])
+
+
 # ---- groups ----
 
 
@@ -347,7 +377,7 @@ def test_variables_are_filled_as_leaderworkerset_does(tmp_path: Path) -> None:
     hosts = list(groups.members(body))
     assert [(host.name, host.subdomain) for host in hosts] == [("chat-0", "chat.llm"), ("chat-0-1", "chat.llm")]
     pods = [Pod(host.name, host.spec, Image({}), [], {}, tmp_path, PLACE) for host in hosts]
-    assert [pod._command(pod.main) for pod in pods] == [
+    assert [pod._command(pod.main, Image({})) for pod in pods] == [
         ["run", "0", "2", "chat-0.chat.llm:1"],
         ["run", "1", "2", "chat-0.chat.llm:1"],
     ]
@@ -358,7 +388,7 @@ def test_variables_are_filled_as_leaderworkerset_does(tmp_path: Path) -> None:
         "LWS_WORKER_INDEX",
     ]
     pods[1].set_variable("LWS_WORKER_INDEX", "7")
-    assert pods[1]._command(pods[1].main)[1] == "7"
+    assert pods[1]._command(pods[1].main, Image({}))[1] == "7"
     assert body == two_hosts()
 
 
@@ -445,6 +475,51 @@ def test_an_engine_has_the_ports_that_are_named_after_http() -> None:
     main = {"name": "model-runner", "ports": [{"name": name, "containerPort": port} for name, port in ports]}
     serving, headless = pod_of(Path("/nowhere"), containers=[main]), pod_of(Path("/nowhere"))
     assert [port for _, port in vllm_groups.listeners(groups.Group([serving, headless]))] == [8080, 8081]
+
+
+class Answering(clients.Client):
+    """Answers what the test says."""
+
+    def __init__(self, text: str, status: int = 200) -> None:
+        body = {"usage": {"prompt_tokens": 100}, "choices": [{"text": text}]}
+        self.reply = clients.Reply(status, json.dumps(body))
+
+    def send(self, path: str, body: object = None) -> clients.Reply:
+        return self.reply
+
+
+@pytest.mark.parametrize(
+    ("tokens", "amount", "text", "status", "wrong"),
+    [
+        (99, 4096, "a", 200, ["", ""]),
+        (98, 4096, "a", 200, ["98 of 100 prompt tokens, 4096 bytes", ""]),
+        (100, 0, "a", 200, ["100 of 100 prompt tokens, 0 bytes", ""]),
+        (100, 1, "b", 200, ["", "['b', 'a']"]),
+        (0, 0, "a", 500, ["500 instead of 200: ", "['a']"]),
+    ],
+)
+def test_a_cache_that_stays_where_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tokens: int, amount: int, text: str, status: int, wrong: list[str]
+) -> None:
+    pages = iter([{"external_kv_transfer": 7.0}, {"external_kv_transfer": 7.0 + tokens, "bytes": amount}])
+    monkeypatch.setattr(vllm_groups, "fetched", lambda decode: next(pages))
+    monkeypatch.setattr(vllm_groups, "Client", lambda connect: Answering("a"))
+    pod = pod_of(tmp_path)
+    results = list(vllm_groups.handed_over("here", Answering(text, status), pod, pod, "small"))
+    assert [bool(result.fault) for result in results] == [bool(each) for each in wrong]
+    assert all(result.fault.startswith(each) for result, each in zip(results, wrong, strict=True))
+
+
+def test_a_sidecar_whose_program_is_not_at_hand_is_not_asked(tmp_path: Path) -> None:
+    sidecar = {"name": "routing-sidecar", "ports": [{"containerPort": 8080}]}
+    pod = pod_of(tmp_path, initContainers=[{"name": "model-loader"}, sidecar])
+    assert vllm_groups.routing(pod) is None
+    assert vllm.sidecars(tmp_path) == {}
+    (tmp_path / "engines").mkdir()
+    program = tmp_path / "engines" / "pd-sidecar"
+    program.touch()
+    [(name, image)] = vllm.sidecars(tmp_path).items()
+    assert (name, image.files) == (sidecar["name"], {image.entry[0]: program})
 
 
 def test_a_mixture_of_experts_has_their_weights(tmp_path: Path) -> None:

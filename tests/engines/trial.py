@@ -35,11 +35,18 @@ class Result(NamedTuple):
 
 
 class Bench:
-    """Where a trial starts pods: the engine's image and version, models, and a folder."""
+    """Where a trial starts pods: the engine's image and version, models, a folder, and images of sidecars."""
 
-    def __init__(self, image: Image, models: Mapping[str, Path], folder: Path, version: str) -> None:
+    def __init__(
+        self,
+        image: Image,
+        models: Mapping[str, Path],
+        folder: Path,
+        version: str,
+        sidecars: Mapping[str, Image] = {},
+    ) -> None:
         self.models, self.version = models, version
-        self._image, self._folder = image, folder
+        self._image, self._folder, self._sidecars = image, folder, sidecars
         self._numbers = itertools.count()
         self._addresses = pod_addresses()
 
@@ -47,7 +54,8 @@ class Bench:
         """A pod of the workload that is not started yet."""
         folder = self._folder / f"{workload.name}-{next(self._numbers)}"
         place = Place(next(self._addresses))  # which every other pod reaches
-        return Pod(f"{workload.name}-0", workload.spec, self._image, weights, secrets or {}, folder, place)
+        name, spec = f"{workload.name}-0", workload.spec
+        return Pod(name, spec, self._image, weights, secrets or {}, folder, place, self._sidecars)
 
     def group(self, workload: Workload, weights: Sequence[tuple[str, Path]], secrets: Secrets | None = None) -> Group:
         """The first group of the workload, leader and workers, that is not started yet."""

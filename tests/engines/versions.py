@@ -6,8 +6,8 @@
 
 CACHE: where scripts/make_options.py keeps the sources of releases, and the Python that runs their parsers with
 stand-ins. llama.cpp's lines are held against its arg.cpp. Over several hosts both lines are asked about, the leader's
-and the worker's, with LeaderWorkerSet's variables in them. Not collected by pytest. Exit status 1 where a parser does
-not take a line.
+and the worker's, with LeaderWorkerSet's variables in them; of prefill and decode each role's. Not collected by pytest.
+Exit status 1 where a parser does not take a line.
 """
 
 from __future__ import annotations
@@ -40,7 +40,13 @@ HOSTS = {  # what takes two hosts of two accelerators
     "data over hosts": "parallelism: {data: 4, expert: true}",
     "rank ports": "parallelism: {data: 4, expert: true}",  # behind a pool
 }
-MORE = {**OFFLOADS, **HOSTS}
+ROLES = {"prefill and decode": "disaggregation: {prefill: {}, decode: {}}"}
+MORE = {**OFFLOADS, **HOSTS, **ROLES, "adapters": ""}
+POOLS = ("rank ports", *ROLES)  # what only a pool can do
+CLAIMS = {
+    "speculative": "modelClaims: {models: [{name: main}, {name: draft, role: draft}]}",
+    "adapters": "modelClaims: {models: [{name: main}, {name: adapter, role: lora}, {name: another, role: lora}]}",
+}
 USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader", *MORE)
 MODELS = """
 apiVersion: llmaz.io/v1alpha1
@@ -58,6 +64,22 @@ spec:
   familyName: small
   source: {draft}
 ---
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {{name: adapter}}
+spec:
+  familyName: small
+  source: {adapter}
+  facts: {{adapter: {{rank: 8}}}}
+---
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {{name: another}}
+spec:
+  familyName: small
+  source: {another}
+  facts: {{adapter: {{rank: 32}}}}
+---
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
 metadata: {{name: app, annotations: {{llmaz.io/skip-model-loader: "{skips}"}}}}
@@ -74,15 +96,16 @@ def playground(engine: str, version: str, use: str) -> str:
     one = ", filename: m.gguf" if engine == "llamacpp" else ""
     hub = f"{{modelHub: {{modelID: example/%s, revision: v1{one}}}}}"
     streams = use == "streaming"
-    both = "modelClaims: {models: [{name: main}, {name: draft, role: draft}]}"
     return MODELS.format(
         name="main",
         source=f"{{uri: 's3://bucket/main{'.gguf' if one else ''}'}}" if streams else hub % "main",
         draft=(hub % "draft").replace("m.gguf", "d.gguf"),
+        adapter=(hub % "adapter").replace("m.gguf", "a.gguf"),
+        another=(hub % "another").replace("m.gguf", "b.gguf"),
         count=2 if use in HOSTS or use == "tensor parallel" else 1,
-        mode="pool" if use == "rank ports" else "off",
+        mode="pool" if use in POOLS else "off",
         skips=str(use in ("streaming", "skip-loader")).lower(),
-        claim=both if use == "speculative" else "modelClaim: {modelName: main}",
+        claim=CLAIMS.get(use, "modelClaim: {modelName: main}"),
         engine=engine,
         more=MORE.get(use, ""),
         tag=f"server-{version}" if engine == "llamacpp" else f"v{version}",
@@ -90,7 +113,9 @@ def playground(engine: str, version: str, use: str) -> str:
 
 
 def rendered(engine: str, version: str, use: str) -> tuple[list[list[str]], str]:
-    """The command lines, commands included, of leader and worker; or nothing, and the code that refuses them."""
+    """The command lines, commands included, of leader and worker or of each role; or nothing, and the code that refuses
+    them.
+    """
     yaml = __import__("yaml")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "app.yaml").write_text(playground(engine, version, use), "utf-8")
@@ -101,11 +126,11 @@ def rendered(engine: str, version: str, use: str) -> tuple[list[list[str]], str]
     if done.returncode:
         codes = re.findall(r"\[(E\d+)\]", done.stderr)
         return [], ", ".join(dict.fromkeys(codes)) or done.stderr
-    for body in yaml.safe_load_all(done.stdout):
-        if body and body["kind"] == "LeaderWorkerSet":
-            agree = __import__("agree")  # beside this file
-            return [line.words for line in agree.container_lines(use, body["spec"])], ""
-    raise SystemExit(f"{engine} {version}, {use}: no LeaderWorkerSet")
+    agree = __import__("agree")  # beside this file
+    bodies = [body for body in yaml.safe_load_all(done.stdout) if body and body["kind"] == "LeaderWorkerSet"]
+    if len(bodies) != (2 if use in ROLES else 1):
+        raise SystemExit(f"{engine} {version}, {use}: {len(bodies)} LeaderWorkerSets")
+    return [line.words for body in bodies for line in agree.container_lines(use, body["spec"])], ""
 
 
 def parsed(engine: str, sources: Path) -> None:

@@ -45,6 +45,7 @@ VERSIONS = ("0.32.0", "0.18.0", "0.11.0", "0.8.5")
 SHAPE = Shape(context=4096)
 EXPERTS = 4
 ADAPTERS = {"support": "support", "sales": "acme/sales"}  # the public names
+SIDECAR = Path("/app/pd-sidecar")  # in its image
 KEY = "a-key-of-a-trial"
 DRAINS = (0, 18)  # the first version with a drain of its own
 SERVERS = (0, 9, 1)  # the first version with several API servers
@@ -87,7 +88,13 @@ def bench(tools: Path, folder: Path, version: str) -> Bench:
     if version == VERSIONS[0]:
         files |= {"/plugin": folder / "plugin", "/nixl": installation.nixl(tools, environment)}
         variables["PYTHONPATH"] = "/plugin:/nixl"
-    return Bench(Image(files, variables), models, folder, version)
+    return Bench(Image(files, variables), models, folder, version, sidecars(tools))
+
+
+def sidecars(tools: Path) -> Mapping[str, Image]:
+    """The picker's sidecar of pods for decode, where somebody has built it."""
+    program = tools / "engines" / SIDECAR.name
+    return {"routing-sidecar": Image({str(SIDECAR): program}, entry=[str(SIDECAR)])} if program.is_file() else {}
 
 
 def preloaded(environment: Path) -> list[Path]:

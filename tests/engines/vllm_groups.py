@@ -22,6 +22,7 @@ from tests.engines.trial import (
     Result,
     Trial,
     all_drained,
+    chat,
     chatted,
     faults,
     listed,
@@ -45,6 +46,8 @@ TO_HAND_OVER = {
 }
 RANKS = 4  # of the groups with experts
 WRITTEN = r'^vllm:generation_tokens_total\{.*engine="(\d+)".*\} (\S+)$'
+ROLES, SIDECAR = "prefill and decode", "llm-d's sidecar"  # what questions are about
+CHOSEN = "x-prefiller-host-port"  # the header of the sidecar
 SOURCES = r'^vllm:prompt_tokens_by_source_total\{.*source="(\w+)".*\} (\S+)$'
 
 
@@ -123,9 +126,7 @@ def wrong_rank(bench: Bench) -> Iterator[Result]:
 
 
 class Sidecar(Client):
-    """Streams from a decode pod whose prompts a prefill pod reads first: the two requests that the picker's sidecar
-    makes of one.
-    """
+    """A decode pod whose prompts a prefill pod reads first: the two requests that the picker's sidecar makes of one."""
 
     def __init__(self, prefill: Pod, decode: Pod) -> None:
         super().__init__(decode.connect)
@@ -134,6 +135,13 @@ class Sidecar(Client):
     def read(self, path: str, body: Mapping[str, Any]) -> Reply:
         """The answer of the prefill pod, which keeps the cache until somebody fetches it."""
         return self.prefill.send(path, {**body, "max_tokens": 1, "kv_transfer_params": TO_HAND_OVER})
+
+    def send(self, path: str, body: Any = None) -> Reply:
+        """The answer of the decode pod, or the prefill pod's where that failed."""
+        if body is None:
+            return super().send(path)
+        read = self.read(path, body)
+        return super().send(path, fetching(body, read)) if read.status == 200 else read
 
     def stream(self, path: str, body: Mapping[str, Any]) -> Completion:
         """What became of both requests."""
@@ -149,42 +157,65 @@ def fetching(body: Mapping[str, Any], read: Reply) -> dict[str, Any]:
 
 
 def handover(bench: Bench) -> Iterator[Result]:
-    """Prompts read in one pod, answers written in another, and the end of the first under load."""
-    workloads = [bench.rendered(name, f"{INPUTS}/handover.yaml", tag(bench)) for name in ("prefill", "decode")]
+    """Prompts read in one pod, answers written in another, and the end of both under load: the first's first."""
+    names = ("handover-prefill", "handover-decode")
+    workloads = [bench.rendered(name, f"{INPUTS}/handover.yaml", tag(bench)) for name in names]
     prefill, decode = (bench.pod(workload, bench.weights(workload)) for workload in workloads)
     with prefill, decode:
         begun = time.monotonic()
         for pod in (prefill, decode):
             pod.wait_ready(PATIENCE)
-        yield Result("prefill and decode: start", "", f"{time.monotonic() - begun:.0f} s")
+        yield Result(f"{ROLES}: start", "", f"{time.monotonic() - begun:.0f} s")
         name = workloads[0].served_name
-        sidecar = Sidecar(prefill, decode)
-        yield from handed_over(sidecar, name)
+        sidecar, direct = Sidecar(prefill, decode), Client(decode.connect)
+        yield from handed_over(ROLES, sidecar, prefill, decode, name)
+        proxy = routing(decode, prefill)
+        if proxy:
+            yield from handed_over(SIDECAR, proxy, prefill, decode, name)
+            yield Result(f"{SIDECAR}: stream", streamed(proxy, name))
         yield prefill_ended(prefill, sidecar, workloads[0])
-        yield Result("prefill and decode: decode answers alone", chatted(sidecar, name))
+        yield Result(f"{ROLES}: decode answers alone", chatted(direct, name))
+        if proxy:
+            lost = unexpected(proxy.send(CHAT, chat(name)), 502)
+            yield Result(f"{SIDECAR}: 502 without the prefill pod", lost)
+        yield decode_ended(decode, workloads[1])
 
 
-def handed_over(sidecar: Sidecar, name: str) -> Iterator[Result]:
-    """Whether the cache of a prompt comes over, and the answer is that of one instance."""
-    prompt = " ".join(f"word{number}" for number in range(60))
+def routing(decode: Pod, prefill: Pod | None = None) -> Client | None:
+    """A client of the decode pod's sidecar, with the header in which the picker says which pod is to read prompts; None
+    where its program is not at hand.
+    """
+    for container in decode.spec["initContainers"]:
+        if container["name"] in decode.sidecars:
+            [port] = container["ports"]
+            head = {CHOSEN: f"{prefill.place.address}:{prefill.port}"} if prefill else {}
+            return Client(partial(decode.connect, port=int(port["containerPort"])), head=head)
+    return None
+
+
+def handed_over(route: str, client: Client, prefill: Pod, decode: Pod, name: str) -> Iterator[Result]:
+    """Whether the cache of a prompt comes over on this route, and the answer is that of one instance."""
+    prompt = f"{route}: {' '.join(f'word{number}' for number in range(60))}"  # that no cache holds yet
     body = {"model": name, "prompt": prompt, "max_tokens": 24, "temperature": 0, "ignore_eos": True}
-    read = sidecar.read(COMPLETIONS, body)
-    answer = sidecar.send(COMPLETIONS, fetching(body, read)) if read.status == 200 else read
-    page = sidecar.send("/metrics").text
-    tokens = {source: float(count) for source, count in re.findall(SOURCES, page, re.MULTILINE)}
+    before = fetched(decode)
+    answer = client.send(COMPLETIONS, body)
+    after = fetched(decode)
     asked = answer.body.get("usage", {}).get("prompt_tokens", 0)
-    fetched = tokens.get("external_kv_transfer", 0)
-    amount = series(page).get("vllm:nixl_bytes_transferred_sum", 0)
-    shown = f"{fetched:g} of {asked} prompt tokens, {amount:g} bytes"
-    yield Result(
-        "prefill and decode: the cache of a prompt comes over",
-        unexpected(answer) or ("" if 0 < asked <= fetched + 1 else shown),
-        shown,
-    )
-    alone = sidecar.prefill.send(COMPLETIONS, body)
+    tokens, amount = (after.get(key, 0) - before.get(key, 0) for key in ("external_kv_transfer", "bytes"))
+    shown = f"{tokens:g} of {asked} prompt tokens, {amount:.0f} bytes"
+    wrong = unexpected(answer) or ("" if 0 < asked <= tokens + 1 and amount else shown)
+    yield Result(f"{route}: the cache of a prompt comes over", wrong, shown)
+    alone = Client(prefill.connect).send(COMPLETIONS, body)
     texts = [reply.body["choices"][0]["text"] for reply in (answer, alone) if reply.status == 200]
-    wrong = unexpected(alone) or ("" if len({*texts}) == 1 else f"{texts}")
-    yield Result("prefill and decode: the text of one instance", wrong, f"{len(texts[0])} characters" if texts else "")
+    wrong = unexpected(alone) or ("" if len(texts) == 2 and len({*texts}) == 1 else f"{texts}")
+    yield Result(f"{route}: the text of one instance", wrong, f"{len(texts[0])} characters" if texts else "")
+
+
+def fetched(decode: Pod) -> Mapping[str, float]:
+    """The prompt tokens that a decode pod had so far, by source, and the bytes that came over."""
+    page = Client(decode.connect).send("/metrics").text
+    tokens = {source: float(count) for source, count in re.findall(SOURCES, page, re.MULTILINE)}
+    return {**tokens, "bytes": series(page).get("vllm:nixl_bytes_transferred_sum", 0)}
 
 
 def prefill_ended(prefill: Pod, sidecar: Sidecar, workload: Workload) -> Result:
@@ -209,7 +240,17 @@ def prefill_ended(prefill: Pod, sidecar: Sidecar, workload: Workload) -> Result:
     if end.status:
         wrong.append(f"exit status {end.status} after {end.whole:.0f} s of {prefill.grace}")
     figures = f"{len(calling.completions)} streams and a late one, exit status {end.status} after {end.whole:.0f} s"
-    return Result("prefill and decode: end of the prefill pod under load", "; ".join(filter(None, wrong)), figures)
+    return Result(f"{ROLES}: end of the prefill pod under load", "; ".join(filter(None, wrong)), figures)
+
+
+def decode_ended(decode: Pod, workload: Workload) -> Result:
+    """Ends the decode pod while streams run: through its sidecar, which ends after the engine, or past it."""
+    client = routing(decode) or Client(decode.connect)
+    body = lasting(client, workload.served_name)
+    end = all_drained([decode], [client] * CALLERS, workload, body)
+    question = f"{SIDECAR if decode.sidecars else ROLES}: end of the decode pod under load"
+    sidecars = [event for event in decode.events if " sidecar " in event]
+    return end._replace(question=question, figures="; ".join([end.figures, *sidecars]))
 
 
 TRIALS: Mapping[str, Trial] = {
