@@ -63,7 +63,7 @@ def compile_template(
     where it becomes text. Raises TemplateError for an unknown word or an invalid template.
     """
     if isinstance(value, str):
-        if "{{" not in value and "}}" not in value:
+        if "{{" not in value:
             return None
         filled = _compile_text(value, known, path)
         return _as_text(filled) if texts.intersection(path[-2:]) else filled
@@ -173,7 +173,7 @@ def _compile_text(text: str, known: frozenset[str], path: tuple[str | int, ...])
     words = parts[1::2]
     if len(words) > MAX_PLACES:
         raise TemplateError(f"it has {len(words):,} places to fill, at most {MAX_PLACES} are allowed", path)
-    if any("{{" in part or "}}" in part for part in parts[::2]):
+    if any("{{" in part for part in parts[::2]):
         return _compile_jinja_text(text, known, path)
     for word in words:
         if word not in known:
