@@ -84,6 +84,10 @@ class ReasonFinder:
 
     def of(self, rendered: RenderedObject, path: Path) -> Reason:
         """Who made the field at this path, which must be there."""
+        if rendered.roles and path[1:2] in (("labels",), ("annotations",)):  # those of both roles are the set's
+            return self.of(rendered.roles[0], path)
+        if rendered.roles and path[3:4] == ("spec",):
+            return self.of(rendered.roles[int(path[2])], path[3:])
         others, rest = self._speakers(rendered, path)
         match = self._match(rendered, path, others, rest)
         rule = rules.rule(rendered.key[0], path, rendered.body)

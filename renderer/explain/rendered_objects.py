@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from renderer import build, load, resolve
+from renderer import build, disaggregated_sets, load, resolve, wellknown
 from renderer.api import App, Inputs, RenderOptions, TrafficInput
+from renderer.build.lws import lws
 from renderer.diagnostics import Diagnostic, Origin, Path, has_errors, naming_file
 from renderer.plan import Manifest, Plan, TrafficPlan
 
@@ -17,7 +19,8 @@ Item = App | TrafficInput
 
 class RenderedObject(Struct, frozen=True):
     """A rendered object. `owner`: the app that it is made for, in words; `item`: None for shared objects;
-    `plan_origins`: the origins that its plan recorded.
+    `plan_origins`: the origins that its plan recorded; `roles`: of a DisaggregatedSet, the LeaderWorkerSets that its
+    controller makes of its roles.
     """
 
     manifest: Manifest
@@ -25,6 +28,7 @@ class RenderedObject(Struct, frozen=True):
     item: Item | None
     plan: Plan | TrafficPlan | None
     plan_origins: Mapping[Path, Origin]
+    roles: tuple[RenderedObject, ...] = ()
 
     @property
     def body(self) -> dict[str, Any]:
@@ -73,9 +77,10 @@ class ExplainRun:
         objects = []
         for plan in self._plans(item):
             plan_origins = plan.origins() if isinstance(plan, Plan) else {}
-            objects += [
-                RenderedObject(manifest, owner, item, plan, plan_origins) for manifest in build.build_manifests((plan,))
-            ]
+            for manifest in build.build_manifests((plan,)):
+                is_set = manifest.body["kind"] == disaggregated_sets.KIND
+                roles = _roles(owner, item, plan) if is_set and isinstance(plan, Plan) else ()
+                objects.append(RenderedObject(manifest, owner, item, plan, plan_origins, roles))
         return objects
 
     def _plans(self, item: Item) -> Sequence[Plan | TrafficPlan]:
@@ -105,3 +110,9 @@ class ExplainRun:
                 if plan.route and plan.route.packed_route and plan.route.model == model:
                     return plan.route.origins()
         return {}
+
+
+def _roles(owner: str, item: Item, plan: Plan) -> tuple[RenderedObject, ...]:
+    """The LeaderWorkerSets of a DisaggregatedSet's roles, as they would be without it."""
+    plans = [replace(role, kind=wellknown.LEADER_WORKER_SET) for role in (plan, plan.partner) if role]
+    return tuple([RenderedObject(lws(role)[0], owner, item, role, role.origins()) for role in plans])

@@ -59,6 +59,7 @@ _POD: tuple[Row, ...] = (
     ("metadata labels llmaz.io/model-family-name", "which family of models the pods serve"),
     ("metadata labels inference.networking.k8s.io/engine-type", "tells the picker the engine's metrics"),
     ("metadata labels llm-d.ai/engine-type", "tells the picker the engine's metrics"),
+    ("metadata labels llm-d.ai/role", "the part of its pods in a request"),
     ("metadata annotations llmaz.io/config-hash", "changed files restart the pods"),
     ("metadata annotations llmaz.io/inference-service-flavors", "the flavors that count"),
     ("metadata annotations renderer.llmaz.io/metrics-path", "tells the PodMonitor where to look"),
@@ -141,17 +142,8 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     ),
     "DisaggregatedSet": (
         ("metadata name", "named like its app", (("name",),)),
-        ("metadata annotations renderer.llmaz.io/backend", "the CRD's default backend"),
-        ("metadata annotations renderer.llmaz.io/engine-version", "what the image's tag says of the engine"),
-        ("metadata annotations renderer.llmaz.io/model-revision", "the hub's default branch"),
-        ("metadata annotations renderer.llmaz.io/served-model-name", "what clients call the model"),
         ("spec roles * name", "the part of its pods in a request"),
         ("spec roles * scaling", "an autoscaler sets its replicas"),
-        ("spec roles * spec replicas", "1 where nobody says another"),
-        ("spec roles * spec startupPolicy", "by the size of a group"),
-        ("spec roles * spec rolloutStrategy", "one group after the other, no group more"),
-        ("spec roles * spec leaderWorkerTemplate size", "a Playground is one pod"),
-        ("spec roles * spec leaderWorkerTemplate restartPolicy", "a group lives and dies as one"),
     ),
     "Service": (
         ("metadata name", "<app>-lb or <app>-leaders: LeaderWorkerSet makes <app> itself", (("name",), _NAME)),
@@ -366,9 +358,6 @@ _PODS: Mapping[str, tuple[Path, ...]] = {
     "LeaderWorkerSet": (
         ("spec", "leaderWorkerTemplate", "leaderTemplate"),
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
-    ),
-    "DisaggregatedSet": tuple(
-        ("spec", "roles", role, "spec", "leaderWorkerTemplate", "workerTemplate") for role in (0, 1)
     ),
 }
 

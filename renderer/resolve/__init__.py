@@ -77,10 +77,10 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
     )
     has_foreign_route = bool(context.traffic) and _has_foreign_route(context, app, leader_plan.public_name)
     if leader_plan.adapters:
-        names = adapters.route_names(context, app, plans, pool=mode == "pool")
+        names = adapters.route_names(context, app, leader_plan, targets)
         if mode == "pool":
             steering = adapters.steering(context, app, settings, leader_plan, names, diagnostics)
-            routed_plans = [replace(routed_plans[0], steering=steering)]
+            routed_plans[-1] = replace(routed_plans[-1], steering=steering)
         request = adapters.with_names(context, app, request, names, only_adapters=has_foreign_route)
         has_foreign_route = has_foreign_route and not names
     if has_foreign_route:

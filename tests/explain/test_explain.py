@@ -42,6 +42,7 @@ GOLDENS = {
     "group-words.txt": ("example-several-hosts", f"lws/blue-fast.{RUNNER}.args[10]"),
     "group-ranks.txt": ("wide-experts-pool", "lws/r1"),
     "group-of-a-role.txt": ("disaggregation-hosts", "lws/wide-decode"),
+    "set-of-roles.txt": ("disaggregation-adapters", "disaggregatedset/sglang/qwen"),
     "group-start-rank.txt": ("wide-experts-backend", f"lws/r1.{RUNNER}.command"),
     "hand-written.txt": ("service-leader-worker", "lws/group"),
     "kv-cache.txt": ("kv-cache-offloading", "lws/vllm-files"),
@@ -215,11 +216,8 @@ def test_no_two_arguments_come_from_one_line(case: str, monkeypatch: pytest.Monk
     for made, path, _, reason in fields(case):
         several = path[-2:-1] in (("args",), ("command",)) or (path[-3:-2] == ("env",) and path[-1] == "name")
         if reason.place and several:
-            key = (
-                id(made),
-                path[: path.index("containers") + 2] if "containers" in path else path[:8],
-                astuple(reason.place)[:4],
-            )
+            lists = [i for i, step in enumerate(path) if step in ("containers", "initContainers")]
+            key = (id(made), path[: lists[0] + 2] if lists else path[:8], astuple(reason.place)[:4])
             assert seen.setdefault(key, dotted(path)) == dotted(path), reason
 
 

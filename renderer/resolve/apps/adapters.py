@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.plan import Adapter, Plan, Rewrite, RouteName, Steering
+from renderer.plan import Adapter, Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
 from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters
 from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.gateway import pickers, route_backends, routing, streaming
+from renderer.resolve.gateway import pickers, routing, streaming
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.weight_sources import Weights, has_usual_revision
@@ -69,17 +69,16 @@ def _engine_adapter(
     )
 
 
-def route_names(context: RunContext, app: App, plans: Sequence[Plan], *, pool: bool) -> tuple[RouteName, ...]:
-    """The public names of an app's adapters that no ModelRoute or InferenceModel has, and where they lead."""
+def route_names(context: RunContext, app: App, plan: Plan, targets: Sequence[RouteTarget]) -> tuple[RouteName, ...]:
+    """The public names of an app's adapters that no ModelRoute or InferenceModel has, and where they lead. `targets`:
+    the route backends of the app.
+    """
     taken_names, taken_models = _taken(context, app)
     names = []
-    for adapter in plans[0].adapters:
+    for adapter in plan.adapters:
         if adapter.model and adapter.name not in taken_names and adapter.model not in taken_models:
-            targets = route_backends.workload_targets(plans)
-            asked = adapter.name if pool else adapter.asked
-            names.append(
-                RouteName(adapter.name, tuple([replace(target, model=asked, pool=pool) for target in targets]))
-            )
+            own_targets = [replace(target, model=adapter.name if target.pool else adapter.asked) for target in targets]
+            names.append(RouteName(adapter.name, tuple(own_targets)))
     return tuple(names)
 
 
@@ -154,7 +153,7 @@ def steering(
         namespace=app.namespace,
         labels=routing.labels(app.name),
         group=picker.group,
-        pool=plan.name,
+        pool=plan.shared_name,
         priority=None,
         rewrites=tuple(rewrites),
         origins=origins,

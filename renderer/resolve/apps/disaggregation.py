@@ -90,9 +90,6 @@ def _contradictions(context: RunContext, app: App) -> Iterator[tuple[Origin, str
     if "port" in (spec.get("gateway") or {}):
         hint = "leave it out: what answers in pods of the role decode is the picker's sidecar"
         yield app.origin("spec", "gateway", "port", key=True), "gateway.port", hint
-    for i, claimed in enumerate((spec.get("modelClaims") or {}).get("models") or ()):
-        if claimed.get("role") == "lora":
-            yield app.origin("spec", "modelClaims", "models", i), "an adapter", "leave one of them out"
     if "workload" in spec and prefill_and_decode.kind(app) == disaggregated_sets.KIND:
         hint = "leave it out, or write disaggregation.kind: LeaderWorkerSet"
         yield app.origin("spec", "workload", key=True), "workload", hint
