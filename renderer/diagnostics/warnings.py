@@ -353,7 +353,7 @@ WARNINGS: dict[str, Wording] = {
     "W539": Wording(
         "the PodDisruptionBudget '{name}' counts the {half} of '{workload}' alone, and an eviction of any pod ends the "
         "whole group",
-        "select all pods: leaderworkerset.sigs.k8s.io/name: {workload}",
+        "select all pods: {selector}",
     ),
     "W334": Wording(
         "maxSurge {surge} in a queue: a rollout waits until the quota has room for more replicas than there are",

@@ -164,12 +164,17 @@ def adapters(bench: Bench) -> Iterator[Result]:
         names = [model["id"] for model in client.send("/v1/models").body["data"]]
         public = [workload.served_name, *ADAPTERS.values()]
         yield Result("adapters are listed", "" if {*public} <= {*names} else f"{names}")
-        prompt = {"prompt": "Hello", "max_tokens": 16, "temperature": 0}
-        replies = [client.send(COMPLETIONS, {"model": model, **prompt}) for model in public]
-        wrong = next(filter(None, map(unexpected, replies)), "")
-        texts = [] if wrong else [reply.body["choices"][0]["text"] for reply in replies]
-        same = f"{len({*texts})} texts of {len(public)} names" if len({*texts}) < len(texts) else ""
-        yield Result("each adapter answers otherwise than the model", wrong or same)
+        yield Result("each adapter answers otherwise than the model", *different_texts(client, public))
+
+
+def different_texts(client: Client, names: Sequence[str]) -> tuple[str, str]:
+    """What is wrong where not all of these names answer, each with another text; and how many texts there are."""
+    prompt = {"prompt": "Hello", "max_tokens": 16, "temperature": 0}
+    replies = [client.send(COMPLETIONS, {"model": name, **prompt}) for name in names]
+    if wrong := next(filter(None, map(unexpected, replies)), ""):
+        return wrong, ""
+    count = len({reply.body["choices"][0]["text"] for reply in replies})
+    return "" if count == len(names) else f"{count} texts of {len(names)} names", f"{count} texts"
 
 
 def speculative(bench: Bench) -> Iterator[Result]:

@@ -31,7 +31,7 @@ from tests.engines.trial import (
     streamed,
     unexpected,
 )
-from tests.engines.vllm import INPUTS, tag
+from tests.engines.vllm import ADAPTERS, INPUTS, different_texts, tag
 
 PATIENCE = 1800  # seconds until all pods are ready, as many as their startup probes give: they share the cores here
 CALLERS = 4
@@ -181,6 +181,20 @@ def handover(bench: Bench) -> Iterator[Result]:
         yield decode_ended(decode, workloads[1])
 
 
+def handover_adapters(bench: Bench) -> Iterator[Result]:
+    """Prompts read with an adapter in one pod, answers written with it in another."""
+    names = ("adapted-prefill", "adapted-decode")
+    workloads = [bench.rendered(name, f"{INPUTS}/handover-adapters.yaml", tag(bench)) for name in names]
+    prefill, decode = (bench.pod(workload, bench.weights(workload)) for workload in workloads)
+    with prefill, decode:
+        for pod in (prefill, decode):
+            pod.wait_ready(PATIENCE)
+        sidecar, public = Sidecar(prefill, decode), [workloads[0].served_name, *ADAPTERS.values()]
+        for name in public:
+            yield from handed_over(f"{ROLES}, {name}", sidecar, prefill, decode, name)
+        yield Result(f"{ROLES}: each adapter answers otherwise than the model", *different_texts(sidecar, public))
+
+
 def routing(decode: Pod, prefill: Pod | None = None) -> Client | None:
     """A client of the decode pod's sidecar, with the header in which the picker says which pod is to read prompts; None
     where its program is not at hand.
@@ -260,4 +274,5 @@ TRIALS: Mapping[str, Trial] = {
     "rank-ports": partial(group, name="rank-ports", model="experts"),
     "wrong-rank": wrong_rank,
     "handover": handover,
+    "handover-adapters": handover_adapters,
 }

@@ -7,9 +7,11 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.backends import host_place, lws_pods
-from renderer.check.graph.pods import WorkloadPods
+from renderer.check.graph.backends import host_place
+from renderer.check.graph.pods import LEADERS, WorkloadPods, group_pods
+from renderer.check.graph.set_pods import role_labels
 from renderer.check.graph.view import ObjectView, Place, selects
 from renderer.diagnostics import Path
 from renderer.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
@@ -19,11 +21,13 @@ _MOST_RANKS = 8  # ports of a pool
 
 
 class _Group(Struct, frozen=True):
-    """The pods of a LeaderWorkerSet whose groups are of several. `ranks`: the ports of a pod's data parallel ranks, by
-    that of the first; `recreated`: the end of one pod ends its group.
+    """The pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet, whose groups are of several. `name`: of the
+    LeaderWorkerSet, or set and role; `selector`: labels that all of its pods have; `ranks`: the ports of a pod's data
+    parallel ranks, by that of the first; `recreated`: the end of one pod ends its group.
     """
 
     name: str
+    selector: Mapping[str, str]
     leader: WorkloadPods
     worker: WorkloadPods
     ranks: Mapping[float, Sequence[float]]
@@ -69,7 +73,9 @@ def validate_budget_groups(view: ObjectView, body: Body, namespace: str, name: s
     for group in _groups_of(view, namespace) if selector else ():
         leaders, workers = selects(selector, group.leader.labels), selects(selector, group.worker.labels)
         if leaders != workers and group.recreated:
+            selector_text = ", ".join(f"{key}: {value}" for key, value in group.selector.items())
             words = {"name": name, "half": "leaders" if leaders else "workers", "workload": group.name}
+            words["selector"] = selector_text
             yield "W539", ("spec", "selector"), words
 
 
@@ -147,16 +153,28 @@ def _groups_of(view: ObjectView, namespace: str) -> Sequence[_Group]:
 
 
 def _groups(view: ObjectView) -> dict[str, list[_Group]]:
-    """By namespace, the LeaderWorkerSets whose groups are of several pods."""
+    """By namespace, the LeaderWorkerSets and roles of DisaggregatedSets whose groups are of several pods."""
     groups: dict[str, list[_Group]] = {}
     for namespace, name, body in view.all("LeaderWorkerSet"):
-        template = map_at(body, "spec", "leaderWorkerTemplate")
-        if number_at(template, "size", default=1) > 1:
-            leader, worker = lws_pods(name, body)
-            ranks = _rank_ports(map_at(template, "leaderTemplate") or map_at(template, "workerTemplate"))
-            recreated = text_at(template, "restartPolicy") in ("", _RECREATED)
-            groups.setdefault(namespace, []).append(_Group(name, leader, worker, ranks, recreated))
+        groups.setdefault(namespace, []).extend(_group(name, {LEADERS: name}, {LEADERS: name}, body))
+    for namespace, name, body in view.all(disaggregated_sets.KIND):
+        for role in disaggregated_sets.set_roles(body):
+            selector = {disaggregated_sets.SET: name, disaggregated_sets.ROLE: role.name}
+            labels = next(role_labels(view, name, body, role))
+            groups.setdefault(namespace, []).extend(
+                _group(f"{name}-{role.name}", selector, labels, {"spec": role.spec})
+            )
     return groups
+
+
+def _group(name: str, selector: Mapping[str, str], labels: Mapping[str, str], body: Body) -> Iterator[_Group]:
+    """The pods of a LeaderWorkerSet if its groups are of several. `labels`: what controllers add to those of all."""
+    template = map_at(body, "spec", "leaderWorkerTemplate")
+    if number_at(template, "size", default=1) > 1:
+        leader, worker = group_pods(body, labels)
+        ranks = _rank_ports(map_at(template, "leaderTemplate") or map_at(template, "workerTemplate"))
+        recreated = text_at(template, "restartPolicy") in ("", _RECREATED)
+        yield _Group(name, selector, leader, worker, ranks, recreated)
 
 
 def _rank_ports(pod: Body) -> dict[float, Sequence[float]]:

@@ -30,12 +30,17 @@ def set_pods(view: ObjectView, name: str, body: Body) -> Iterator[WorkloadPods]:
     """The pods of all roles, with the labels that controllers add. Those that hold a revision, such as the name of the
     LeaderWorkerSet, are not known.
     """
+    for role in set_roles(body):
+        for labels in role_labels(view, name, body, role):
+            yield from group_pods({"spec": role.spec}, labels)
+
+
+def role_labels(view: ObjectView, name: str, body: Body, role: SetRole) -> Iterator[dict[str, str]]:
+    """The labels that the controller adds to the pods of a role, for each slice and each way to number them."""
     for numbered in _numbers_slices(view):
-        for role in set_roles(body):
-            for number in range(slice_count(body) if numbered else 1):
-                labels = {SET: name, ROLE: role.name, APP: f"{name}-{number}-{role.name}" if numbered else role.scaler}
-                labels |= {SLICE: str(number)} if numbered else {}
-                yield from group_pods({"spec": role.spec}, labels)
+        for number in range(slice_count(body) if numbered else 1):
+            labels = {SET: name, ROLE: role.name, APP: f"{name}-{number}-{role.name}" if numbered else role.scaler}
+            yield labels | ({SLICE: str(number)} if numbered else {})
 
 
 def validate_role_selector(
