@@ -732,7 +732,7 @@ def playground(draw: st.DrawFn) -> Input:
     spec |= draw(
         st.one_of(record(replicas=st.integers(0, 5)), st.builds(lambda value: {"elasticConfig": value}, elastic))
     )
-    if accelerator in engine.disaggregates and not loras and draw(st.booleans()):
+    if accelerator in engine.disaggregates and draw(st.booleans()):
         config.pop("args", None)
         for key in ("kvCacheOffloading", "parallelism", "workload"):
             spec.pop(key, None)

@@ -86,7 +86,8 @@ def _contradictions(context: RunContext, app: App) -> Iterator[tuple[Origin, str
         origin = app.origin("spec", "flavorPolicy") if "flavorPolicy" in spec else app.origin(*KEY, key=True)
         yield origin, "flavorPolicy: variants", "name the flavors of each role by its inferenceFlavors"
     if "kvCacheOffloading" in spec:
-        yield app.origin("spec", "kvCacheOffloading", key=True), "kvCacheOffloading", "leave one of them out"
+        hint = "leave one of them out: they were not tried together"
+        yield app.origin("spec", "kvCacheOffloading", key=True), "kvCacheOffloading", hint
     if "port" in (spec.get("gateway") or {}):
         hint = "leave it out: what answers in pods of the role decode is the picker's sidecar"
         yield app.origin("spec", "gateway", "port", key=True), "gateway.port", hint
