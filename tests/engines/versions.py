@@ -40,12 +40,14 @@ HOSTS = {  # what takes two hosts of two accelerators
     "data over hosts": "parallelism: {data: 4, expert: true}",
     "rank ports": "parallelism: {data: 4, expert: true}",  # behind a pool
 }
-ROLES = {"prefill and decode": "disaggregation: {prefill: {}, decode: {}}"}
+ROLES = dict.fromkeys(("prefill and decode", "adapters in both roles"), "disaggregation: {prefill: {}, decode: {}}")
 MORE = {**OFFLOADS, **HOSTS, **ROLES, "adapters": ""}
 POOLS = ("rank ports", *ROLES)  # what only a pool can do
+ADAPTED = "modelClaims: {models: [{name: main}, {name: adapter, role: lora}, {name: another, role: lora}]}"
 CLAIMS = {
     "speculative": "modelClaims: {models: [{name: main}, {name: draft, role: draft}]}",
-    "adapters": "modelClaims: {models: [{name: main}, {name: adapter, role: lora}, {name: another, role: lora}]}",
+    "adapters": ADAPTED,
+    "adapters in both roles": ADAPTED,
 }
 USES = ("default", "speculative", "streaming", "tensor parallel", "skip-loader", *MORE)
 MODELS = """
