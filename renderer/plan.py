@@ -557,7 +557,7 @@ def app_selector(plan: Plan, *, of_leaders: bool = True) -> Body:
     labels = {key: plan.labels[key] for key in (wellknown.NAME, wellknown.COMPONENT)}
     if plan.kind == wellknown.DEPLOYMENT or not of_leaders:
         return labels
-    return {**labels, "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+    return {**labels, wellknown.WORKER_INDEX: "0"}
 
 
 def serving_selector(plan: Plan) -> Body:
@@ -566,7 +566,7 @@ def serving_selector(plan: Plan) -> Body:
         return {**app_selector(plan), wellknown.WORKLOAD: plan.name}
     if plan.all_serve:
         return group_selector(plan)
-    return {**group_selector(plan), "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+    return {**group_selector(plan), wellknown.WORKER_INDEX: "0"}
 
 
 def group_selector(plan: Plan) -> Body:
@@ -575,4 +575,4 @@ def group_selector(plan: Plan) -> Body:
     """
     if plan.role and plan.kind == disaggregated_sets.KIND:
         return {disaggregated_sets.SET: plan.shared_name, disaggregated_sets.ROLE: plan.role.name}
-    return {"leaderworkerset.sigs.k8s.io/name": plan.name}
+    return {wellknown.GROUPS: plan.name}

@@ -12,6 +12,9 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 MODEL_NAME = "llmaz.io/model-name"
 MODEL_FAMILY = "llmaz.io/model-family-name"
 FLAVORS = "llmaz.io/inference-service-flavors"
+# Labels that LeaderWorkerSet writes on the pods of its groups.
+GROUPS = "leaderworkerset.sigs.k8s.io/name"
+WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"  # "0" on leaders
 
 # Annotations of the renderer's own.
 OWN_PREFIX = "renderer.llmaz.io/"

@@ -53,12 +53,12 @@ def picker_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
 def _pod_monitor(namespace: str, monitor: MonitorPlan) -> Manifest:
     ports, relabelings = wellknown.RANK_PORTS[:1], _LEADERS
     if monitor.all_serve:
-        selector = _labelled("leaderworkerset.sigs.k8s.io/name")
+        selector = _labelled(wellknown.GROUPS)
         ports, relabelings = wellknown.RANK_PORTS, _ALL_PODS
     elif monitor.kind == wellknown.DEPLOYMENT:
         selector = _labelled(wellknown.WORKLOAD)
     else:
-        leaders = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
+        leaders = {wellknown.WORKER_INDEX: "0"}
         selector = {"matchLabels": leaders, "matchExpressions": [_MODELS]}
     endpoints = [{"port": port, "interval": monitor.interval, "relabelings": list(relabelings)} for port in ports]
     return _manifest("PodMonitor", namespace, monitor, {"selector": selector, "podMetricsEndpoints": endpoints})

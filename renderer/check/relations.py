@@ -12,8 +12,6 @@ from renderer.check.scaling_metrics import needs_resource_metrics, validate_reso
 from renderer.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
 from renderer.json_values import as_map, as_maps, map_at
 
-_NAME_LABEL = "leaderworkerset.sigs.k8s.io/name"
-_INDEX_LABEL = "leaderworkerset.sigs.k8s.io/worker-index"
 _SCALABLE = frozenset({"LeaderWorkerSet", "Deployment", "StatefulSet", "ReplicaSet"})
 
 
@@ -52,9 +50,9 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
                 yield IndexedFinding(i, "E552", ("metadata", "name"), {"name": name})
             spec = as_map(body["spec"])
             selector = as_map(spec.get("selector"))
-            index = sets.get((namespace, selector.get(_NAME_LABEL, "")))
+            index = sets.get((namespace, selector.get(wellknown.GROUPS, "")))
             workload = _selected_role(roles, namespace, selector) if index is None else bodies[index]
-            if workload is not None and selector.get(_INDEX_LABEL) == "0":
+            if workload is not None and selector.get(wellknown.WORKER_INDEX) == "0":
                 if id(workload) not in ports:
                     ports[id(workload)] = _leader_ports(workload)
                 leader_ports = ports[id(workload)]

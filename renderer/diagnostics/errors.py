@@ -93,7 +93,7 @@ ERRORS: dict[str, Wording] = {
     "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
     "E208": Wording(
         "the flavors {names} have different limits or sizes, so one pod cannot run on each",
-        "claim flavors with equal limits, or set flavorPolicy: first",
+        "claim flavors with equal limits and params, or set flavorPolicy: first",
     ),
     "E210": Wording(
         "passThrough ('{pattern}') would bring this {kind} to the cluster as well, where {reader}",
@@ -158,7 +158,7 @@ ERRORS: dict[str, Wording] = {
     "E253": Wording("{name} '{value}' is no whole number above 0", "write digits only, as in 2 or 8192"),
     "E255": Wording(
         "{size} accelerators for one model, and of {name} none works together with another",
-        "lower TP, or take a flavor with other accelerators",
+        "lower it, or take a flavor with other accelerators",
     ),
     "E260": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
@@ -386,6 +386,19 @@ ERRORS: dict[str, Wording] = {
         "a data parallel rank has all of its accelerators in one pod, and {tensor} does not divide {count}",
         "choose a tensor size that divides {count}",
     ),
+    "E359": Wording(
+        "pipeline stages of tensor {tensor} on pods of {count}: one of them would end inside of a pod",
+        "choose a tensor size that {count} divides, or that divides {count}",
+    ),
+    "E356": Wording(
+        "expert parallelism is for a mixture of experts, and '{model}' is none",
+        "leave expert out",
+    ),
+    "E357": Wording("'{backend}' runs no draft model beside {sizes}: {why}", "leave the draft model or {sizes} out"),
+    "E358": Wording(
+        "'{name}', in {file}:{line}, has the name of a StatefulSet that LeaderWorkerSet makes for workers of '{app}'",
+        "give one of them another name",
+    ),
     "E346": Wording("EP '{value}' is neither true nor false", "write 'true' in quotes, or leave it out"),
     "E347": Wording(
         "{ranks} data parallel ranks a pod, each with a port, and a pool has at most {most}",
@@ -490,7 +503,7 @@ ERRORS: dict[str, Wording] = {
     ),
     "E416": Wording(
         "{option}: {size} accelerators are needed, the pod has {count} of {name}",
-        "raise the flavor's limits, or lower the number",
+        "{hint}",
     ),
     "E417": Wording(
         "the config '{name}' speaks of a draft model, and none is claimed",

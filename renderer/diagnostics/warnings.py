@@ -132,7 +132,7 @@ WARNINGS: dict[str, Wording] = {
     # Wxxx: legal, and likely wrong
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' acts",
-        "set flavorPolicy: first to say so, or claim flavors with equal limits",
+        "set flavorPolicy: first to say so, or claim flavors with equal limits and params",
     ),
     "W202": Wording("replicas has no effect: the autoscaler owns the number", "leave it out"),
     "W203": Wording(
@@ -318,6 +318,14 @@ WARNINGS: dict[str, Wording] = {
         "the container '{name}' ends at once when its pod ends, and loses the requests that the engine still answers",
         "write it into initContainers of the podTemplate with restartPolicy: Always, then it ends after the engine; or "
         "give it a preStop hook",
+    ),
+    "W257": Wording(
+        "{param} has no effect: '{backend}' knows no {key} parallelism, so nothing would say it to the engine",
+        "leave it out, or choose a backend that does: {able}",
+    ),
+    "W258": Wording(
+        "hostNetwork on pods of several hosts, which then ask the node's DNS for their leader, and it does not know it",
+        "write dnsPolicy: ClusterFirstWithHostNet beside it",
     ),
     "W335": Wording(
         "data {data} over {hosts} hosts is for a mixture of experts, and the facts of '{model}' do not say that it is",

@@ -36,6 +36,7 @@ KINDS = {
     "host-path": "hostPath",
     "floating-tag": "floating tag",
     "roles": "prefill and decode roll out independently",
+    "lost-requests": "requests fail while it rolls out",
     "restart": "restarts pods",
     "new-claim": "new claim",
     "download": "downloads weights",
@@ -50,6 +51,10 @@ NAME = "\0"  # no YAML holds it
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _ROLLOUT: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
 _DEPLOYED: Path = ("spec", "template")
+_SELECTORS: Mapping[str, Path] = {  # of pods that answer requests
+    "Service": ("spec", "selector"),
+    "InferencePool": ("spec", "selector", "matchLabels"),
+}
 _ROLES: Path = ("spec", "roles")  # of a DisaggregatedSet
 _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
 _LEADER = "leader: "
@@ -106,6 +111,7 @@ def find_risks(pairs: Iterable[ObjectPair], models: Iterable[ModelChange], befor
     all_risks = [risk for pair in listed for risk in _object_risks(pair, removed)]
     all_risks += [risk for model in models for risk in _model_risks(model)]
     all_risks += _unlike_roles(models)
+    all_risks += _lost_requests(listed, before)
     all_risks += _downloads(listed, models)
     all_risks += _unanswered_names(before, after)
     order = list(KINDS)
@@ -165,9 +171,35 @@ def _rollout_of_groups(pair: ObjectPair) -> str:
         return ""
     at_once = value_at(pair.after, *_ROLLOUT, "maxUnavailable") or 1
     groups = f"{_name(at_once)} group{'' if at_once == 1 else 's'}"
+    if isinstance(at_once, str):
+        groups = f"{_name(at_once)} of the groups"
     if old == new:
         return f"{groups} of {_name(new)} hosts at a time: "
     return f"{groups} at a time, on {_name(new)} host{'' if new == 1 else 's'} in the place of {_name(old)}: "
+
+
+def _lost_requests(pairs: Iterable[ObjectPair], before: Items) -> Iterator[Risk]:
+    """Services and pools that lead to leaders alone, and will lead to all pods: until the workers of today are gone,
+    which do not answer, to these too.
+    """
+    for pair in pairs:
+        if pair.key.kind not in _SELECTORS:
+            continue
+        old, new = (map_at(body, *_SELECTORS[pair.key.kind]) for body in (pair.before, pair.after))
+        if wellknown.WORKER_INDEX not in old or wellknown.WORKER_INDEX in new or not new:
+            continue
+        for key, item in before.items():
+            if key.namespace == pair.key.namespace and new.items() <= _worker_labels(key, item.body).items():
+                what = f"leads to workers of {_name(key.name)} too, and those that are not rolled out yet do not answer"
+                yield Risk("lost-requests", pair.key, what)
+
+
+def _worker_labels(key: ObjectKey, body: Body) -> Mapping[str, object]:
+    """The labels of workers beside leaders that alone answer requests; {} where there are none."""
+    template = map_at(body, *_TEMPLATE)
+    if key.kind != wellknown.LEADER_WORKER_SET or "leaderTemplate" not in template:
+        return {}
+    return {**map_at(template, "workerTemplate", "metadata", "labels"), wellknown.GROUPS: key.name}
 
 
 def _runs_pods(body: Body) -> bool:

@@ -168,6 +168,9 @@ def _name_changes(
         if was is None:
             yield TrafficChange(name, "leads to", "", _describe_leg(to, leg))
             continue
+        if was.pool != leg.pool:
+            yield TrafficChange(name, "leads to", _describe_leg(to, was), _describe_leg(to, leg))
+            continue
         yield from _change_if_different(name, f"weight of {to}", str(was.weight), str(leg.weight))
         yield from _change_if_different(name, f"priority of {to}", str(was.priority), str(leg.priority))
         yield from _change_if_different(name, f"called at {to}", was.called, leg.called)

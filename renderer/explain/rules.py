@@ -302,7 +302,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     "PodMonitor": (
         ("metadata name", "one a namespace, over all engines"),
         ("metadata namespace", "every namespace with metrics to read"),
-        ("spec selector", "the leaders of all models"),
+        ("spec selector", "the pods of all models that answer requests"),
         ("spec podMetricsEndpoints", "pods say by annotation where to look"),
     ),
     "Gateway": (

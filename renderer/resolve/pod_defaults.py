@@ -16,7 +16,7 @@ from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import merge_items
 
 _SCALARS = ("serviceAccountName", "priorityClassName")
-_NAME = "leaderworkerset.sigs.k8s.io/name"
+_NAME = wellknown.GROUPS
 _OWN_DOMAINS = ("llmaz.io", "leaderworkerset.sigs.k8s.io")
 _OWN_LABELS = "app.kubernetes.io"
 _SET_LABELS = tuple(wellknown.own_labels("name", "component"))  # on every object

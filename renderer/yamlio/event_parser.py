@@ -19,7 +19,8 @@ class PureParser(Reader, Scanner, _Events):
         _Events.__init__(self)
 
 
-Parser: Callable[[bytes], Any] = PureParser
+EventParser = Callable[[bytes], Any]
+Parser: EventParser = PureParser
 try:
     from yaml._yaml import CParser
 except ImportError:  # PyYAML was built without libyaml: the same events, fifteen times slower

@@ -87,6 +87,7 @@ class _FilePlace:
         return self.place
 
 
+_LIBYAMLS_DEPTH = "maximum nesting depth"  # of newer ones, which look further ahead than our own limit lies
 _MAX_SHOWN: Final = 200  # characters of a name in a message
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -94,11 +95,15 @@ _YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # line breaks as libyam
 
 
 class LocatedReader:
-    """Reads a file: `read()` returns its documents as nodes; after it, `problems` are those of the YAML."""
+    """Reads a file: `read()` returns its documents as nodes; after it, `problems` are those of the YAML.
 
-    def __init__(self, name: str, data: bytes) -> None:
+    `parser`: makes events of bytes.
+    """
+
+    def __init__(self, name: str, data: bytes, parser: event_parser.EventParser | None = None) -> None:
         self.name = name
         self.data = data
+        self.parser = parser or event_parser.Parser
         self.problems: list[Diagnostic] = []
         self.frames: list[_Frame] = []
         self.anchors: dict[str, LocatedNode] = {}
@@ -117,7 +122,10 @@ class LocatedReader:
             except _StopReading:
                 raise
             except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
-                if isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
+                if self.parser is not event_parser.PureParser and _LIBYAMLS_DEPTH in str(error):
+                    reader = LocatedReader(self.name, self.data, event_parser.PureParser)
+                    documents, self.problems = reader.read(), reader.problems
+                elif isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
                     self.report_syntax(error)
                 else:
                     self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
@@ -149,7 +157,7 @@ class LocatedReader:
             self.stop("E109", _place_after(text[: match.start()]), char=f"U+{ord(match[0]):04X}")
 
     def read_documents(self) -> Iterator[LocatedNode | None]:
-        next_event = event_parser.Parser(self.data).get_event
+        next_event = self.parser(self.data).get_event
         while not isinstance(event := next_event(), StreamEndEvent):
             if isinstance(event, DocumentStartEvent):
                 self.anchors.clear()

@@ -232,7 +232,7 @@ def test_a_pool_of_a_role_is_asked_for_what_its_engine_knows(model: str, codes: 
         "kind": "InferencePool",
         "metadata": {"name": "chat", "namespace": "llm"},
         "spec": {
-            "selector": {"matchLabels": {NAME: "chat", ROLE: "decode"}},
+            "selector": {"matchLabels": {**OF_DECODE}},
             "targetPorts": [{"number": 8080}],
             "endpointPickerRef": {"name": "lb", "port": {"number": 80}},
         },

@@ -62,6 +62,37 @@ def test_groups_go_one_after_the_other(before: dict[str, Any], after: dict[str, 
     assert [said for kind, said in risks(between(before, after)) if kind == "restart"] == [text]
 
 
+def leading(kind: str, leaders: bool, workload: str = "chat") -> dict[str, Any]:
+    """A Service or pool over the pods of a LeaderWorkerSet, or over its leaders alone."""
+    labels = {"leaderworkerset.sigs.k8s.io/name": workload}
+    labels |= {"leaderworkerset.sigs.k8s.io/worker-index": "0"} if leaders else {}
+    spec = {"selector": labels if kind == "Service" else {"matchLabels": labels}}
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": "chat-lb", "namespace": "llm"}, "spec": spec}
+
+
+@pytest.mark.parametrize("kind", ["Service", "InferencePool"])
+@pytest.mark.parametrize(
+    ("old", "before", "after", "lost"),
+    [
+        (group(2, "--a", worker=["--b"]), True, False, True),
+        (group(2, "--a", worker=["--b"]), False, False, False),
+        (group(2, "--a"), False, True, False),
+        (group(2, "--a"), True, False, False),  # all pods have answered before
+        (group(1), True, False, False),
+    ],
+)
+def test_workers_that_do_not_answer_yet(kind: str, old: dict[str, Any], before: bool, after: bool, lost: bool) -> None:
+    found = compare(texts(old, leading(kind, before)), texts(group(2, "--c"), leading(kind, after)))
+    said = "leads to workers of chat too, and those that are not rolled out yet do not answer"
+    assert [message for risk, message in risks(found) if risk == "lost-requests"] == [said][: int(lost)]
+
+
+def test_a_share_of_the_groups() -> None:
+    before, after = group(4, "--a"), group(4, "--b")
+    after["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]["maxUnavailable"] = "50%"
+    assert risks(between(before, after))[0][1].startswith("50% of the groups of 4 hosts at a time: ")
+
+
 @pytest.mark.parametrize("name", ["exclusive-topology", "subgroup-exclusive-topology"])
 def test_annotations_that_are_copied_into_pods(name: str) -> None:
     after = workload()
@@ -516,6 +547,15 @@ def test_traffic() -> None:
         ("llm/chat", "limit of llm_total_token for each x-tenant-id an hour", "1,000", "20,000"),
         ("llm/chat", "retries", "", "2"),
     ]
+
+
+def test_a_name_that_leaves_its_pool() -> None:
+    before, after = route("blue", ("chat", 1)), route("blue", ("chat", 1))
+    [reference] = before["spec"]["rules"][0]["backendRefs"]
+    reference["kind"] = "InferencePool"
+    del reference["modelNameOverride"]
+    found = compare(texts(before), texts(after))
+    assert [astuple(each) for each in found.traffic] == [("blue", "leads to", "pool chat", "chat, weight 1")]
 
 
 def authorization(*tenants: str, action: str = "Deny") -> dict[str, Any]:

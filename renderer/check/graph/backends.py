@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from renderer import disaggregated_sets, wellknown
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pods import LEADERS, POD_LABELS, WORKER_INDEX, WorkloadPods, group_pods, template_pods
+from renderer.check.graph.pods import POD_LABELS, WorkloadPods, group_pods, template_pods
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.set_pods import set_pods, validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
 from renderer.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, number_at, text_at
+from renderer.wellknown import GROUPS, WORKER_INDEX
 
 _SERVED = "renderer.llmaz.io/served-model-name"
 _WORD_SEPARATORS = re.compile(
@@ -91,23 +92,23 @@ def validate_group_selector(
     """
     selector = map_at(body, *path)
     yield from validate_role_selector(view, body, namespace, name, path)
-    workload = view.find("LeaderWorkerSet", namespace, as_text(selector.get(LEADERS))) if LEADERS in selector else None
+    workload = view.find("LeaderWorkerSet", namespace, as_text(selector.get(GROUPS))) if GROUPS in selector else None
     if not workload:
-        if workload is None and LEADERS in selector:
+        if workload is None and GROUPS in selector:
             yield from validate_child_selector(view, body, namespace, name, path)
         return
     index, size = (
         as_text(selector.get(WORKER_INDEX, "0")),
         number_at(workload, "spec", "leaderWorkerTemplate", "size", default=1),
     )
-    words = {"kind": body["kind"], "name": name, "workload": selector[LEADERS]}
+    words = {"kind": body["kind"], "name": name, "workload": selector[GROUPS]}
     if not index.isdecimal() or int(index) >= size:
         pods = f"groups of {size:g} pods" if size > 1 else "groups of one pod, the leader"
         yield "E670", (*path, WORKER_INDEX), {**words, "label": f"{WORKER_INDEX}: {index}", "why": f"it has {pods}"}
         return
     own_labels = {key: value for key, value in selector.items() if not key.startswith(POD_LABELS)}
-    if own_labels and not _matching_pods(own_labels, lws_pods(as_text(selector[LEADERS]), workload)):
-        templates = [pod.labels for pod in lws_pods(as_text(selector[LEADERS]), workload)]
+    if own_labels and not _matching_pods(own_labels, lws_pods(as_text(selector[GROUPS]), workload)):
+        templates = [pod.labels for pod in lws_pods(as_text(selector[GROUPS]), workload)]
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
             next(iter(own_labels)),
@@ -153,7 +154,7 @@ def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
         return None
     service = view.find("Service", *place)
     # LWS makes a Service of its own name.
-    selector = {LEADERS: place[1]} if service is None else map_at(service, "spec", "selector")
+    selector = {GROUPS: place[1]} if service is None else map_at(service, "spec", "selector")
     return served_by(view, place[0], selector)
 
 
@@ -161,7 +162,7 @@ def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
     """The workload whose pods a selector of ours selects, and the served name of its model; None where one of them is
     not known.
     """
-    group, deployment = as_text(selector.get(LEADERS)), as_text(selector.get(wellknown.WORKLOAD))
+    group, deployment = as_text(selector.get(GROUPS)), as_text(selector.get(wellknown.WORKLOAD))
     if not group and not deployment:
         return _served_by_role(view, namespace, selector) if disaggregated_sets.SET in selector else None
     body = view.find("LeaderWorkerSet" if group else "Deployment", namespace, group or deployment)
@@ -256,7 +257,7 @@ def format_ports(ports: frozenset[float | str]) -> str:
 
 def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> list[WorkloadPods]:
     """The pods of the set that a selector matches, one for each template."""
-    if workload := as_text(selector.get(LEADERS)):
+    if workload := as_text(selector.get(GROUPS)):
         body = view.find("LeaderWorkerSet", namespace, workload)
         return _matching_pods(selector, lws_pods(workload, body)) if body else []
     key, value = next(iter(selector.items()))
@@ -272,7 +273,7 @@ def _matching_pods(selector: Mapping[str, object], pods: Iterable[WorkloadPods])
 
 def lws_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
     """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
-    return group_pods(body, {LEADERS: name})
+    return group_pods(body, {GROUPS: name})
 
 
 def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[WorkloadPods]]:

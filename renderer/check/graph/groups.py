@@ -10,11 +10,12 @@ from msgspec import Struct
 from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.backends import host_place
-from renderer.check.graph.pods import LEADERS, WorkloadPods, group_pods
+from renderer.check.graph.pods import WorkloadPods, group_pods
 from renderer.check.graph.set_pods import role_labels
 from renderer.check.graph.view import ObjectView, Place, selects
 from renderer.diagnostics import Path
 from renderer.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
+from renderer.wellknown import GROUPS
 
 _RECREATED = "RecreateGroupOnPodRestart"
 _MOST_RANKS = 8  # ports of a pool
@@ -156,7 +157,7 @@ def _groups(view: ObjectView) -> dict[str, list[_Group]]:
     """By namespace, the LeaderWorkerSets and roles of DisaggregatedSets whose groups are of several pods."""
     groups: dict[str, list[_Group]] = {}
     for namespace, name, body in view.all("LeaderWorkerSet"):
-        groups.setdefault(namespace, []).extend(_group(name, {LEADERS: name}, {LEADERS: name}, body))
+        groups.setdefault(namespace, []).extend(_group(name, {GROUPS: name}, {GROUPS: name}, body))
     for namespace, name, body in view.all(disaggregated_sets.KIND):
         for role in disaggregated_sets.set_roles(body):
             selector = {disaggregated_sets.SET: name, disaggregated_sets.ROLE: role.name}
@@ -178,16 +179,15 @@ def _group(name: str, selector: Mapping[str, str], labels: Mapping[str, str], bo
 
 
 def _rank_ports(pod: Body) -> dict[float, Sequence[float]]:
-    """The ports of data parallel ranks, by that of the first, whose name the others have with their number."""
-    numbers = {
-        as_text(port.get("name")): as_number(port.get("containerPort"))
-        for container in maps_at(pod, "spec", "containers")
-        for port in maps_at(container, "ports")
-        if "name" in port
-    }
+    """The ports of data parallel ranks, by that of the first, whose name the others of its container have with their
+    number.
+    """
     ranks: dict[float, Sequence[float]] = {}
-    for name, first in numbers.items():
-        others = takewhile(numbers.__contains__, (f"{name}-{rank}" for rank in range(1, _MOST_RANKS)))
-        if rest := [numbers[other] for other in others]:
-            ranks[first] = [first, *rest]
+    for container in maps_at(pod, "spec", "containers"):
+        ports = [port for port in maps_at(container, "ports") if "name" in port]
+        numbers = {as_text(port.get("name")): as_number(port.get("containerPort")) for port in ports}
+        for name, first in numbers.items():
+            others = takewhile(numbers.__contains__, (f"{name}-{rank}" for rank in range(1, _MOST_RANKS)))
+            if rest := [numbers[other] for other in others]:
+                ranks[first] = [first, *rest]
     return ranks

@@ -15,11 +15,10 @@ from renderer.check.graph.backends import (
     view_pods,
 )
 from renderer.check.graph.gateways import CONFIG, model_gateways
-from renderer.check.graph.pods import LEADERS
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
 from renderer.json_values import map_at, maps_at, text_at, value_at
-from renderer.wellknown import ENVOY_CONTROLLER
+from renderer.wellknown import ENVOY_CONTROLLER, GROUPS
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
 _LOAD = "or load an adapter of this name by the engine's options"
@@ -40,14 +39,14 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
     selector = map_at(body, *path)
     pods = view_pods(view, namespace, selector) if selector else []
     if not pods:
-        workload = text_at(selector, LEADERS)
+        workload = text_at(selector, GROUPS)
         findings = list(validate_group_selector(view, body, namespace, name, path))
         if findings or (workload and view.find("LeaderWorkerSet", namespace, workload)):
             yield from findings
         elif not holds_pods(view, namespace):
             yield "N582", path, {"name": name}
         elif workload:
-            yield view.missing("LeaderWorkerSet", namespace, workload, (*path, LEADERS))
+            yield view.missing("LeaderWorkerSet", namespace, workload, (*path, GROUPS))
         else:
             yield "W591", path, {"name": name}
         return

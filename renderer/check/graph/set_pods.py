@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pods import LEADERS, POD_LABELS, WORKER_INDEX, WorkloadPods, group_pods
+from renderer.check.graph.pods import POD_LABELS, WorkloadPods, group_pods
 from renderer.check.graph.view import EXISTS, ObjectView
 from renderer.component_versions import version_numbers
 from renderer.diagnostics import Path
 from renderer.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
 from renderer.json_values import as_text, map_at, number_at, text_at
+from renderer.wellknown import GROUPS, WORKER_INDEX
 
 _SLICES = (0, 10)  # the first LeaderWorkerSet that numbers slices, in names and labels
 
@@ -66,10 +67,10 @@ def validate_child_selector(
     view: ObjectView, body: Body, namespace: str, name: str, path: tuple[str, ...]
 ) -> Iterator[Finding]:
     """A finding where the selector at `path` names a LeaderWorkerSet that a DisaggregatedSet of the set makes."""
-    child = text_at(body, *path, LEADERS)
+    child = text_at(body, *path, GROUPS)
     if owner := set_of_child(view, namespace, child):
-        words = {"kind": body["kind"], "name": name, "workload": owner, "label": f"{LEADERS}: {child}"}
-        yield "E393", (*path, LEADERS), {**words, "why": _REVISED}
+        words = {"kind": body["kind"], "name": name, "workload": owner, "label": f"{GROUPS}: {child}"}
+        yield "E393", (*path, GROUPS), {**words, "why": _REVISED}
 
 
 def validate_budget_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:

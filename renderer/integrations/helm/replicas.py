@@ -13,7 +13,7 @@ from renderer import wellknown
 from renderer.integrations.helm.actions import Actions
 from renderer.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
 
-_LEADERS = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
+_LEADERS = {wellknown.WORKER_INDEX: "0"}
 _BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first
     "HorizontalPodAutoscaler": ("minReplicas", "maxReplicas"),
     "ScaledObject": ("minReplicaCount", "maxReplicaCount"),
@@ -199,7 +199,7 @@ def _budget(workload: ChartObject, condition: str) -> ChartObject:
     """The disruption budget that `llmaz render` makes for a workload of two or more replicas."""
     metadata = workload.body["metadata"]
     name = metadata["name"]
-    selector: Mapping[str, object] = {"leaderworkerset.sigs.k8s.io/name": name}
+    selector: Mapping[str, object] = {wellknown.GROUPS: name}
     if _group_size(workload) == 1:
         selector = {**selector, **_LEADERS}
     if workload.body["kind"] == wellknown.DEPLOYMENT:

@@ -26,6 +26,7 @@ from renderer.resolve.engine import (
 from renderer.resolve.engine.backend_runtime import Derivation
 from renderer.resolve.engine.dialect import ArgLayer, LineForm
 from renderer.resolve.engine.option_list_validation import refused_preset_options, validate_options
+from renderer.resolve.engine.parallelism import number_origin
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
 from renderer.template import share_maps
@@ -227,7 +228,10 @@ def _validate_user_args(
     if engine.style.parses_options and user_layers:
         arg_validation.validate_args(engine, user_layers, claim.draft, run.slots, diagnostics)
     if user_layers and not app.spec.get("podTemplate"):  # which may change the grace period
-        arg_validation.validate_drain(engine, user_layers, args, engine.grace, None, diagnostics)
+        sleep = engine.constant["DrainSleep"]
+        arg_validation.validate_drain(
+            engine, user_layers, args, grace=engine.grace, sleep=sleep, patch_origin=None, diagnostics=diagnostics
+        )
     accelerated = arg_validation.AcceleratedEngine(
         engine=engine,
         accelerator=run.accelerator,
@@ -237,6 +241,7 @@ def _validate_user_args(
         placement=base.pod_needs.placement,
         model=claim.main,
         is_sized="parallelism" in app.spec,
+        number_origin=number_origin(app, base.pod_needs.placement, claim.main),
     )
     arg_validation.validate_parallelism(accelerated, diagnostics)
     if engine.templated and claim.main.spec.get("facts"):

@@ -124,8 +124,8 @@ def resolve_engine_run(
         layers = config.spec.get("args") or (), model_settings.get("args") or (), backend_config.get("args") or ()
         slots = dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
     parallelism = runner_size.parallelism
-    if "parallelism" in spec and parallelism.hosts == 1:
-        host_groups.validate_known_sizes(inputs, app, engine, diagnostics)
+    if parallelism.hosts == 1 or engine.multi_host:
+        host_groups.validate_known_sizes(inputs, app, engine, placement, main, diagnostics)
     words = _template_words(
         engine,
         base,
@@ -158,6 +158,10 @@ def resolve_engine_run(
         except TemplateError as error:
             template = Origin(engine.runtime.document, ("spec", *error.path))
             diagnostics.stop("E420", template, what=error, hint=compilation.template_hint(error))
+    if parallelism.expert:
+        host_groups.validate_experts(main, size_origin(app, placement, main), diagnostics)
+    if claim.draft:
+        host_groups.validate_draft(app, engine, claim, parallelism, diagnostics)
     multi_host = None
     if parallelism.hosts > 1:
         origin = size_origin(app, placement, main)

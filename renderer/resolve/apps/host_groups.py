@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,17 @@ from msgspec.structs import replace
 from renderer import template
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, quoted
-from renderer.json_values import as_number, map_at
+from renderer.json_values import as_number, map_at, value_at
 from renderer.plan import Body, Container, Pod, Port, Scaler
+from renderer.resolve.claims import Claim
+from renderer.resolve.context import RunContext
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import SIZE_WORDS, Parallelism
+from renderer.resolve.flavors import Placement, param_origin
 from renderer.template import Words
-from renderer.wellknown import PORT, RANK_PORTS
+from renderer.wellknown import LEADER_WORKER_SET, PORT, RANK_PORTS
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
@@ -39,17 +43,28 @@ def find_form(
     return form
 
 
-def validate_known_sizes(inputs: Inputs, app: App, engine: Engine, diagnostics: Collector) -> None:
-    """An error for each size above 1 in `spec.parallelism` that the runtime hands to its engine in no way."""
+def validate_known_sizes(
+    inputs: Inputs, app: App, engine: Engine, placement: Placement, model: OpenModel, diagnostics: Collector
+) -> None:
+    """An error for each size above 1 in `spec.parallelism` that the runtime hands to its engine in no way; a warning
+    for one in the flavor's params, which may be for another engine. TP counts accelerators for every engine.
+    """
+    sizes: ParallelismSpec = app.spec.get("parallelism") or {}
+    if not sizes and not placement.params:
+        return
     known = _size_words(engine.spec)
-    sizes: ParallelismSpec = app.spec["parallelism"]
-    for key, size in sizes.items():
-        word = SIZE_WORDS[key]
-        if (size is True or as_number(size) > 1) and word not in known:
-            specs = {name: runtime.spec.get("engine") or {} for name, runtime in inputs.runtimes.items()}
-            able = [name for name, spec in specs.items() if word in _size_words(spec)]
+    for key, word in SIZE_WORDS.items():
+        value = str(sizes.get(key, placement.params.get(word, 1))).lower()
+        if word in known or value in ("1", "false"):
+            continue
+        specs = {name: runtime.spec.get("engine") or {} for name, runtime in inputs.runtimes.items()}
+        able = quoted([name for name, spec in specs.items() if word in _size_words(spec)])
+        if key in sizes:
             origin = app.origin("spec", "parallelism", key)
-            diagnostics.add("E342", origin, backend=engine.runtime.name, key=key, able=quoted(able))
+            diagnostics.add("E342", origin, backend=engine.runtime.name, key=key, able=able)
+        elif word != SIZE_WORDS["tensor"]:
+            words = {"param": word, "backend": engine.runtime.name, "key": key, "able": able}
+            diagnostics.add("W257", param_origin(placement, model, word), **words)
 
 
 def _size_words(engine_spec: EngineSpec) -> set[str]:
@@ -58,6 +73,34 @@ def _size_words(engine_spec: EngineSpec) -> set[str]:
     for entry in engine_spec.get("derived") or ():
         words |= template.words_of(entry.get("args")).union(*template.condition_words(entry.get("when", "true")))
     return words & set(SIZE_WORDS.values())
+
+
+def most_groups(app: App, groups: int) -> int:
+    """How many groups of several pods there may be at once: while a rollout goes on, also those of its surge."""
+    surge = value_at(app.spec, "workload", "rollout", "maxSurge")
+    if isinstance(surge, str):
+        return groups + math.ceil(groups * int(surge.removesuffix("%")) / 100)
+    return groups + int(as_number(surge or 0))
+
+
+def validate_worker_sets(context: RunContext, app: App, groups: int, diagnostics: Collector) -> None:
+    """An error for each app whose workload has the name `<app>-<index>` of a group's workers, of which LeaderWorkerSet
+    makes a StatefulSet, as of another one's leaders.
+    """
+    for (namespace, name), other in context.apps.items():
+        index = name.removeprefix(f"{app.name}-")
+        if namespace != app.namespace or index == name or not (index.isascii() and index.isdigit()):
+            continue
+        if str(int(index)) == index and int(index) < groups and other.workload_kind == LEADER_WORKER_SET:
+            file, line, _ = other.origin("metadata", "name").place
+            words = {"name": name, "app": app.name, "file": file, "line": line}
+            diagnostics.add("E358", app.origin("metadata", "name"), **words)
+
+
+def validate_name_resolution(pod: Pod, origin: Origin, diagnostics: Collector) -> None:
+    """A warning for the pod of a group that asks the node's DNS, which does not know the leader's name."""
+    if pod.rest.get("hostNetwork") and pod.rest.get("dnsPolicy") != "ClusterFirstWithHostNet":
+        diagnostics.add("W258", origin)
 
 
 def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> bool:
@@ -114,14 +157,37 @@ def validate_data_parallel(model: OpenModel, parallelism: Parallelism, origin: O
     """An error for data parallel ranks over several hosts of a model that is no mixture of experts; a warning where
     nobody knows. Each would be no more than a replica, and some engines do not even start.
     """
-    if parallelism.data == 1:
+    if parallelism.data == 1 or (has_experts := _has_experts(model)):
         return
+    words = {"data": parallelism.data, "hosts": parallelism.hosts, "model": model.name}
+    diagnostics.add("W335" if has_experts is None else "E348", origin, **words)
+
+
+def validate_experts(model: OpenModel, origin: Origin, diagnostics: Collector) -> None:
+    """An error for experts spread over ranks of a model that has none, as far as its facts say so."""
+    if _has_experts(model) is False:
+        diagnostics.add("E356", origin, model=model.name)
+
+
+def _has_experts(model: OpenModel) -> bool | None:
+    """Whether the model is a mixture of experts; None where its facts do not say."""
     facts = model.spec.get("facts") or {}
     if facts.get("activeParameters", facts.get("parameters")) != facts.get("parameters"):
-        return
+        return True
     is_known = "activeParameters" in facts or (model.ours and "parameters" in facts)
-    words = {"data": parallelism.data, "hosts": parallelism.hosts, "model": model.name}
-    diagnostics.add("E348" if is_known else "W335", origin, **words)
+    return False if is_known else None
+
+
+def validate_draft(app: App, engine: Engine, claim: Claim, parallelism: Parallelism, diagnostics: Collector) -> None:
+    """An error for a draft model beside sizes with which the preset says that the engine runs none."""
+    reasons = engine.spec.get("unsupported") or {}
+    for key, sizes, size in (
+        ("draftWithPipeline", f"pipeline {parallelism.pipeline}", parallelism.pipeline),
+        ("draftWithData", f"data {parallelism.data}", parallelism.data),
+    ):
+        if size > 1 and (why := reasons.get(key)):
+            words = {"backend": engine.runtime.name, "sizes": sizes, "why": why}
+            diagnostics.add("E357", app.origin(*claim.models[1].path), **words)
 
 
 def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -> Pod:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop
-from renderer.json_values import map_at, maps_at
+from renderer.json_values import map_at, maps_at, number_at
 from renderer.plan import Body, Container, Interceptor, Plan, Pod, Port, Role, Scaler, SharedNeed
 from renderer.resolve import flavors, monitoring, names, pod_defaults
 from renderer.resolve.apps import command_line, engine_run, field_origins, handwritten_engine, host_groups
@@ -102,7 +102,9 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     engine = run.engine  # in the version that runs
     if run.parallelism.hosts > 1:
         bounds = foreign or scaler
-        names.validate_group_names(app, bounds.max_replicas if bounds else replicas or 1, diagnostics)
+        groups = host_groups.most_groups(app, bounds.max_replicas if bounds else replicas or 1)
+        names.validate_group_names(app, groups, diagnostics)
+        host_groups.validate_worker_sets(context, app, groups, diagnostics)
     if run.adapters:
         origin = engine_run.served_name_origin(app, base.claim.main)
         adapters.validate_names(engine, run.adapters, run.served_name, origin, diagnostics)
@@ -278,11 +280,22 @@ def _plan_pod(context: RunContext, app: App, base: AppBase, run: EngineRun, diag
         patched_pod = _patch_pod(context, app, base, run, pod, diagnostics)
         pod, patch_origins = patched_pod.pod, patched_pod.origins
         grace_origin = app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
-        grace_seconds = pod.grace_seconds or engine.grace
+        sleep = number_at(
+            pod.containers[0].lifecycle, "preStop", "sleep", "seconds", default=engine.constant["DrainSleep"]
+        )
         arg_validation.validate_drain(
-            engine, command.user_layers, command.args, grace_seconds, grace_origin, diagnostics
+            engine,
+            command.user_layers,
+            command.args,
+            grace=pod.grace_seconds or engine.grace,
+            sleep=int(sleep),
+            patch_origin=grace_origin,
+            diagnostics=diagnostics,
         )
         pods.validate_claim_templates(pod_needs, pod, app.origin("spec", "podTemplate", "spec"), diagnostics)
+        if run.multi_host:
+            place = app.origin("spec", "podTemplate", "spec", "hostNetwork", key=True)
+            host_groups.validate_name_resolution(pod, place, diagnostics)
     planned = _PlannedPod(pod, command, setup.config, patch_origins)
     if run.offloading:
         _validate_offloading(app, base, run, run.offloading, planned, diagnostics)

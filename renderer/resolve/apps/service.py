@@ -41,6 +41,8 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     if count < 0:
         diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
     names.validate_app_names(app, size, count, diagnostics)
+    if size > 1:
+        host_groups.validate_worker_sets(context, app, count, diagnostics)
     base = resolve_base(context, app, diagnostics)
     leader = None
     if template.get("leaderTemplate") is not None:

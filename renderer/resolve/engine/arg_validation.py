@@ -29,7 +29,8 @@ _GLOB = frozenset("*?[")
 class AcceleratedEngine(Struct, frozen=True):
     """An engine on accelerators. `parallelism`: by default; `layers`: the arguments of OpenModel
     and Playground; `args`: the merged command line; `model`: the one whose flavors are the `placement`;
-    `is_sized`: `spec.parallelism` of the Playground says sizes.
+    `is_sized`: `spec.parallelism` of the Playground says sizes; `number_origin`: where the number of accelerators that
+    work is said, None where nobody says any.
     """
 
     engine: Engine
@@ -40,6 +41,7 @@ class AcceleratedEngine(Struct, frozen=True):
     placement: Placement
     model: OpenModel
     is_sized: bool
+    number_origin: Origin | None
 
 
 def validate_args(engine: Engine, layers: Sequence[ArgLayer], draft: bool, slots: int, diagnostics: Collector) -> None:
@@ -94,17 +96,19 @@ def validate_drain(
     engine: Engine,
     layers: Sequence[ArgLayer],
     args: Sequence[str],
+    *,
     grace: int,
+    sleep: int,
     patch_origin: Origin | None,
     diagnostics: Collector,
 ) -> None:
     """A warning where the grace period is shorter than the hook's sleep and the engine's drain timeout together.
-    `grace`: in seconds; `patch_origin`: where a podTemplate may set it, None without one.
+    `grace`, `sleep`: in seconds; `patch_origin`: where a podTemplate may set it, None without one.
     """
     option: str = (engine.spec.get("drain") or {}).get("option", "")
     if not option or not (patch_origin or option in given_options(engine, layers)):
         return
-    drain_options, sleep = frozenset([option]), engine.constant["DrainSleep"]
+    drain_options = frozenset([option])
     seconds = _last_number(engine, args, drain_options)
     if seconds is not None and sleep <= grace < seconds + sleep:
         last = last_given_number(engine, layers, drain_options)
@@ -133,7 +137,9 @@ def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector)
     count = accelerator.number if accelerator.group else 1
     overridden = not given_options(engine, layers).isdisjoint(engine.parallel_options)
     last = last_given_number(engine, layers, engine.size_options) if overridden else None
-    words = {"count": accelerator.number, "name": accelerator.resource}
+    hint = "raise the flavor's limits, or lower the number"
+    hint += "; over several pods a model is shared by spec.parallelism" if engine.multi_host else ""
+    words = {"count": accelerator.number, "name": accelerator.resource, "hint": hint}
     if last is not None and last.value > count:
         diagnostics.add("E416", last.origin, option=last.option, size=last.value, **words)
         return
@@ -143,14 +149,12 @@ def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector)
     shared = (last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
     if size > count and shared is not None:
         diagnostics.add("E416", shared.origin, option=shared.option, size=size, **words)
-    elif size < count:
-        flavor = accelerated.placement.origins(accelerated.model)
-        if origin := shared.origin if shared else flavor and flavor.at("params", "TP"):
-            hint = "lower the flavor's limits, or use all by data or pipeline parallelism"
-            if shared and last is None:
-                option = min(engine.size_options)
-                hint = f"your own size drops the derived one: say {option} too, or lower the flavor's limits"
-            diagnostics.add("W236", origin, size=size, count=count, name=accelerator.resource, hint=hint)
+    elif size < count and (origin := shared.origin if shared else accelerated.number_origin):
+        hint = "lower the flavor's limits, or use all by data or pipeline parallelism"
+        if shared and last is None:
+            option = min(engine.size_options)
+            hint = f"your own size drops the derived one: say {option} too, or lower the flavor's limits"
+        diagnostics.add("W236", origin, size=size, count=count, name=accelerator.resource, hint=hint)
 
 
 def _refuse_parallel_options(engine: Engine, layers: Sequence[ArgLayer], diagnostics: Collector) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from renderer.api import App, OpenModel
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, Origin, Stop
 from renderer.resolve.flavors import Accelerator, Placement, is_whole_number, param_origin
 
 if TYPE_CHECKING:
@@ -92,31 +92,37 @@ def resolve_parallelism(
         diagnostics.stop("E340", origin, **words, place=_place(limits))
     if data > 1 and keeps_ranks_whole and count % tensor:
         diagnostics.stop("E345", origins.get("tensor", origin), tensor=tensor, count=count, name=accelerator.resource)
+    if pipeline > 1 and count % tensor and tensor % count:
+        diagnostics.stop("E359", origins.get("tensor", origin), tensor=tensor, count=count)
     hosts = in_one_pod.size // count
     local_ranks = data // hosts if data > 1 and keeps_ranks_whole else 1
     return Parallelism(tensor, pipeline, data, sizes.expert, hosts, local_ranks)
 
 
 def _read_sizes(app: App, placement: Placement, model: OpenModel, diagnostics: Collector) -> _Sizes:
-    """The sizes that Playground and flavor say. Raises Stop where a param is no size."""
+    """The sizes that Playground and flavor say. Raises Stop where params are no sizes."""
     spec: ParallelismSpec = app.spec.get("parallelism") or {}
     params = placement.params
     if not spec and not (params and (_SIZES & params.keys())):  # as with most
         return _NOTHING
     numbers: dict[str, int] = {}
     origins: dict[str, Origin] = {}
+    problem_count = len(diagnostics.problems)
     for key, param in _PARAMS.items():
         if key in spec:
             numbers[key], origins[key] = spec[key], app.origin("spec", "parallelism", key)
         elif param in params:
             origins[key] = param_origin(placement, model, param)
-            if not (is_whole_number(params[param]) and int(params[param]) > 0):
-                diagnostics.stop("E253", origins[key], name=param, value=params[param][:60])
-            numbers[key] = int(params[param])
-    switch = params.get(_EXPERT, "false").lower()
-    if switch not in _SWITCHES:
-        diagnostics.stop("E346", param_origin(placement, model, _EXPERT), value=params[_EXPERT][:60])
-    return _Sizes(numbers, origins, bool(spec.get("expert", _SWITCHES[switch])))
+            if is_whole_number(params[param]) and int(params[param]) > 0:
+                numbers[key] = int(params[param])
+            else:
+                diagnostics.add("E253", origins[key], name=param, value=params[param][:60])
+    expert: bool | None = spec.get("expert", _SWITCHES.get(params.get(_EXPERT, "false").lower()))
+    if expert is None:
+        diagnostics.add("E346", param_origin(placement, model, _EXPERT), value=params[_EXPERT][:60])
+    if len(diagnostics.problems) > problem_count:
+        raise Stop
+    return _Sizes(numbers, origins, bool(expert))
 
 
 def size_origin(app: App, placement: Placement, model: OpenModel) -> Origin:
@@ -125,6 +131,19 @@ def size_origin(app: App, placement: Placement, model: OpenModel) -> Origin:
         return app.origin("spec", "parallelism")
     param = next((param for param in _PARAMS.values() if param in placement.params), "")
     return param_origin(placement, model, param) if param else app.origin("spec")
+
+
+def number_origin(app: App, placement: Placement, model: OpenModel) -> Origin | None:
+    """Where the number of accelerators that work is said: the tensor parallel size, else that of data or pipeline; None
+    where nobody says any.
+    """
+    spec: ParallelismSpec = app.spec.get("parallelism") or {}
+    for key in ("tensor", "data", "pipeline"):
+        if key in spec:
+            return app.origin("spec", "parallelism", key)
+        if _PARAMS[key] in placement.params:
+            return param_origin(placement, model, _PARAMS[key])
+    return None
 
 
 def pipeline_origin(app: App, placement: Placement, model: OpenModel) -> Origin:
@@ -146,7 +165,9 @@ def _limit_origin(accelerator: Accelerator, placement: Placement, model: OpenMod
     origins = placement.origins(model)
     if origins is None:
         return Origin(model.document, ("spec",))
-    return origins.at("limits", accelerator.resource) if not accelerator.claimed else origins.model
+    if accelerator.claimed and origins.flavor.catalog:
+        return origins.flavor.catalog.at("claims")
+    return origins.at("limits", accelerator.resource)
 
 
 def _place(origin: Origin) -> str:
