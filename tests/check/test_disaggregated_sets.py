@@ -244,3 +244,20 @@ def test_a_pool_of_a_role_is_asked_for_what_its_engine_knows(model: str, codes: 
         "spec": {"poolRef": {"name": "chat"}, "rules": [{"targets": [{"modelRewrite": model}]}]},
     }
     assert together(disaggregated(), service(**OF_DECODE), pool, rewrite) == codes
+
+
+@pytest.mark.parametrize(("hidden", "codes"), [(True, []), (False, ["W591"])])
+def test_a_pool_whose_workload_may_be_one_that_cannot_be_looked_into(hidden: bool, codes: list[str]) -> None:
+    pool = {
+        "apiVersion": "inference.networking.k8s.io/v1",
+        "kind": "InferencePool",
+        "metadata": {"name": "chat", "namespace": "llm"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "chat"}},
+            "targetPorts": [{"number": 8080}],
+            "endpointPickerRef": {"name": "lb", "port": {"number": 80}},
+        },
+    }
+    present = frozenset({("LeaderWorkerSet", "llm", "chat")} if hidden else ())
+    view = ObjectView([pool, service(**OF_DECODE), disaggregated()], ExternalObjects(present=present))
+    assert [finding.code for finding in validate_graph(view)] == codes

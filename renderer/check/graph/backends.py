@@ -20,6 +20,8 @@ _WORD_SEPARATORS = re.compile(
     r"[\s=\"]+"
 )  # of the words in a line of a shell or in JSON, and of an option and its value
 _HTTPS = 443
+_DEPLOYMENTS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+_WORKLOADS = ("LeaderWorkerSet", disaggregated_sets.KIND, "Pod", *_DEPLOYMENTS)
 
 
 def validate_ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -122,6 +124,11 @@ def holds_pods(view: ObjectView, namespace: str) -> bool:
     return namespace in view.once(
         "namespaces with pods", lambda view: {key[0] for key in view.once("pods", _pods_by_label)}
     )
+
+
+def may_hide_pods(view: ObjectView, namespace: str) -> bool:
+    """Whether a workload of the namespace cannot be looked into, so that nobody knows its pods."""
+    return any(kind in _WORKLOADS and space in (namespace, "") for kind, space, _ in view.external.present)
 
 
 def host_place(view: ObjectView, host: str) -> Place | None:
@@ -286,7 +293,7 @@ def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[Workl
             templates = list(lws_pods(name, body))
         elif kind == disaggregated_sets.KIND:
             templates = list(set_pods(view, name, body))
-        elif kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"):
+        elif kind in _DEPLOYMENTS:
             spec = as_map(body.get("spec"))
             templates = [template_pods(as_map(spec.get("template")))] if "template" in spec else []
         elif kind == "Pod":

@@ -9,6 +9,7 @@ from renderer.check.graph.backends import (
     declared_ports,
     format_ports,
     holds_pods,
+    may_hide_pods,
     served_by,
     unknown_model_words,
     validate_group_selector,
@@ -47,7 +48,7 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
             yield "N582", path, {"name": name}
         elif workload:
             yield view.missing("LeaderWorkerSet", namespace, workload, (*path, GROUPS))
-        else:
+        elif not may_hide_pods(view, namespace):
             yield "W591", path, {"name": name}
         return
     listening_ports = declared_ports(pods)
