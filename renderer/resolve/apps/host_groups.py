@@ -192,12 +192,14 @@ def validate_draft(app: App, engine: Engine, claim: Claim, parallelism: Parallel
 
 def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -> Pod:
     """The pod of workers beside a leader that alone answers requests: it has no port and no probe, its engine knows
-    that it is no server, and at the end it waits for the leader's.
+    that it is no server, and at the end it waits for the leader's. In the network of the node it keeps the port, where
+    some engines listen in workers too, so that no two pods of a group come to one node.
     """
     runner, *others = leader.containers
     ports = {PORT, words["EnginePort"]}
+    worker = worker_container(runner, engine, form, words)
     containers = (
-        worker_container(runner, engine, form, words),
+        replace(worker, ports=runner.ports) if leader.rest.get("hostNetwork") else worker,
         *(_without_probes_of(ports, container) for container in others),
     )
     init_containers = tuple([_without_probes_of(ports, container) for container in leader.init_containers])
