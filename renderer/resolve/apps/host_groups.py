@@ -50,19 +50,24 @@ def validate_known_sizes(
     for one in the flavor's params, which may be for another engine. TP counts accelerators for every engine.
     """
     sizes: ParallelismSpec = app.spec.get("parallelism") or {}
-    if not sizes and not placement.params:
+    params = placement.params
+    values: dict[str, object] = {
+        key: params[word] for key, word in SIZE_WORDS.items() if word in params and key != "tensor"
+    }
+    values |= sizes
+    if not values:  # as with most
         return
     known = _size_words(engine.spec)
-    for key, word in SIZE_WORDS.items():
-        value = str(sizes.get(key, placement.params.get(word, 1))).lower()
-        if word in known or value in ("1", "false"):
+    for key, value in values.items():
+        word = SIZE_WORDS[key]
+        if word in known or str(value).lower() in ("1", "false"):
             continue
         specs = {name: runtime.spec.get("engine") or {} for name, runtime in inputs.runtimes.items()}
         able = quoted([name for name, spec in specs.items() if word in _size_words(spec)])
         if key in sizes:
             origin = app.origin("spec", "parallelism", key)
             diagnostics.add("E342", origin, backend=engine.runtime.name, key=key, able=able)
-        elif word != SIZE_WORDS["tensor"]:
+        else:
             words = {"param": word, "backend": engine.runtime.name, "key": key, "able": able}
             diagnostics.add("W257", param_origin(placement, model, word), **words)
 

@@ -135,6 +135,15 @@ def test_probes_of_the_engine_by_others(here: Path, llmaz: Llmaz) -> None:
         assert probes & other.keys() == kept
 
 
+def test_a_worker_has_no_api_servers(here: Path, llmaz: Llmaz) -> None:
+    """vLLM refuses any number of them beside --headless."""
+    args = '  backendRuntimeConfig: {args: [--api-server-count, "1", --max-num-seqs, "64"]}\n'
+    leader, worker = pods(group(here, llmaz, of_playground=args))
+    assert "--api-server-count" in leader["containers"][0]["args"]
+    assert "--api-server-count" not in worker["containers"][0]["args"]
+    assert worker["containers"][0]["args"][-3:] == ["--max-num-seqs", "64", "--headless"]
+
+
 @pytest.mark.parametrize("cache", ["{pvc: {size: 800Gi}}", "{hostPath: {path: /var/weights}}"])
 def test_every_host_mounts_the_cache(cache: str, here: Path, llmaz: Llmaz) -> None:
     leader, worker = pods(group(here, llmaz, of_model=f"  modelCache: {cache}\n"))
