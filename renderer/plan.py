@@ -77,13 +77,15 @@ class Setting(Struct, frozen=True):
 class Role(Struct, frozen=True):
     """The part of a workload whose pods share the work with those of another one: `prefill` or `decode`. `connector`:
     how KV cache is handed over; `tensor`, `pipeline`: the parallel sizes, `tensor_rule`, `pipeline_rule`: what holds
-    for those of both; `pipeline_origin`: where its own is said; `layout`: by option, what both have to have alike.
+    for those of both; `tensor_origin`: the argument that says its own, None where none does; `pipeline_origin`: where
+    its own is said; `layout`: by option, what both have to have alike.
     """
 
     name: str
     connector: str
     tensor: int
     tensor_rule: str
+    tensor_origin: Origin | None
     pipeline: int
     pipeline_rule: str
     pipeline_origin: Origin

@@ -12,6 +12,7 @@ from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.dialect import ArgLayer
+from renderer.resolve.engine.given_options import given_options, last_given_number
 from renderer.resolve.engine.parallelism import Parallelism
 from renderer.resolve.flavors import Accelerator
 from renderer.resolve.layers import ValueLayer
@@ -82,14 +83,29 @@ def validate_options(
 def plan_role(
     engine: Engine, app: App, parallelism: Parallelism, pipeline_origin: Origin, layers: Sequence[ArgLayer]
 ) -> Role:
-    """The role of a workload. `pipeline_origin`: of its pipeline parallel size; `layers`: of its command line."""
+    """The role of a workload. `pipeline_origin`: of its pipeline parallel size, where no argument says it; `layers`: of
+    its command line.
+    """
     ability = _ability(engine)
+    tensor, pipeline = parallelism.tensor, parallelism.pipeline
+    tensor_origin: Origin | None = None
+    written = [layer for layer in layers if not layer.group]  # those that follow from the sizes have one
+    options = given_options(engine, written)
+    takes_arguments = "parallelism" not in app.spec and parallelism.hosts == 1  # else they are errors
+    if takes_arguments and options & engine.parallel_options:  # they drop all that follows from the sizes
+        tensor = tensor if options & engine.size_options else 1
+        pipeline = pipeline if options & engine.pipeline_options else 1
+        if number := last_given_number(engine, written, engine.size_options):
+            tensor, tensor_origin = number.value, number.origin
+        if number := last_given_number(engine, written, engine.pipeline_options):
+            pipeline, pipeline_origin = number.value, number.origin
     return Role(
         name=app.role,
         connector=ability.get("connector", ""),
-        tensor=parallelism.tensor,
+        tensor=tensor,
         tensor_rule=ability.get("tensor", ""),
-        pipeline=parallelism.pipeline,
+        tensor_origin=tensor_origin,
+        pipeline=pipeline,
         pipeline_rule=ability.get("pipeline", ""),
         pipeline_origin=pipeline_origin,
         layout=dict(_layout(engine, ability.get("sameOptions") or (), layers)),
@@ -114,7 +130,7 @@ def validate_pair(app: App, prefill: Role, decode: Role, known_attention: bool, 
     layer has keys and values of its own heads.
     """
     sizes = {"prefill": prefill.tensor, "decode": decode.tensor}
-    origin = app.origin(*KEY, "prefill", key=True)
+    origin = prefill.tensor_origin or decode.tensor_origin or app.origin(*KEY, "prefill", key=True)
     if prefill.tensor_rule == "equal" and prefill.tensor != decode.tensor:
         diagnostics.add("E379", origin, **sizes, hint="give both roles the same size")
     elif prefill.tensor_rule == "prefillAtMostDecode" and prefill.tensor > decode.tensor:
