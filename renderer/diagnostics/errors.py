@@ -448,13 +448,22 @@ ERRORS: dict[str, Wording] = {
         "pickers that do: {able}",
     ),
     "E377": Wording("'{backend}' {what}, which prefill and decode need", "{hint}; or leave spec.disaggregation out"),
+    "E378": Wording(
+        "{role} runs the image '{image}', and {other} '{other_image}', in {file}:{line}: both have to be alike",
+        "a podTemplate of a role stands in place of the whole spec.podTemplate: give the roles none, or name the image "
+        "in a BackendRuntime",
+    ),
     "E379": Wording(
         "prefill shares the model among {prefill} accelerators and decode among {decode}, and the engine hands no KV "
         "cache over from one to the other",
         "{hint}",
     ),
+    "E380": Wording(
+        "{role} runs {place}, and {other} {other_place}, in {file}:{line}: they could not read each other's KV cache",
+        "give both roles flavors with accelerators of one vendor, or without any",
+    ),
     "E381": Wording(
-        "{option} {value} is what {role} has, and {other} {said}: they could not read each other's KV cache",
+        "{given} is what {role} has, and {other} {said}: they could not read each other's KV cache",
         "write it in spec.backendRuntimeConfig.args, for both",
     ),
     "E383": Wording("{given} says what disaggregation says, in {file}:{line}", "leave it out: each role gets its own"),

@@ -38,7 +38,9 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
         playground.plan_playground(context, role, diagnostics) for role in prefill_and_decode.app_roles(app)
     )
     _validate_ports(app, prefill, decode, diagnostics)
-    if prefill.role and decode.role:
+    if prefill.role and decode.role and not has_errors(diagnostics.problems):  # else they may differ by what is wrong
+        if prefill.role.vendor == decode.role.vendor:
+            _validate_images(app, prefill, decode, diagnostics)
         facts = context.inputs.models[decode.model].spec.get("facts") or {}
         known_attention = "kvHeads" in (facts.get("attention") or {})
         validate_pair(app, prefill.role, decode.role, known_attention, diagnostics)
@@ -50,6 +52,30 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
         if plan.scaler and plan.size > 1:
             names.validate_scaled_set_name(app, role, plan.scaler.max_replicas, diagnostics)
     return [replace(plan, kind=disaggregated_sets.KIND) for plan in (prefill, decode)]
+
+
+def _validate_images(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
+    """An error for roles that run different images."""
+    images = {
+        role: (plan.leader or plan.worker).containers[0].image
+        for role, plan in (("decode", decode), ("prefill", prefill))
+    }
+    if len(set(images.values())) == 1:
+        return
+    own = [role for role in images if "podTemplate" in map_at(app.spec, "disaggregation", role)]
+    other, role = own[0], "prefill" if own[0] == "decode" else "decode"
+    file, line, _ = _image_origin(app, other).place
+    words = {"role": role, "image": images[role], "other": other, "other_image": images[other]}
+    diagnostics.add("E378", _image_origin(app, role), **words, file=file, line=line)
+
+
+def _image_origin(app: App, role: str) -> Origin:
+    """Where the image of a role is said, or not said any more: in the podTemplate of the Playground or its own."""
+    if "podTemplate" in map_at(app.spec, "disaggregation", role):
+        return app.origin(*KEY, role, "podTemplate", key=True)
+    index, runner = pod_template.runner_patch(app.spec)
+    path = ("podTemplate", "spec", "containers", index, "image") if "image" in runner else KEY[1:]
+    return app.origin("spec", *path)
 
 
 def _validate_ports(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
