@@ -620,7 +620,7 @@ ERRORS: dict[str, Wording] = {
         "extensionManager.maxMessageSize of Envoy Gateway, and say so with gateway.maxModels",
     ),
     "E627": Wording(
-        "with variants this and '{other}' in {file}:{line} both need the name '{name}'", "rename one of them"
+        "with {parts} this and '{other}' in {file}:{line} both need the name '{name}'", "rename one of them"
     ),
     "E628": Wording(
         "the route {name} of '{namespace}' would hold {count} models, at most {most} fit",

@@ -89,8 +89,11 @@ def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Pla
         return plan  # unreachable: validate_picker() has reported it
     words = {"Port": PORT, "EnginePort": ENGINE_PORT, "Connector": role.connector, "RankPorts": len(plan.rank_ports)}
     sidecar = roles.sidecar(words)
-    if any(container.name == sidecar.name for container in (*pod.init_containers, *pod.containers)):
-        diagnostics.add("E386", app.origin("spec", "disaggregation"), name=sidecar.name)
+    for group, containers in (("initContainers", pod.init_containers), ("containers", pod.containers)):
+        for i, container in enumerate(containers):
+            if container.name == sidecar.name:
+                name_origin = plan.origins().get(("template", "spec", group, i, "name"))
+                diagnostics.add("E386", name_origin or app.origin("spec", "disaggregation"), name=sidecar.name)
     origin = picker_preset.origin.at("disaggregation", "sidecar")
     rank_args = [origin.at("rankArgs", i) for i in range(len(sidecar.args) - roles.arg_count)]
     place: Path = ("template", "spec", "initContainers", len(pod.init_containers))
