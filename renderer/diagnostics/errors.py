@@ -484,6 +484,10 @@ ERRORS: dict[str, Wording] = {
         "pipeline {prefill} in prefill and {decode} in decode: the engine hands no KV cache over between such sizes",
         "{hint}",
     ),
+    "E389": Wording(
+        "0 replicas of {role} beside {count} of {other}: a DisaggregatedSet has replicas of all roles, or of none",
+        "give both roles some, or write disaggregation.kind: LeaderWorkerSet",
+    ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),

@@ -46,6 +46,7 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
         validate_pair(app, prefill.role, decode.role, known_attention, diagnostics)
     if prefill_and_decode.kind(app) != disaggregated_sets.KIND:
         return [prefill, decode]
+    _validate_fixed_replicas(app, prefill, decode, diagnostics)
     for role, plan in zip(("prefill", "decode"), (prefill, decode), strict=True):
         if plan.scaler and not versioned_fields.sets_have_role_scalers(context.inputs.config):
             _report_scaling(context, app, role, plan.scaler, diagnostics)
@@ -83,6 +84,16 @@ def _validate_ports(app: App, prefill: Plan, decode: Plan, diagnostics: Collecto
     if (prefill.all_serve, len(prefill.pool_ports)) != (decode.all_serve, len(decode.pool_ports)):
         origin = app.origin(*KEY, "prefill", key=True)
         diagnostics.add("E385", origin, prefill=_answers(prefill), decode=_answers(decode))
+
+
+def _validate_fixed_replicas(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
+    """An error for a role of a DisaggregatedSet that has no replicas while the other one has a fixed number of them."""
+    counts = {"prefill": prefill.replicas, "decode": decode.replicas}
+    if prefill.scaler or decode.scaler or None in counts.values() or all(counts.values()) or not any(counts.values()):
+        return
+    role, other = ("decode", "prefill") if prefill.replicas else ("prefill", "decode")
+    place = (*KEY, role) if "replicas" in map_at(app.spec, "disaggregation", role) else ("spec",)
+    diagnostics.stop("E389", app.origin(*place, "replicas"), role=role, other=other, count=counts[other])
 
 
 def _answers(plan: Plan) -> str:

@@ -68,7 +68,7 @@ def validate_options(
     engine: Engine, app: App, layers: Sequence[ArgLayer], envs: Sequence[ValueLayer], diagnostics: Collector
 ) -> None:
     """An error for each option and variable of users that says what the preset says of the roles. `layers`, `envs`:
-    those of the OpenModel and the Playground.
+    those of the OpenModel and the Playground, with its podTemplate.
     """
     given = _ability(engine).get("options") or ()
     options = {engine.style.name(option) for option in given if option.startswith("-")}

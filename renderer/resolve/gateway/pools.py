@@ -60,6 +60,8 @@ def add_pool(
     if len(plan.pool_ports) > 1:
         _validate_several_ports(context, gateway_settings, picker_preset, len(plan.pool_ports), diagnostics)
     labelled_plans = [_with_pool_labels(picker_preset, role_plan) for role_plan in plans]
+    for before, after in zip(plans, labelled_plans, strict=True):
+        _validate_labels(before, after, diagnostics)
     if plan.role:
         labelled_plans[-1] = _with_sidecar(app, picker_preset, plan.role, labelled_plans[-1], diagnostics)
     return [*labelled_plans[:-1], replace(labelled_plans[-1], pool=_plan_pool(context, picker_preset, plan))]
@@ -74,6 +76,14 @@ def _with_pool_labels(picker_preset: pickers.Picker, plan: Plan) -> Plan:
     role = {picker_preset.disaggregation.role_label: plan.role.name}
     leader = plan.leader and replace(plan.leader, labels={**plan.leader.labels, **role})
     return replace(plan, leader=leader, worker=replace(plan.worker, labels={**plan.worker.labels, **role}))
+
+
+def _validate_labels(before: Plan, after: Plan, diagnostics: Collector) -> None:
+    """An error for each label of pods that the pool needs with another value. `before`: the plan without the pool's."""
+    labels, pool_labels = ((plan.leader or plan.worker).labels for plan in (before, after))
+    for key in [key for key, value in labels.items() if pool_labels[key] != value]:
+        if origin := before.origins().get(("template", "metadata", "labels", key)):
+            diagnostics.add("E291", Origin(origin.source, origin.path, key=True), name=key)
 
 
 def _with_serving_pod(plan: Plan, pod: Pod) -> Plan:
