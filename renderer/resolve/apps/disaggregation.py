@@ -37,8 +37,9 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     prefill, decode = (
         playground.plan_playground(context, role, diagnostics) for role in prefill_and_decode.app_roles(app)
     )
+    are_sound = not has_errors(diagnostics.problems)  # else they may differ by what is wrong
     _validate_ports(app, prefill, decode, diagnostics)
-    if prefill.role and decode.role and not has_errors(diagnostics.problems):  # else they may differ by what is wrong
+    if prefill.role and decode.role and are_sound:
         if prefill.role.vendor == decode.role.vendor:
             _validate_images(app, prefill, decode, diagnostics)
         facts = context.inputs.models[decode.model].spec.get("facts") or {}
@@ -63,8 +64,9 @@ def _validate_images(app: App, prefill: Plan, decode: Plan, diagnostics: Collect
     }
     if len(set(images.values())) == 1:
         return
-    own = [role for role in images if "podTemplate" in map_at(app.spec, "disaggregation", role)]
-    other, role = own[0], "prefill" if own[0] == "decode" else "decode"
+    replacing = (role for role in images if "podTemplate" in map_at(app.spec, "disaggregation", role))
+    other = next(replacing, "prefill")
+    role = "decode" if other == "prefill" else "prefill"
     file, line, _ = _image_origin(app, other).place
     words = {"role": role, "image": images[role], "other": other, "other_image": images[other]}
     diagnostics.add("E378", _image_origin(app, role), **words, file=file, line=line)
