@@ -68,25 +68,36 @@ class Pod(Struct, frozen=True):
 
 
 class Setting(Struct, frozen=True):
-    """What an option of a command line is given, '' for nothing, and where."""
+    """An option of a command line as the engine names it, what it is given, '' for nothing, and where."""
 
+    option: str
     value: str
     origin: Origin
+
+    @property
+    def text(self) -> str:
+        """The option with its value."""
+        return f"{self.option} {self.value}" if self.value else self.option
 
 
 class Role(Struct, frozen=True):
     """The part of a workload whose pods share the work with those of another one: `prefill` or `decode`. `connector`:
     how KV cache is handed over; `tensor`, `pipeline`: the parallel sizes, `tensor_rule`, `pipeline_rule`: what holds
-    for those of both; `pipeline_origin`: where its own is said; `layout`: by option, what both have to have alike.
+    for those of both; `tensor_origin`: the argument that says its own, None where none does; `pipeline_origin`: where
+    its own is said; `vendor`, `vendor_origin`: of its accelerators, and where they are chosen; `layout`: by option, of
+    a flag and its negation by the flag, what both have to have alike.
     """
 
     name: str
     connector: str
     tensor: int
     tensor_rule: str
+    tensor_origin: Origin | None
     pipeline: int
     pipeline_rule: str
     pipeline_origin: Origin
+    vendor: str
+    vendor_origin: Origin
     layout: Mapping[str, Setting]
 
 

@@ -448,13 +448,22 @@ ERRORS: dict[str, Wording] = {
         "pickers that do: {able}",
     ),
     "E377": Wording("'{backend}' {what}, which prefill and decode need", "{hint}; or leave spec.disaggregation out"),
+    "E378": Wording(
+        "{role} runs the image '{image}', and {other} '{other_image}', in {file}:{line}: both have to be alike",
+        "a podTemplate of a role stands in place of the whole spec.podTemplate: give the roles none, or name the image "
+        "in a BackendRuntime",
+    ),
     "E379": Wording(
         "prefill shares the model among {prefill} accelerators and decode among {decode}, and the engine hands no KV "
         "cache over from one to the other",
         "{hint}",
     ),
+    "E380": Wording(
+        "{role} runs {place}, and {other} {other_place}, in {file}:{line}: they could not read each other's KV cache",
+        "give both roles flavors with accelerators of one vendor, or without any",
+    ),
     "E381": Wording(
-        "{option} {value} is what {role} has, and {other} {said}: they could not read each other's KV cache",
+        "{given} is what {role} has, and {other} {said}: they could not read each other's KV cache",
         "write it in spec.backendRuntimeConfig.args, for both",
     ),
     "E383": Wording("{given} says what disaggregation says, in {file}:{line}", "leave it out: each role gets its own"),
@@ -474,6 +483,10 @@ ERRORS: dict[str, Wording] = {
     "E388": Wording(
         "pipeline {prefill} in prefill and {decode} in decode: the engine hands no KV cache over between such sizes",
         "{hint}",
+    ),
+    "E389": Wording(
+        "0 replicas of {role} beside {count} of {other}: a DisaggregatedSet has replicas of all roles, or of none",
+        "give both roles some, or write disaggregation.kind: LeaderWorkerSet",
     ),
     # 4xx: engines
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
@@ -611,7 +624,7 @@ ERRORS: dict[str, Wording] = {
         "extensionManager.maxMessageSize of Envoy Gateway, and say so with gateway.maxModels",
     ),
     "E627": Wording(
-        "with variants this and '{other}' in {file}:{line} both need the name '{name}'", "rename one of them"
+        "with {parts} this and '{other}' in {file}:{line} both need the name '{name}'", "rename one of them"
     ),
     "E628": Wording(
         "the route {name} of '{namespace}' would hold {count} models, at most {most} fit",

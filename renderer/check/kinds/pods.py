@@ -78,14 +78,18 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
 
 def _validate_shared_ports(spec: Body) -> Iterator[Finding]:
     """A finding for each port of a container that another one beside it has: they share the pod's network. Other init
-    containers than sidecars have ended by then.
+    containers than sidecars have ended by then. It is about the user's port where we render the other one: the first
+    container and the last sidecar are ours.
     """
-    listening: list[tuple[Path, Body]] = [
+    containers: list[tuple[Path, Body]] = [
         (("containers", i), body) for i, body in enumerate(as_maps(spec["containers"]))
     ]
-    for i, body in enumerate(as_maps(spec.get("initContainers"))):
-        if body.get("restartPolicy") == "Always":
-            listening.append((("initContainers", i), body))
+    sidecars: list[tuple[Path, Body]] = [
+        (("initContainers", i), body)
+        for i, body in enumerate(as_maps(spec.get("initContainers")))
+        if body.get("restartPolicy") == "Always"
+    ]
+    listening = [*containers[:1], *reversed(sidecars), *containers[1:]]
     owners: dict[tuple[object, ...], object] = {}
     for path, container in listening:
         for i, port in enumerate(as_maps(container.get("ports"))):

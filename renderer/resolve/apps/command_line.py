@@ -9,6 +9,7 @@ from msgspec import Struct
 from renderer import quantity
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.json_values import maps_at
 from renderer.plan import Body
 from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.apps.engine_run import EngineRun
@@ -29,6 +30,7 @@ from renderer.resolve.engine.option_list_validation import refused_preset_option
 from renderer.resolve.engine.parallelism import number_origin
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
+from renderer.resolve.pod import pod_template
 from renderer.template import share_maps
 
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
@@ -115,7 +117,7 @@ def resolve_command_line(
         kv_offloading.validate_options(engine, words, run.offloading, user_layers, user_envs, diagnostics)
         kv_offloading.warn_unbounded(engine, words, run.offloading, diagnostics)
     if app.role:
-        user_envs = env_layers(context, app, base, run)[-2:]
+        user_envs = [*env_layers(context, app, base, run)[-2:], _patched_env(app)]
         disaggregation.validate_options(engine, app, user_layers, user_envs, diagnostics)
     return CommandLine(layers, args, form, user_layers, env, _shared_memory_size(app, run, derivation, diagnostics))
 
@@ -166,6 +168,12 @@ def env_layers(context: RunContext, app: App, base: AppBase, run: EngineRun) -> 
         ValueLayer(model_envs, _model_settings_origin(base, engine, "envs")),
         ValueLayer(run.backend_config.get("envs") or (), app.origin(*_BACKEND, "envs")),
     ]
+
+
+def _patched_env(app: App) -> ValueLayer:
+    """The variables that a podTemplate gives the runner."""
+    index, runner = pod_template.runner_patch(app.spec)
+    return ValueLayer(maps_at(runner, "env"), app.origin("spec", "podTemplate", "spec", "containers", index, "env"))
 
 
 def _merge_environment(

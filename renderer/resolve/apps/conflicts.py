@@ -49,7 +49,8 @@ def _report_clash(
 ) -> None:
     """An error at `path` of an app about a name that another one has, or needs."""
     file, line, _ = other.origin("metadata", "name").place
-    words = {"name": name, "other": other.variant_of or other.name, "file": file, "line": line}
+    parts = "prefill and decode" if app.role or other.role else "variants"
+    words = {"name": name, "other": other.label, "file": file, "line": line, "parts": parts}
     diagnostics.add(code, app.origin(*path), **words)
 
 

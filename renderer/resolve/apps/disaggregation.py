@@ -37,13 +37,17 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     prefill, decode = (
         playground.plan_playground(context, role, diagnostics) for role in prefill_and_decode.app_roles(app)
     )
+    are_sound = not has_errors(diagnostics.problems)  # else they may differ by what is wrong
     _validate_ports(app, prefill, decode, diagnostics)
-    if prefill.role and decode.role:
+    if prefill.role and decode.role and are_sound:
+        if prefill.role.vendor == decode.role.vendor:
+            _validate_images(app, prefill, decode, diagnostics)
         facts = context.inputs.models[decode.model].spec.get("facts") or {}
         known_attention = "kvHeads" in (facts.get("attention") or {})
         validate_pair(app, prefill.role, decode.role, known_attention, diagnostics)
     if prefill_and_decode.kind(app) != disaggregated_sets.KIND:
         return [prefill, decode]
+    _validate_fixed_replicas(app, prefill, decode, diagnostics)
     for role, plan in zip(("prefill", "decode"), (prefill, decode), strict=True):
         if plan.scaler and not versioned_fields.sets_have_role_scalers(context.inputs.config):
             _report_scaling(context, app, role, plan.scaler, diagnostics)
@@ -52,11 +56,46 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     return [replace(plan, kind=disaggregated_sets.KIND) for plan in (prefill, decode)]
 
 
+def _validate_images(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
+    """An error for roles that run different images."""
+    images = {
+        role: (plan.leader or plan.worker).containers[0].image
+        for role, plan in (("decode", decode), ("prefill", prefill))
+    }
+    if len(set(images.values())) == 1:
+        return
+    replacing = (role for role in images if "podTemplate" in map_at(app.spec, "disaggregation", role))
+    other = next(replacing, "prefill")
+    role = "decode" if other == "prefill" else "prefill"
+    file, line, _ = _image_origin(app, other).place
+    words = {"role": role, "image": images[role], "other": other, "other_image": images[other]}
+    diagnostics.add("E378", _image_origin(app, role), **words, file=file, line=line)
+
+
+def _image_origin(app: App, role: str) -> Origin:
+    """Where the image of a role is said, or not said any more: in the podTemplate of the Playground or its own."""
+    if "podTemplate" in map_at(app.spec, "disaggregation", role):
+        return app.origin(*KEY, role, "podTemplate", key=True)
+    index, runner = pod_template.runner_patch(app.spec)
+    path = ("podTemplate", "spec", "containers", index, "image") if "image" in runner else KEY[1:]
+    return app.origin("spec", *path)
+
+
 def _validate_ports(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
     """An error for roles that one pool cannot select, or whose ports it cannot name."""
     if (prefill.all_serve, len(prefill.pool_ports)) != (decode.all_serve, len(decode.pool_ports)):
         origin = app.origin(*KEY, "prefill", key=True)
         diagnostics.add("E385", origin, prefill=_answers(prefill), decode=_answers(decode))
+
+
+def _validate_fixed_replicas(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
+    """An error for a role of a DisaggregatedSet that has no replicas while the other one has a fixed number of them."""
+    counts = {"prefill": prefill.replicas, "decode": decode.replicas}
+    if prefill.scaler or decode.scaler or None in counts.values() or all(counts.values()) or not any(counts.values()):
+        return
+    role, other = ("decode", "prefill") if prefill.replicas else ("prefill", "decode")
+    place = (*KEY, role) if "replicas" in map_at(app.spec, "disaggregation", role) else ("spec",)
+    diagnostics.stop("E389", app.origin(*place, "replicas"), role=role, other=other, count=counts[other])
 
 
 def _answers(plan: Plan) -> str:

@@ -161,7 +161,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
 def _plan_role(app: App, base: AppBase, run: EngineRun, command: CommandLine) -> Role:
     """The role of one of the two workloads that share the work of an app."""
     origin = pipeline_origin(app, base.pod_needs.placement, base.claim.main)
-    return disaggregation.plan_role(run.engine, app, run.parallelism, origin, command.layers)
+    return disaggregation.plan_role(run.engine, app, run.accelerator, run.parallelism, origin, command.layers)
 
 
 def _needs(

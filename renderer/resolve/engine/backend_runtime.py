@@ -168,6 +168,7 @@ class Engine(Struct, frozen=True, eq=False):
     style: Dialect
     reserved: Mapping[str, ReservedOption]
     size_options: frozenset[str]  # that set the tensor parallel size
+    pipeline_options: frozenset[str]  # that set the pipeline parallel size
     length_options: frozenset[str]  # that set the context length
     shared_tokens: SharedTokens | None
     parallel_options: frozenset[str]  # all that distribute accelerators, `size_options` too

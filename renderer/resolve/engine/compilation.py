@@ -181,6 +181,7 @@ def compile_engine(
         style=style,
         reserved=_reserved_options(style, spec, engine_spec),
         size_options=size_options,
+        pipeline_options=frozenset(style.name(option) for group, option in _options_given(engine_spec, "PP") if group),
         length_options=frozenset(style.name(option) for _, option in _options_given(engine_spec, "MaxModelLen")),
         shared_tokens=_shared_tokens(style, engine_spec),
         parallel_options=size_options.union(

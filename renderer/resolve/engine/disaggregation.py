@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Origin, Path, quoted
+from renderer.json_values import map_at
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.dialect import ArgLayer
+from renderer.resolve.engine.given_options import given_options, last_given_number
 from renderer.resolve.engine.parallelism import Parallelism
-from renderer.resolve.flavors import Accelerator
+from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.layers import ValueLayer
 from renderer.wellknown import DECODE, ENGINE_PORT, PORT
 from renderer.yamlio import SharedMap
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from renderer.input_types import DisaggregationSpec
 
 KEY: Path = ("spec", "disaggregation")
+_NEGATION = "--no-"
+_CLAIMS = ("modelClaim", "modelClaims")
 _NOTHING: DisaggregationSpec = {}
 
 
@@ -40,9 +44,9 @@ def validate_engine(inputs: Inputs, app: App, engine: Engine, accelerator: Accel
         diagnostics.stop("E377", origin, backend=name, what="runs no roles", hint=f"backends that can: {quoted(able)}")
     vendors = ability.get("accelerators") or [accelerator.vendor]
     if accelerator.vendor not in vendors:
-        what = f"hands no KV cache over on {accelerator.vendor}"
+        what = f"hands no KV cache over {_where(accelerator.vendor)}"
         names = ["one without accelerators" if vendor == "none" else f"a flavor of {vendor}" for vendor in vendors]
-        diagnostics.add("E377", origin, backend=name, what=what, hint=f"take {' or '.join(names)}")
+        diagnostics.add("E377", _flavors_origin(app), backend=name, what=what, hint=f"take {' or '.join(names)}")
 
 
 def engine_port(role: str) -> int:
@@ -64,7 +68,7 @@ def validate_options(
     engine: Engine, app: App, layers: Sequence[ArgLayer], envs: Sequence[ValueLayer], diagnostics: Collector
 ) -> None:
     """An error for each option and variable of users that says what the preset says of the roles. `layers`, `envs`:
-    those of the OpenModel and the Playground.
+    those of the OpenModel and the Playground, with its podTemplate.
     """
     given = _ability(engine).get("options") or ()
     options = {engine.style.name(option) for option in given if option.startswith("-")}
@@ -80,24 +84,52 @@ def validate_options(
 
 
 def plan_role(
-    engine: Engine, app: App, parallelism: Parallelism, pipeline_origin: Origin, layers: Sequence[ArgLayer]
+    engine: Engine,
+    app: App,
+    accelerator: Accelerator,
+    parallelism: Parallelism,
+    pipeline_origin: Origin,
+    layers: Sequence[ArgLayer],
 ) -> Role:
-    """The role of a workload. `pipeline_origin`: of its pipeline parallel size; `layers`: of its command line."""
+    """The role of a workload. `pipeline_origin`: of its pipeline parallel size, where no argument says it; `layers`: of
+    its command line.
+    """
     ability = _ability(engine)
+    tensor, pipeline = parallelism.tensor, parallelism.pipeline
+    tensor_origin: Origin | None = None
+    written = [layer for layer in layers if not layer.group]  # those that follow from the sizes have one
+    options = given_options(engine, written)
+    takes_arguments = "parallelism" not in app.spec and parallelism.hosts == 1  # else they are errors
+    if takes_arguments and options & engine.parallel_options:  # they drop all that follows from the sizes
+        tensor = tensor if options & engine.size_options else 1
+        pipeline = pipeline if options & engine.pipeline_options else 1
+        if number := last_given_number(engine, written, engine.size_options):
+            tensor, tensor_origin = number.value, number.origin
+        if number := last_given_number(engine, written, engine.pipeline_options):
+            pipeline, pipeline_origin = number.value, number.origin
     return Role(
         name=app.role,
         connector=ability.get("connector", ""),
-        tensor=parallelism.tensor,
+        tensor=tensor,
         tensor_rule=ability.get("tensor", ""),
-        pipeline=parallelism.pipeline,
+        tensor_origin=tensor_origin,
+        pipeline=pipeline,
         pipeline_rule=ability.get("pipeline", ""),
         pipeline_origin=pipeline_origin,
+        vendor=accelerator.vendor,
+        vendor_origin=_flavors_origin(app),
         layout=dict(_layout(engine, ability.get("sameOptions") or (), layers)),
     )
 
 
+def _flavors_origin(app: App) -> Origin:
+    """Where the flavors of a role are said, else the claim that leaves them to the model."""
+    claim = next(key for key in _CLAIMS if key in app.spec)
+    return app.origin("spec", claim, *(("inferenceFlavors",) if "inferenceFlavors" in map_at(app.spec, claim) else ()))
+
+
 def _layout(engine: Engine, options: Sequence[str], layers: Sequence[ArgLayer]) -> Iterator[tuple[str, Setting]]:
-    """By option, what the last layer that gives one of these options says."""
+    """By option, of a flag and its negation by the flag, what the last layer that gives it says."""
     names = {engine.style.name(option) for option in options}
     for layer in layers:
         for i, token in enumerate(layer.args):
@@ -106,15 +138,20 @@ def _layout(engine: Engine, options: Sequence[str], layers: Sequence[ArgLayer]) 
                 following = layer.args[i + 1 : i + 2]
                 if not glued and following and not engine.style.is_option(following[0]):
                     value = following[0]
-                yield name, Setting(value, layer.origin.at(i))
+                flag = "--" + name.removeprefix(_NEGATION)
+                key = flag if name.startswith(_NEGATION) and flag in names else name
+                yield key, Setting(name, value, layer.origin.at(i))
 
 
 def validate_pair(app: App, prefill: Role, decode: Role, known_attention: bool, diagnostics: Collector) -> None:
     """Errors for two roles that cannot hand KV cache to each other. `known_attention`: the model's facts say that each
     layer has keys and values of its own heads.
     """
+    if prefill.vendor != decode.vendor:
+        _report_vendors(app, prefill, decode, diagnostics)
+        return  # all else follows from that
     sizes = {"prefill": prefill.tensor, "decode": decode.tensor}
-    origin = app.origin(*KEY, "prefill", key=True)
+    origin = prefill.tensor_origin or decode.tensor_origin or app.origin(*KEY, "prefill", key=True)
     if prefill.tensor_rule == "equal" and prefill.tensor != decode.tensor:
         diagnostics.add("E379", origin, **sizes, hint="give both roles the same size")
     elif prefill.tensor_rule == "prefillAtMostDecode" and prefill.tensor > decode.tensor:
@@ -122,9 +159,23 @@ def validate_pair(app: App, prefill: Role, decode: Role, known_attention: bool, 
         diagnostics.add("E379" if known_attention else "W375", origin, **sizes, hint=hint)
     _validate_pipelines(prefill, decode, diagnostics)
     for option in sorted({*prefill.layout, *decode.layout}):
-        values = [role.layout.get(option) for role in (prefill, decode)]
-        if (values[0] and values[0].value) != (values[1] and values[1].value):
-            _report_layout(app, option, prefill.layout.get(option), decode.layout.get(option), diagnostics)
+        settings = prefill.layout.get(option), decode.layout.get(option)
+        if (settings[0] and settings[0].text) != (settings[1] and settings[1].text):
+            _report_layout(app, *settings, diagnostics)
+
+
+def _report_vendors(app: App, prefill: Role, decode: Role, diagnostics: Collector) -> None:
+    """An error at the flavors of one role, which names the place of the other's."""
+    roles = [decode, prefill]  # the one with flavors of its own first
+    roles.sort(key=lambda role: not _of_role(app, role.vendor_origin, role.name, "inferenceFlavors"))
+    file, line, _ = roles[1].vendor_origin.place
+    (role, place), (other, other_place) = ((role.name, _where(role.vendor)) for role in roles)
+    words = {"role": role, "place": place, "other": other, "other_place": other_place}
+    diagnostics.add("E380", roles[0].vendor_origin, **words, file=file, line=line)
+
+
+def _where(vendor: str) -> str:
+    return f"on {vendor}" if vendor != NONE.vendor else "without an accelerator"
 
 
 def _validate_pipelines(prefill: Role, decode: Role, diagnostics: Collector) -> None:
@@ -139,23 +190,23 @@ def _validate_pipelines(prefill: Role, decode: Role, diagnostics: Collector) -> 
         diagnostics.add("E388", decode.pipeline_origin, **sizes, hint=hint)
 
 
-def _report_layout(
-    app: App, option: str, prefill: Setting | None, decode: Setting | None, diagnostics: Collector
-) -> None:
+def _report_layout(app: App, prefill: Setting | None, decode: Setting | None, diagnostics: Collector) -> None:
     """An error at the role's own setting, which names the other one's."""
     settings = [("prefill", prefill), ("decode", decode)]
-    own = [(role, setting) for role, setting in settings if setting and _of_role(app, setting.origin, role)]
-    role, setting = own[-1] if own else ("decode", decode or prefill)
+    own = [(role, setting) for role, setting in settings if setting and _of_role(app, setting.origin, role, "args")]
+    role, setting = own[-1] if own else ("decode", decode) if decode else ("prefill", prefill)
     if setting is None:
         return  # unreachable: one of them says it
     other_role, other = next((name, value) for name, value in settings if name != role)
     what = "says nothing of it"
     if other:
         file, line, _ = other.origin.place
-        what = f"has '{other.value}', in {file}:{line}" if other.value else f"has it, in {file}:{line}"
-    diagnostics.add("E381", setting.origin, option=option, role=role, value=setting.value, other=other_role, said=what)
+        what = f"has {quoted([other.value]) if other.value else other.option}, in {file}:{line}"
+    diagnostics.add("E381", setting.origin, given=setting.text, role=role, other=other_role, said=what)
 
 
-def _of_role(app: App, origin: Origin, role: str) -> bool:
-    _, path = origin.behind
-    return path[:3] == (*KEY, role)
+def _of_role(app: App, origin: Origin, role: str, key: str) -> bool:
+    """Whether a role itself says this under a key, in the Playground or in a patch of its environment."""
+    source, path = origin.behind
+    own_source, own_path = app.origin(*KEY, role, key).behind
+    return source is own_source and path[: len(own_path)] == own_path

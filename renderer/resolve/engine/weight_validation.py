@@ -51,7 +51,7 @@ def validate_weights(
 
 
 def _describe(app: App) -> str:
-    return f"{app.kind} {app.namespace}/{app.name}"
+    return f"{app.kind} {app.namespace}/{app.label}"
 
 
 def validate_model_weights(

@@ -60,6 +60,8 @@ def add_pool(
     if len(plan.pool_ports) > 1:
         _validate_several_ports(context, gateway_settings, picker_preset, len(plan.pool_ports), diagnostics)
     labelled_plans = [_with_pool_labels(picker_preset, role_plan) for role_plan in plans]
+    for before, after in zip(plans, labelled_plans, strict=True):
+        _validate_labels(before, after, diagnostics)
     if plan.role:
         labelled_plans[-1] = _with_sidecar(app, picker_preset, plan.role, labelled_plans[-1], diagnostics)
     return [*labelled_plans[:-1], replace(labelled_plans[-1], pool=_plan_pool(context, picker_preset, plan))]
@@ -76,6 +78,14 @@ def _with_pool_labels(picker_preset: pickers.Picker, plan: Plan) -> Plan:
     return replace(plan, leader=leader, worker=replace(plan.worker, labels={**plan.worker.labels, **role}))
 
 
+def _validate_labels(before: Plan, after: Plan, diagnostics: Collector) -> None:
+    """An error for each label of pods that the pool needs with another value. `before`: the plan without the pool's."""
+    labels, pool_labels = ((plan.leader or plan.worker).labels for plan in (before, after))
+    for key in [key for key, value in labels.items() if pool_labels[key] != value]:
+        if origin := before.origins().get(("template", "metadata", "labels", key)):
+            diagnostics.add("E291", Origin(origin.source, origin.path, key=True), name=key)
+
+
 def _with_serving_pod(plan: Plan, pod: Pod) -> Plan:
     return replace(plan, **{"leader" if plan.leader else "worker": pod})
 
@@ -89,8 +99,11 @@ def _with_sidecar(app: App, picker_preset: pickers.Picker, role: Role, plan: Pla
         return plan  # unreachable: validate_picker() has reported it
     words = {"Port": PORT, "EnginePort": ENGINE_PORT, "Connector": role.connector, "RankPorts": len(plan.rank_ports)}
     sidecar = roles.sidecar(words)
-    if any(container.name == sidecar.name for container in (*pod.init_containers, *pod.containers)):
-        diagnostics.add("E386", app.origin("spec", "disaggregation"), name=sidecar.name)
+    for group, containers in (("initContainers", pod.init_containers), ("containers", pod.containers)):
+        for i, container in enumerate(containers):
+            if container.name == sidecar.name:
+                name_origin = plan.origins().get(("template", "spec", group, i, "name"))
+                diagnostics.add("E386", name_origin or app.origin("spec", "disaggregation"), name=sidecar.name)
     origin = picker_preset.origin.at("disaggregation", "sidecar")
     rank_args = [origin.at("rankArgs", i) for i in range(len(sidecar.args) - roles.arg_count)]
     place: Path = ("template", "spec", "initContainers", len(pod.init_containers))
