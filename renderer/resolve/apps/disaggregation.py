@@ -72,7 +72,7 @@ def _report_scaling(context: RunContext, app: App, role: str, scaler: Scaler, di
     origin = app.origin(*KEY, role, "elasticConfig") if "elasticConfig" in own else app.origin("spec", "elasticConfig")
     origin = app.origin(*KEY, role) if scaler.owner else origin
     origin = Origin(origin.source, origin.path, key=True)
-    version = context.inputs.config.get("targets", "leaderWorkerSet")
+    version = versioned_fields.target(context.inputs.config, "leaderWorkerSet")
     asks, instead = "this asks for an autoscaler", "replicas"
     if scaler.owner:
         asks, instead = f"the {scaler.owner} is to scale it", "take that away"
