@@ -47,9 +47,14 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     for role, plan in zip(("prefill", "decode"), (prefill, decode), strict=True):
         if plan.scaler and not versioned_fields.sets_have_role_scalers(context.inputs.config):
             _report_scaling(context, app, role, plan.scaler, diagnostics)
-        if plan.scaler and plan.size > 1:
-            names.validate_scaled_set_name(app, role, plan.scaler.max_replicas, diagnostics)
+    if not any(problem.code == "E281" for problem in diagnostics.problems):  # which is about the same name
+        names.validate_set_name(app, [_groups(prefill, "prefill"), _groups(decode, "decode")], diagnostics)
     return [replace(plan, kind=disaggregated_sets.KIND) for plan in (prefill, decode)]
+
+
+def _groups(plan: Plan, role: str) -> names.RoleGroups:
+    """What counts of a role's groups for their names."""
+    return names.RoleGroups(role, plan.size, plan.scaler.max_replicas if plan.scaler else plan.replicas or 1)
 
 
 def _validate_ports(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
