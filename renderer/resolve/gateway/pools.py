@@ -62,6 +62,8 @@ def add_pool(
     labelled_plans = [_with_pool_labels(picker_preset, role_plan) for role_plan in plans]
     if plan.role:
         labelled_plans[-1] = _with_sidecar(app, picker_preset, plan.role, labelled_plans[-1], diagnostics)
+    if plan.service and plan.service.name == app.label + wellknown.PICKER:  # two of one name: see name_conflicts()
+        labelled_plans[-1] = replace(labelled_plans[-1], service=None)
     return [*labelled_plans[:-1], replace(labelled_plans[-1], pool=_plan_pool(context, picker_preset, plan))]
 
 
