@@ -410,7 +410,7 @@ ERRORS: dict[str, Wording] = {
     ),
     "E349": Wording(
         "{ranks} data parallel ranks a pod, each with a port, and {what}",
-        "{hint}; or set gateway.mode to backend, where they share a port",
+        "{hint}",
     ),
     "E337": Wording(
         "the flavor claims devices in RenderConfig's catalog, and {name} would ask for more of them",

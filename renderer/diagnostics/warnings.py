@@ -302,6 +302,10 @@ WARNINGS: dict[str, Wording] = {
         "there is no {kind} '{name}'{where}: no input renders it, and no file of the tree holds it",
         "{hint}",
     ),
+    "W280": Wording(
+        "{owner} renders the DisaggregatedSet '{name}', which no autoscaler can scale as a whole",
+        "target a role, apiVersion: disaggregatedset.x-k8s.io/v1, kind: DisaggregatedSetRoleScaler, name: {scalers}",
+    ),
     "W266": Wording(
         "{owner} renders a {kind} for the same {target} '{name}', and only the older one of the two acts",
         "{hint}",

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
@@ -61,15 +64,30 @@ def validate_group_names(app: App, groups: int, diagnostics: Collector) -> None:
         _validate_app_name(app, 2, groups, diagnostics)
 
 
-def validate_scaled_set_name(app: App, role: str, groups: int, diagnostics: Collector) -> None:
-    """Validates the name of the LeaderWorkerSet that is made of a role of a DisaggregatedSet, whose autoscaler has at
-    most so many groups of several pods; without one the object says how many, and is checked itself.
+class RoleGroups(Struct, frozen=True):
+    """The groups of a role: its name, the pods of each, and how many there are at most."""
+
+    role: str
+    size: int
+    most: int
+
+
+def validate_set_name(app: App, roles: Sequence[RoleGroups], diagnostics: Collector) -> None:
+    """An error where a LeaderWorkerSet that is made of a role of a DisaggregatedSet has too long a name for its pods:
+    one for all roles, about that for which the name has to be shortened most. It counts the slice, as
+    renderer/check/kinds/disaggregated_sets.py does.
     """
-    length, limit = len(f"{app.name}-0-12345678-{role}"), _SHORT - len(f"-{groups - 1}")
-    if limit < length <= _SHORT - len("-0"):
+    excess, limit, role = max((_excess(app.name, groups) for groups in roles), key=lambda by_role: by_role[0])
+    if excess > 0:
         name = f"{app.name}-0-<8 digits>-{role}"
-        words = {"name": name, "length": length, "limit": limit, "less": length - limit}
+        words = {"name": name, "length": limit + excess, "limit": limit, "less": excess}
         diagnostics.add("E390", app.origin("metadata", "name"), **words)
+
+
+def _excess(name: str, groups: RoleGroups) -> tuple[int, int, str]:
+    """By how many characters the name of a role's LeaderWorkerSet is too long, how many it may have, and the role."""
+    limit = _SHORT - (len(f"-{max(groups.most - 1, 0)}") if groups.size > 1 else 0)
+    return len(f"{name}-0-12345678-{groups.role}") - limit, limit, groups.role
 
 
 @lru_cache(maxsize=1024)

@@ -57,10 +57,18 @@ def too_new_fields(config: RenderConfig, name: str, *path: str) -> Mapping[str, 
     return node
 
 
+def target(config: RenderConfig, component: str) -> str:
+    """The target version of a component: what RenderConfig says, else the default."""
+    return config.get("targets", component) or component_versions.components()[component].default
+
+
 def _targets_at_least(config: RenderConfig, component: str, version: str) -> bool:
-    """Whether the target is at least this version; the defaults are (tests/test_targets.py)."""
-    return _is_at_least(config.get("targets", component), version)
+    """Whether the target is at least this version."""
+    return _is_at_least(target(config, component), version)
 
 
-def _is_at_least(target: str | None, version: str) -> bool:
-    return not target or component_versions.version_numbers(target) >= component_versions.version_numbers(version)
+def _is_at_least(have: str | None, version: str) -> bool:
+    """Whether a version is at least another one. None is: a target that is left out has its default, which tells none
+    of the callers apart (tests/test_targets.py).
+    """
+    return not have or component_versions.version_numbers(have) >= component_versions.version_numbers(version)

@@ -186,6 +186,7 @@ NAMED = [
 # Every layout and kind of route and autoscaler, and whatever else writes a number of replicas.
 SCALED = [
     "autoscaling-fed",
+    "disaggregated-sets-scaled",
     "disaggregation",
     "elastic",
     "example-canary",
@@ -240,9 +241,10 @@ def scale(count: int) -> Callable[[dict[str, Any]], None]:
     def change(body: dict[str, Any]) -> None:
         if body["kind"] in ("Playground", "Service") and "llmaz.io" in body["apiVersion"]:
             roles = body["spec"].get("disaggregation")
-            if roles and roles.get("kind") == "DisaggregatedSet":  # written as rendered
-                return
+            is_set = bool(roles) and roles.get("kind") == "DisaggregatedSet"
             for spec in (roles["prefill"], roles["decode"]) if roles else (body["spec"],):
+                if is_set and "elasticConfig" not in spec:  # written as rendered
+                    continue
                 if elastic := spec.get("elasticConfig"):
                     elastic |= {"minReplicas": max(count, 1), "maxReplicas": max(count, 1) + 5}
                 else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.api import App
 from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
@@ -18,12 +18,13 @@ _REFERENCES = {
     "VerticalPodAutoscaler.autoscaling.k8s.io": "targetRef",
 }
 _OUR_GROUP = "inference.llmaz.io"  # of kinds that are input only
+_SCALED = ("LeaderWorkerSet", "Deployment", disaggregated_sets.ROLE_SCALER)
 _WORKLOAD = "apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet"
 
 
 def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterator[Finding]:
-    """A finding where an autoscaler targets a Playground or Service of ours, or scales a rendered workload that says
-    its replicas itself.
+    """A finding where an autoscaler targets a Playground or Service of ours or a DisaggregatedSet as a whole, or scales
+    a rendered workload that says its replicas itself or that a rendered autoscaler scales.
     """
     kind, namespace, _ = foreign.key
     if kind not in _REFERENCES:
@@ -35,13 +36,19 @@ def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterato
         app = rendered.apps.get((namespace, name))
         yield "W262", (*path, "kind"), {"kind": target_name, "hint": _other_target(foreign, app)}
         return
-    workload = rendered.objects.get((kind_of(version or "apps/v1", target_name or "Deployment"), namespace, name))
-    if workload is None or workload.key[0] not in ("LeaderWorkerSet", "Deployment") or path[1] == "targetRef":
+    key = (kind_of(version or "apps/v1", target_name or "Deployment"), namespace, name)
+    workload = rendered.objects.get(key)
+    if path[1] == "targetRef":
         return
-    others = (rendered.acting.get((scaler, workload.key)) for scaler in wellknown.AUTOSCALERS)
+    if workload and workload.role_scalers:
+        words = {"owner": rendered.owner(workload), "name": name, "scalers": " or ".join(workload.role_scalers)}
+        yield "W280", (*path, "kind"), words
+    if key[0] not in _SCALED:
+        return
+    others = (rendered.acting.get((scaler, key)) for scaler in wellknown.AUTOSCALERS)
     if other := next(filter(None, others), None):
-        yield "W263", (*path, "name"), {"owner": rendered.owner(other), "kind": workload.key[0], "name": name}
-    elif workload.replicas:
+        yield "W263", (*path, "name"), {"owner": rendered.owner(other), "kind": key[0], "name": name}
+    elif workload and workload.replicas:
         item = rendered.input_of(workload)
         elastic = "delete this one and write spec.elasticConfig there, or " if _is_playground(item) else ""
         hint = f"{elastic}let the sync ignore spec.replicas of it, and name this file under ignore of RenderConfig"

@@ -6,20 +6,27 @@ from collections.abc import Iterator, Sequence, Set
 
 from msgspec.structs import replace
 
-from renderer import schema_validation
+from renderer import disaggregated_sets, schema_validation
 from renderer.api import Inputs
 from renderer.check import valid_bodies
 from renderer.check.finding import Body, Finding, IndexedFinding
 from renderer.check.foreign.objects import CREATED_KINDS, ForeignObject, OwnObjects
 from renderer.check.graph import RULES, ObjectView, declared_objects, validate_graph
 from renderer.check.graph.view import ExternalObjects, Key
-from renderer.diagnostics import Path
+from renderer.diagnostics import Path, quoted
 from renderer.json_values import text_at
 from renderer.suggestions import closest
 from renderer.wellknown import LB_SERVICE, LEADERS_SERVICE, PICKER
 
 _CODE = "W265"
-_OWN_KINDS = ("AIGatewayRoute", "AIServiceBackend", "Backend", "InferencePool", "LeaderWorkerSet")
+_OWN_KINDS = (
+    "AIGatewayRoute",
+    "AIServiceBackend",
+    "Backend",
+    disaggregated_sets.ROLE_SCALER,
+    "InferencePool",
+    "LeaderWorkerSet",
+)
 """Kinds of which a namespace with apps has hardly any others than ours."""
 _SUFFIXES = (LB_SERVICE, LEADERS_SERVICE, PICKER)
 _SIMILAR, _SIMILAR_TO_OWN = 0.85, 0.6  # names, in general and of our own kinds
@@ -49,6 +56,9 @@ def find_missing_targets(
         return
     present = {*foreign, *own.objects}
     present |= {(created, *key[1:]) for key in present for created in CREATED_KINDS.get(key[0], ())}
+    # Of a rendered DisaggregatedSet all roles are known; of another one any may be there.
+    present -= {key for key, rendered in own.objects.items() if rendered.role_scalers}
+    present |= {*own.role_scalers}
     external = replace(declared_objects(inputs.config), present=frozenset(present))
     view = _TargetView([object_.body for object_ in judged], external, own, inputs)
     for finding in validate_graph(view):
@@ -67,7 +77,7 @@ class _TargetView(ObjectView):
         self._others = {name for file in inputs.foreign_files for name in file.names}
         self._names: dict[tuple[str, str], list[str]] = {}  # by kind and namespace
         self._namespaces: dict[tuple[str, str], list[str]] = {}  # by kind and name
-        for kind, namespace, name in own.objects:
+        for kind, namespace, name in (*own.objects, *own.role_scalers):
             for alias in (kind, "HTTPRoute") if kind == "AIGatewayRoute" else (kind,):
                 self._names.setdefault((alias, namespace), []).append(name)
                 self._namespaces.setdefault((alias, name), []).append(namespace)
@@ -77,7 +87,8 @@ class _TargetView(ObjectView):
         if self._is_disabled(name) or name.encode() in self._others:
             return "", path, {}
         is_own = kind in _OWN_KINDS or (kind == "Service" and name.endswith(_SUFFIXES))
-        near = self._similar(kind, namespace, name, _SIMILAR_TO_OWN if is_own else _SIMILAR)
+        near = self._role_scalers(kind, namespace, name, path)
+        near = near or self._similar(kind, namespace, name, _SIMILAR_TO_OWN if is_own else _SIMILAR)
         if not near and is_own and (spaces := self._namespaces.get((kind, name))):
             near = f"there is one in namespace '{min(spaces)}'"
         is_gone = is_own and (kind, namespace) in self._names
@@ -86,6 +97,16 @@ class _TargetView(ObjectView):
         declare = f"if it exists elsewhere, declare it under external of RenderConfig: {kind}/{namespace}/{name}"
         words = {"kind": kind, "name": name, "where": f" in namespace '{namespace}'"}
         return _CODE, path, {**words, "hint": f"{near}; {declare}" if near else declare}
+
+    def _role_scalers(self, kind: str, namespace: str, name: str, path: Path) -> str:
+        """A hint that names what autoscalers target in the DisaggregatedSet that was meant; '' where none was."""
+        names = self._names.get((disaggregated_sets.ROLE_SCALER, namespace), ())
+        if kind == "LeaderWorkerSet" and name in names and "scaleTargetRef" in path:
+            scaler = disaggregated_sets.ROLE_SCALER
+            return f"target the {scaler} of that name: apiVersion: {disaggregated_sets.GROUP}/v1, kind: {scaler}"
+        sets = {name, name.rpartition("-")[0]} if kind == disaggregated_sets.ROLE_SCALER else ()
+        roles = [other for other in names if other.rpartition("-")[0] in sets]
+        return f"there are {quoted(roles)}" if roles else ""
 
     def _similar(self, kind: str, namespace: str, name: str, cutoff: float) -> str:
         """A hint that names the rendered object that was meant; '' where none was."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
 from renderer.check.graph.view import Key, kind_in, kind_of
@@ -21,13 +21,15 @@ _SHARED = ("", "", "")
 
 class OwnObject(Struct, frozen=True):
     """A rendered object, as processes exchange it. `owner`: kind, namespace and name of its input, empty where inputs
-    share it; `targets`: what a policy or autoscaler acts on; `replicas`: whether it says how many there are.
+    share it; `targets`: what a policy or autoscaler acts on; `replicas`: whether it says how many there are;
+    `role_scalers`: what the controller of a DisaggregatedSet makes for autoscalers.
     """
 
     key: Key
     owner: tuple[str, str, str]
     targets: tuple[Key, ...] = ()
     replicas: bool = False
+    role_scalers: tuple[str, ...] = ()
 
 
 CREATED_KINDS = {"AIGatewayRoute": ("HTTPRoute",), wellknown.LEADER_WORKER_SET: ("Service", "StatefulSet")}
@@ -44,7 +46,9 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         if kind in wellknown.AUTOSCALERS:
             targets = [dict(as_map(spec["scaleTargetRef"]))]
         keys = tuple((target_kind(target), namespace, text_at(target, "name")) for target in targets)
-        yield OwnObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec)
+        roles = disaggregated_sets.set_roles(body) if kind == disaggregated_sets.KIND else ()
+        role_scalers = tuple(role.scaler for role in roles)
+        yield OwnObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec, role_scalers)
 
 
 def target_kind(reference: Body) -> str:
@@ -60,6 +64,11 @@ class OwnObjects:
 
     def __init__(self, inputs: Inputs, objects: Sequence[OwnObject]) -> None:
         self.objects: Mapping[Key, OwnObject] = {rendered.key: rendered for rendered in objects}
+        self.role_scalers: Sequence[Key] = [
+            (disaggregated_sets.ROLE_SCALER, rendered.key[1], name)
+            for rendered in objects
+            for name in rendered.role_scalers
+        ]
         self.names = {rendered.key[2] for rendered in objects}
         self.namespaces = {rendered.key[1] for rendered in objects}
         self.acting: Mapping[tuple[str, Key], OwnObject] = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.integrations.helm.actions import Actions
 from renderer.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
 
@@ -29,6 +28,17 @@ class ChartObject(Struct, frozen=True):
     path: str
     body: Any
     when: str = ""
+
+
+class _Replicas(Struct, frozen=True):
+    """Replicas that values count: of a workload, or of a role of a DisaggregatedSet. `piece`: the object that runs
+    them; `name`: of their budget and autoscaler; `size`: pods of each; `selector`: the labels of those pods.
+    """
+
+    piece: ChartObject
+    name: str
+    size: object
+    selector: Mapping[str, object]
 
 
 def app_name(path: str) -> str:
@@ -54,10 +64,10 @@ def default_values(bodies: Sequence[Body]) -> AppValues:
     """The default values of an app: replicas, or the bounds of its autoscaler; {} for an app without workloads.
 
     By role for prefill and decode, which are scaled apart, without one that somebody else's autoscaler owns; else one
-    entry, ''. A DisaggregatedSet has no values.
+    entry, ''. A DisaggregatedSet has values for the roles that an autoscaler of ours scales.
     """
     roles = [_role(body["metadata"]["name"]) for body in bodies if is_workload(body)]
-    if sorted(roles) != sorted(_ROLES):
+    if sorted(roles) != sorted(_ROLES) and not any(_is_set(body) for body in bodies):
         return {"": counts} if (counts := _default_counts(bodies)) else {}
     by_role = {
         role: _default_counts([body for body in bodies if _role(body["metadata"]["name"]) == role]) for role in _ROLES
@@ -82,6 +92,11 @@ def _role(name: str) -> str:
     return next((role for role in _ROLES if name.endswith(f"-{role}")), "")
 
 
+def _is_set(body: Body) -> bool:
+    """Whether the object is a DisaggregatedSet."""
+    return text_at(body, "kind") == disaggregated_sets.KIND
+
+
 def is_workload(body: Body) -> bool:
     """Whether the object runs the pods of an app: a LeaderWorkerSet, or a Deployment that is no picker's."""
     if body["kind"] != wellknown.DEPLOYMENT:
@@ -99,26 +114,29 @@ def mark_replicas(pieces: Sequence[ChartObject], app_values: AppValues, actions:
     """The objects of an app with marks for its values. Every workload that has some gets a disruption budget, which the
     template includes from two replicas on.
     """
-    workloads = {
-        piece.body["metadata"]["name"]: piece
+    counted = {
+        replicas.name: replicas
         for piece in pieces
-        if is_workload(piece.body) and _values_of(piece.body, app_values)[1]
+        for replicas in _replicas_of(piece)
+        if _values_of(replicas.name, app_values)[1]
     }
     budgets = {piece.body["metadata"]["name"] for piece in pieces if piece.body["kind"] == "PodDisruptionBudget"}
-    budget_positions: dict[int, str] = {}  # position of its last Service → workload that has no budget yet
-    for name in workloads.keys() - budgets:
+    budget_positions: dict[int, list[_Replicas]] = {}  # position of the last Service → those that have no budget yet
+    for name in sorted(counted.keys() - budgets):
+        maker = counted[name].piece.body
+        maker_name = maker["metadata"]["name"]
         objects = [
-            (workloads[name].body["kind"], name),
-            ("Service", name + wellknown.LB_SERVICE),
-            ("Service", name + wellknown.LEADERS_SERVICE),
+            (maker["kind"], maker_name),
+            ("Service", maker_name + wellknown.LB_SERVICE),
+            ("Service", maker_name + wellknown.LEADERS_SERVICE),
         ]
         position = max(
             i for i, piece in enumerate(pieces) if (piece.body["kind"], piece.body["metadata"]["name"]) in objects
         )
-        budget_positions[position] = name
+        budget_positions.setdefault(position, []).append(counted[name])
     for i, piece in enumerate(pieces):
         body, kind = piece.body, piece.body["kind"]
-        variable, counts = _values_of(body, app_values)
+        variable, counts = _values_of(body["metadata"]["name"], app_values)
         if is_workload(body) and "replicas" in counts:
             count = actions.number(f"{{{{ int {variable}.replicas }}}}")
             yield replace(piece, body=_with_spec(body, {"replicas": count}))
@@ -129,38 +147,54 @@ def mark_replicas(pieces: Sequence[ChartObject], app_values: AppValues, actions:
                 least = actions.number(f"{{{{ max 1 (int {variable}.minReplicas) }}}}")
                 fields["fallback"] = {**body["spec"]["fallback"], "replicas": least}
             yield replace(piece, body=_with_spec(body, fields))
-        elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in workloads:
-            yield replace(piece, when=_two_replicas(workloads[body["metadata"]["name"]], app_values))
+        elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in counted:
+            yield replace(piece, when=_two_replicas(counted[body["metadata"]["name"]], app_values))
         elif kind == "AIGatewayRoute" and "replicas" in counts:
-            yield replace(piece, body=_route(body, dict.fromkeys(workloads, ("$app", counts["replicas"])), actions))
+            yield replace(piece, body=_route(body, dict.fromkeys(counted, ("$app", counts["replicas"])), actions))
         else:
             yield piece
-        if i in budget_positions:
-            workload = workloads[budget_positions[i]]
-            yield _budget(workload, _two_replicas(workload, app_values))
+        for replicas in budget_positions.get(i, ()):
+            yield _budget(replicas, _two_replicas(replicas, app_values))
 
 
-def _group_size(workload: ChartObject) -> object:
-    """The pods of a replica; not 1 for groups of several hosts."""
-    return value_at(workload.body, "spec", "leaderWorkerTemplate", "size") or 1
+def _replicas_of(piece: ChartObject) -> Iterator[_Replicas]:
+    """The replicas that an object runs, as far as values may count them."""
+    body = piece.body
+    if _is_set(body):
+        for role in disaggregated_sets.set_roles(body):
+            if role.external:
+                labels = {disaggregated_sets.SET: body["metadata"]["name"], disaggregated_sets.ROLE: role.name}
+                yield _groups(piece, role.scaler, role.spec, labels)
+    elif is_workload(body):
+        name = body["metadata"]["name"]
+        if body["kind"] == wellknown.DEPLOYMENT:
+            yield _Replicas(piece, name, 1, map_at(body, "spec", "selector", "matchLabels"))
+        else:
+            yield _groups(piece, name, body["spec"], {wellknown.GROUPS: name})
 
 
-def _values_of(body: Body, app_values: AppValues) -> tuple[str, Mapping[str, int]]:
-    """The template expression of the values by which an object of the app goes, and their defaults; {} for what the
-    roles of the app share.
+def _groups(piece: ChartObject, name: str, spec: Mapping[str, object], labels: Mapping[str, object]) -> _Replicas:
+    """Groups of pods with these labels. `spec`: of their LeaderWorkerSet."""
+    size = value_at(spec, "leaderWorkerTemplate", "size") or 1
+    return _Replicas(piece, name, size, {**labels, **_LEADERS} if size == 1 else labels)
+
+
+def _values_of(name: str, app_values: AppValues) -> tuple[str, Mapping[str, int]]:
+    """The template expression of the values by which an object of the app of this name goes, and their defaults; {} for
+    what the roles of the app share.
     """
     if "" in app_values:
         return "$app", app_values[""]
-    role = _role(body["metadata"]["name"])
+    role = _role(name)
     return f"$app.{role}", app_values.get(role, {})
 
 
-def _two_replicas(workload: ChartObject, app_values: AppValues) -> str:
-    """The condition of the workload's disruption budget, as `llmaz render` has it: two replicas always run; of groups
-    of several hosts they may.
+def _two_replicas(replicas: _Replicas, app_values: AppValues) -> str:
+    """The condition of the disruption budget, as `llmaz render` has it: two replicas always run; of groups of several
+    hosts they may.
     """
-    bound = "minReplicas" if _group_size(workload) == 1 else "maxReplicas"
-    variable, counts = _values_of(workload.body, app_values)
+    bound = "minReplicas" if replicas.size == 1 else "maxReplicas"
+    variable, counts = _values_of(replicas.name, app_values)
     return f"ge (int {variable}.{bound if bound in counts else 'replicas'}) 2"
 
 
@@ -195,23 +229,21 @@ def _route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) ->
     return _with_spec(body, {"rules": rules})
 
 
-def _budget(workload: ChartObject, condition: str) -> ChartObject:
-    """The disruption budget that `llmaz render` makes for a workload of two or more replicas."""
-    metadata = workload.body["metadata"]
-    name = metadata["name"]
-    selector: Mapping[str, object] = {wellknown.GROUPS: name}
-    if _group_size(workload) == 1:
-        selector = {**selector, **_LEADERS}
-    if workload.body["kind"] == wellknown.DEPLOYMENT:
-        selector = map_at(workload.body, "spec", "selector", "matchLabels")
-    path = re.sub(r"([^/]*/)(?:leaderworkerset|deployment)-(?=[^/]*$)", r"\1poddisruptionbudget-", workload.path)
+def _budget(replicas: _Replicas, condition: str) -> ChartObject:
+    """The disruption budget that `llmaz render` makes for two or more replicas."""
+    maker, path = replicas.piece.body, replicas.piece.path
+    metadata = maker["metadata"]
+    folder, _, file = path.rpartition("/")
+    if "/" in folder and file == f"{maker['kind'].lower()}-{metadata['name']}.yaml":  # a file for each object
+        path = f"{folder}/poddisruptionbudget-{replicas.name}.yaml"
+    budget_metadata = {key: metadata[key] for key in ("namespace", "labels") if key in metadata}
     return ChartObject(
         path,
         {
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",
-            "metadata": {key: metadata[key] for key in ("name", "namespace", "labels") if key in metadata},
-            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
+            "metadata": {"name": replicas.name, **budget_metadata},
+            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": replicas.selector}},
         },
         condition,
     )

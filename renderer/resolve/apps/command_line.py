@@ -249,6 +249,7 @@ def _validate_user_args(
         placement=base.pod_needs.placement,
         model=claim.main,
         is_sized="parallelism" in app.spec,
+        is_role=bool(app.role),
         number_origin=number_origin(app, base.pod_needs.placement, claim.main),
     )
     arg_validation.validate_parallelism(accelerated, diagnostics)

@@ -51,8 +51,8 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     for role, plan in zip(("prefill", "decode"), (prefill, decode), strict=True):
         if plan.scaler and not versioned_fields.sets_have_role_scalers(context.inputs.config):
             _report_scaling(context, app, role, plan.scaler, diagnostics)
-        if plan.scaler and plan.size > 1:
-            names.validate_scaled_set_name(app, role, plan.scaler.max_replicas, diagnostics)
+    if not any(problem.code == "E281" for problem in diagnostics.problems):  # which is about the same name
+        names.validate_set_name(app, [_groups(prefill, "prefill"), _groups(decode, "decode")], diagnostics)
     return [replace(plan, kind=disaggregated_sets.KIND) for plan in (prefill, decode)]
 
 
@@ -79,6 +79,11 @@ def _image_origin(app: App, role: str) -> Origin:
     index, runner = pod_template.runner_patch(app.spec)
     path = ("podTemplate", "spec", "containers", index, "image") if "image" in runner else KEY[1:]
     return app.origin("spec", *path)
+
+
+def _groups(plan: Plan, role: str) -> names.RoleGroups:
+    """What counts of a role's groups for their names."""
+    return names.RoleGroups(role, plan.size, plan.scaler.max_replicas if plan.scaler else plan.replicas or 1)
 
 
 def _validate_ports(app: App, prefill: Plan, decode: Plan, diagnostics: Collector) -> None:
@@ -111,7 +116,7 @@ def _report_scaling(context: RunContext, app: App, role: str, scaler: Scaler, di
     origin = app.origin(*KEY, role, "elasticConfig") if "elasticConfig" in own else app.origin("spec", "elasticConfig")
     origin = app.origin(*KEY, role) if scaler.owner else origin
     origin = Origin(origin.source, origin.path, key=True)
-    version = context.inputs.config.get("targets", "leaderWorkerSet")
+    version = versioned_fields.target(context.inputs.config, "leaderWorkerSet")
     asks, instead = "this asks for an autoscaler", "replicas"
     if scaler.owner:
         asks, instead = f"the {scaler.owner} is to scale it", "take that away"

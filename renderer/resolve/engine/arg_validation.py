@@ -29,8 +29,8 @@ _GLOB = frozenset("*?[")
 class AcceleratedEngine(Struct, frozen=True):
     """An engine on accelerators. `parallelism`: by default; `layers`: the arguments of OpenModel
     and Playground; `args`: the merged command line; `model`: the one whose flavors are the `placement`;
-    `is_sized`: `spec.parallelism` of the Playground says sizes; `number_origin`: where the number of accelerators that
-    work is said, None where nobody says any.
+    `is_sized`: `spec.parallelism` of the Playground says sizes; `is_role`: it prefills or decodes;
+    `number_origin`: where the number of accelerators that work is said, None where nobody says any.
     """
 
     engine: Engine
@@ -41,6 +41,7 @@ class AcceleratedEngine(Struct, frozen=True):
     placement: Placement
     model: OpenModel
     is_sized: bool
+    is_role: bool
     number_origin: Origin | None
 
 
@@ -150,7 +151,8 @@ def validate_parallelism(accelerated: AcceleratedEngine, diagnostics: Collector)
     if size > count and shared is not None:
         diagnostics.add("E416", shared.origin, option=shared.option, size=size, **words)
     elif size < count and (origin := shared.origin if shared else accelerated.number_origin):
-        hint = "lower the flavor's limits, or use all by data or pipeline parallelism"
+        stages = not accelerated.is_role or (engine.spec.get("disaggregation") or {}).get("pipeline") != "none"
+        hint = f"lower the flavor's limits, or use all by data {'or pipeline ' if stages else ''}parallelism"
         if shared and last is None:
             option = min(engine.size_options)
             hint = f"your own size drops the derived one: say {option} too, or lower the flavor's limits"

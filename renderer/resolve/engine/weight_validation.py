@@ -69,7 +69,7 @@ def validate_model_weights(
     one = weights.one_file, weights.kind != "hub" and _names_weights_file(weights)
     form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, bool(weights.filename), skip)
     if form not in engine.accepted_weights:
-        if refusal := _refusal(inputs, engine, weights, skip):
+        if refusal := _refusal(inputs, app, engine, weights, skip):
             code, field, words = refusal
             source_path = (field,) if field and not claimed_model.model.ours else ()
             origin = app.origin(*claimed_model.path) if claimed_model.model.ours else weights.origin.at(*source_path)
@@ -110,19 +110,21 @@ def _matches_any(name: str, globs: Sequence[str]) -> bool:
     return any(patterns.fits(name, glob) for glob in globs)
 
 
-def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tuple[str, str, dict[str, object]] | None:
+def _refusal(
+    inputs: Inputs, app: App, engine: Engine, weights: Weights, skip: bool
+) -> tuple[str, str, dict[str, object]] | None:
     """The code of an error, the field below the source that causes it, and the words of the message."""
     spec, name = engine.spec, engine.runtime.name
     reasons, kind, form = spec.get("unsupported") or {}, weights.kind, weights.format
     sources, formats = spec.get("sources") or [kind], spec.get("formats") or [form]
     field = "filename" if weights.filename else ""
     if kind not in sources:
-        able = _other_engines(inputs, name, lambda other: kind in (other.get("sources") or [kind]))
+        able = _other_engines(inputs, app, name, lambda other: kind in (other.get("sources") or [kind]))
         supported = f"it takes {', '.join(_SOURCES[source] for source in sources)}"
         supported += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
         return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or supported}
     if form not in formats:
-        able = _other_engines(inputs, name, lambda other: form in (other.get("formats") or [form]))
+        able = _other_engines(inputs, app, name, lambda other: form in (other.get("formats") or [form]))
         hints = [reasons.get(form), f"for {form} set backendName: {_join_alternatives(able)}" if able else None]
         return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
     single_file = form in spec.get("oneFile", ()) and kind != PULLED
@@ -138,7 +140,7 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
     if skip and kind == "hub" and weights.filename:
         return "E409", field, {"name": weights.filename}
     if skip and kind == "hub" and weights.hub not in spec.get("hubs", [weights.hub]):
-        able = _other_engines(inputs, name, lambda other: weights.hub in other.get("hubs", ()))
+        able = _other_engines(inputs, app, name, lambda other: weights.hub in other.get("hubs", ()))
         return "E412", "", {"hub": weights.hub, "hint": _skip_hint(able)}
 
     def streams(engine_spec: EngineSpec) -> bool:
@@ -146,7 +148,7 @@ def _refusal(inputs: Inputs, engine: Engine, weights: Weights, skip: bool) -> tu
         return weights.scheme in stream.get("schemes", ()) and form in stream.get("formats", ())
 
     if skip and kind == "objectStore" and not streams(spec):
-        return "E411", "", {"scheme": weights.scheme, "hint": _skip_hint(_other_engines(inputs, name, streams))}
+        return "E411", "", {"scheme": weights.scheme, "hint": _skip_hint(_other_engines(inputs, app, name, streams))}
     return None
 
 
@@ -161,7 +163,8 @@ def _join_alternatives(names: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
-def _other_engines(inputs: Inputs, name: str, is_able: Callable[[EngineSpec], bool]) -> list[str]:
-    """The names of all other engines whose `spec.engine` passes a test."""
+def _other_engines(inputs: Inputs, app: App, name: str, is_able: Callable[[EngineSpec], bool]) -> list[str]:
+    """The names of all other engines whose `spec.engine` passes a test, for a role of those that have roles."""
     specs = {other: inputs.runtimes[other].spec.get("engine") for other in inputs.runtimes if other != name}
-    return [other for other, spec in specs.items() if spec and is_able(spec)]
+    able = [(other, spec) for other, spec in specs.items() if spec and is_able(spec)]
+    return [other for other, spec in able if not app.role or "disaggregation" in spec]

@@ -58,12 +58,15 @@ def add_pool(
     if plan.answering_port:
         diagnostics.add("W332", app.origin("spec", "gateway", "port"), path=plan.metrics["path"])
     if len(plan.pool_ports) > 1:
-        _validate_several_ports(context, gateway_settings, picker_preset, len(plan.pool_ports), diagnostics)
+        backends = "" if plan.role else "; or set gateway.mode to backend, where they share a port"
+        _validate_several_ports(context, gateway_settings, picker_preset, len(plan.pool_ports), backends, diagnostics)
     labelled_plans = [_with_pool_labels(picker_preset, role_plan) for role_plan in plans]
     for before, after in zip(plans, labelled_plans, strict=True):
         _validate_labels(before, after, diagnostics)
     if plan.role:
         labelled_plans[-1] = _with_sidecar(app, picker_preset, plan.role, labelled_plans[-1], diagnostics)
+    if plan.service and plan.service.name == app.label + wellknown.PICKER:  # two of one name: see name_conflicts()
+        labelled_plans[-1] = replace(labelled_plans[-1], service=None)
     return [*labelled_plans[:-1], replace(labelled_plans[-1], pool=_plan_pool(context, picker_preset, plan))]
 
 
@@ -141,21 +144,24 @@ def _validate_several_ports(
     gateway_settings: GatewaySettings,
     picker_preset: pickers.Picker,
     count: int,
+    instead: str,
     diagnostics: Collector,
 ) -> None:
-    """Errors where only the first of so many ports of a pod would ever get a request."""
+    """Errors where only the first of so many ports of a pod would ever get a request. `instead`: the end of the hints,
+    what else an app may do that has no roles.
+    """
     config = context.inputs.config
     if not versioned_fields.pools_have_several_ports(config):
         version = config.get("targets", "inferenceExtension")
         what = f"an InferencePool of version {version} has one port for all"
-        hint = "write targets.inferenceExtension: '1.1' or above where every cluster has it"
+        hint = "write targets.inferenceExtension: '1.1' or above where every cluster has it" + instead
         diagnostics.add("E349", config.origin("targets", "inferenceExtension"), ranks=count, what=what, hint=hint)
     if not picker_preset.reads_all_ports:
         able = [
             name for name, document in context.inputs.pickers.items() if pickers.reads_all_ports(document.value["spec"])
         ]
         what = f"the picker '{picker_preset.name}' knows one of them"
-        hint = f"pickers that know all: {quoted(able)}"
+        hint = f"pickers that know all: {quoted(able)}{instead}"
         diagnostics.add("E349", gateway_settings.at("picker"), ranks=count, what=what, hint=hint)
 
 
