@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from renderer import load, wellknown
 from renderer.diff.models import ModelChange, ModelSummary
-from renderer.diff.objects import WORKLOAD
+from renderer.diff.objects import WORKLOAD, ObjectKey
 from renderer.json_values import texts_at
 
 _SAME_FACTS = ("model", "backend", "engine version", "model revision", "image", "command")
@@ -65,6 +65,22 @@ def describe_roles(roles: Iterable[ModelSummary]) -> str:
     return ", ".join(parts)
 
 
+def successors(models: Iterable[ModelChange]) -> dict[ObjectKey, list[ModelChange]]:
+    """By the key of a model that is gone, those that came in its place: the roles of its app, or the one workload that
+    does the work of all roles.
+    """
+    listed = list(models)
+    came: dict[_Place, list[ModelChange]] = {}
+    for change in listed:
+        if change.state == "added" and change.after:
+            came.setdefault((change.key.namespace, change.after.app or change.key.name), []).append(change)
+    return {
+        change.key: came.get((change.key.namespace, change.before.app or change.key.name), [])
+        for change in listed
+        if change.state == "removed" and change.before
+    }
+
+
 def rolling_pairs(models: Iterable[ModelChange]) -> Iterator[tuple[ModelChange, ModelChange, list[str]]]:
     """Prefill and decode of an app, both LeaderWorkerSets that run and are updated, and what changes in both though all
     of their pods have to have it alike.
@@ -72,7 +88,7 @@ def rolling_pairs(models: Iterable[ModelChange]) -> Iterator[tuple[ModelChange, 
     pairs: dict[_Place, dict[str, ModelChange]] = {}
     for change in models:
         runs = change.before and change.before.high > 0 and change.state == "changed"
-        if runs and change.after and change.after.role and change.key.kind == WORKLOAD:
+        if runs and not change.was and change.after and change.after.role and change.key.kind == WORKLOAD:
             pairs.setdefault((change.key.namespace, change.after.app), {})[change.after.role] = change
     for pair in pairs.values():
         if (prefill := pair.get(wellknown.PREFILL)) and (decode := pair.get(wellknown.DECODE)):

@@ -132,6 +132,68 @@ def test_a_set_rolls_both_together() -> None:
     assert (kind, text.rpartition(": ")[2]) == ("restart", "all roles roll out together")
 
 
+def replaced(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    """Kind, object and message of all risks of a change of what runs an app."""
+    diff = compare(texts(*before), texts(*after))
+    return [(risk.kind, str(risk.key), risk.message) for risk in diff.risks]
+
+
+def test_another_kind_of_object_for_the_same_roles() -> None:
+    """What is told of as a role of the set is no object of its own."""
+    gone = "is deleted at once with its pods, and the"
+    pair = [PREFILL, DECODE]
+    diff = compare(texts(*pair), texts(SET))
+    assert [(change.state, change.key.name, change.facts[0].name) for change in diff.models] == [
+        ("changed", "chat-prefill", "workload"),
+        ("changed", "chat-decode", "workload"),
+    ]
+    assert ("replaced", "DisaggregatedSet llm/chat") in [(risk.kind, str(risk.key)) for risk in diff.risks]
+    assert "model-deleted" not in [risk.kind for risk in diff.risks]
+    assert [entry for entry in replaced([SET], pair) if entry[0] == "replaced"] == [
+        (
+            "replaced",
+            f"LeaderWorkerSet llm/chat-{name}",
+            f"the DisaggregatedSet {gone} LeaderWorkerSet has to load first",
+        )
+        for name in ("decode", "prefill")
+    ]
+
+
+def test_roles_in_the_place_of_one_workload() -> None:
+    whole, gone = workload("chat", args=["another"], image="engine:v0.9"), "is deleted at once with its pods, and"
+    assert replaced([whole], [SET]) == [
+        (
+            "replaced",
+            "LeaderWorkerSet llm/chat",
+            f"the LeaderWorkerSet {gone} DisaggregatedSet llm/chat has to load first",
+        )
+    ]
+    assert replaced([SET], [whole]) == [
+        (
+            "replaced",
+            "DisaggregatedSet llm/chat",
+            f"the DisaggregatedSet {gone} LeaderWorkerSet llm/chat has to load first",
+        )
+    ]
+    whole = workload("chat", args=["--other"] * 40, image="engine:v0.9")
+    assert replaced([whole], [PREFILL, DECODE]) == [
+        (
+            "replaced",
+            "LeaderWorkerSet llm/chat",
+            f"the LeaderWorkerSet {gone} llm/chat-prefill and llm/chat-decode have to load first",
+        )
+    ]
+    states = [(change.state, str(change.key)) for change in compare(texts(whole), texts(SET)).objects]
+    assert states == [("added", "DisaggregatedSet llm/chat"), ("removed", "LeaderWorkerSet llm/chat")]
+
+
+def test_what_is_gone_with_its_roles_is_deleted() -> None:
+    assert replaced([SET], []) == [
+        ("model-deleted", "DisaggregatedSet llm/chat", "1 replica of blue in decode"),
+        ("model-deleted", "DisaggregatedSet llm/chat", "2 replicas of blue in prefill"),
+    ]
+
+
 def test_names_of_roles_do_nothing_in_a_comment() -> None:
     body = json.loads(json.dumps(SET))
     body["spec"]["roles"][0]["name"] = "<img src=x> | `a`"

@@ -721,7 +721,7 @@ def test_a_workload_of_another_kind_replaces_the_old_one() -> None:
     text = "the LeaderWorkerSet is deleted at once with its pods, and the Deployment has to load first"
     found = between(workload(), deployment())
     assert risks(found) == [("replaced", text)]
-    assert [model.state for model in found.models] == ["renamed"]
+    assert [(model.state, model.facts[0].name) for model in found.models] == [("changed", "workload")]
     assert [kind for kind, _ in risks(between(deployment(), workload()))] == ["replaced"]
 
 
