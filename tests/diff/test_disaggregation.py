@@ -107,6 +107,48 @@ def test_what_both_have_to_have_alike(before: dict[str, Any], after: dict[str, A
     assert rolled(before, after) == texts_of_both
 
 
+def with_adapters(names: str = "sql", revision: str = "v1", **more: Any) -> list[dict[str, Any]]:
+    """Both roles; `more` for the container of what loads the first adapter."""
+    roles = [role(name, args=["--lora-modules", f"{names}=/models"]) for name in ("prefill", "decode")]
+    for body in roles:
+        body["metadata"]["annotations"]["renderer.llmaz.io/adapters"] = names
+        env = [{"name": "REVISION", "value": revision}]
+        loader = {"name": "model-loader-1", "image": "loader:v1", "env": env, **more}
+        body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["initContainers"] = [loader]
+    return roles
+
+
+@pytest.mark.parametrize(
+    ("after", "names"),
+    [
+        (with_adapters(revision="v2"), "env REVISION of model-loader-1"),
+        (with_adapters("sql, mails"), "adapters"),
+        (with_adapters(args=["s3://b/other"]), "argument of model-loader-1"),
+        (with_adapters(image="loader:v2"), ""),
+        (
+            with_adapters(env=[{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}]),
+            "env REVISION",
+        ),
+    ],
+)
+def test_adapters_have_to_be_alike(after: list[dict[str, Any]], names: str) -> None:
+    """Prefill would read with the old one while decode writes with the new one, or has none."""
+    diff = compare(texts(*with_adapters()), texts(*after))
+    tellings = [text for kind, text in risks(diff) if kind == "roles"]
+    assert len(tellings) == (2 if names else 0)
+    assert all(text.startswith(names) and "TOKEN" not in text for text in tellings)
+
+
+def test_the_option_that_loads_adapters() -> None:
+    """Its value may name other weights where the names stay."""
+    before, after = with_adapters(), with_adapters()
+    for body in after:
+        [runner] = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
+        runner["args"][1] = "sql=/other"
+    tellings = [text for kind, text in risks(compare(texts(*before), texts(*after))) if kind == "roles"]
+    assert tellings == ["option --lora-modules: requests may fail until both are done"] * 2
+
+
 def test_options_are_those_of_the_engine() -> None:
     before, after = ({"args": ["--page-size", size]} for size in ("64", "128"))
     assert len(rolled(before, after, backend="sglang")) == 2
