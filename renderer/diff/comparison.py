@@ -13,7 +13,7 @@ from renderer import load
 from renderer.diff.disaggregation import RolesChange, roles_changes
 from renderer.diff.fields import FieldChange, diff_values, same
 from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices
-from renderer.diff.models import ModelChange, ModelSummary, autoscalers, compare_models, summarize_model
+from renderer.diff.models import ModelChange, ModelSummary, autoscalers, join_replaced, model_change, summarize_model
 from renderer.diff.objects import (
     ROLES,
     WORKLOAD,
@@ -84,7 +84,7 @@ def compare(
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
     count = _accelerates()
     states = _State(old, autoscalers(old), claimed_devices(old)), _State(new, autoscalers(new), claimed_devices(new))
-    models = tuple(_model_changes(pairs, *states, count))
+    models = tuple(join_replaced(_model_changes(pairs, *states, count)))
     roles = tuple(roles_changes(models, *(partial(state.summarize_roles, count) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
@@ -217,21 +217,11 @@ def _workload_changes(
     """The change of a workload's model; of a DisaggregatedSet one for each role."""
     for pair in _role_changes(whole):
         old, new = before.summarize(pair.before, count), after.summarize(pair.after, count)
-        facts, flags, gpus = compare_models(old, new)
-        if pair.state in ("same", "moved") and not facts:
-            continue
-        state = "changed" if pair.state in ("same", "moved") else pair.state
         was = pair.before.key if pair.before and pair.state == "renamed" else None
-        yield ModelChange(
-            state=state,
-            key=pair.key,
-            was=was,
-            before=old,
-            after=new,
-            facts=tuple(facts),
-            flags=tuple(flags),
-            gpus=tuple(gpus),
-        )
+        state = "changed" if pair.state in ("same", "moved") else pair.state
+        change = model_change(state, pair.key, was, old, new)
+        if pair.state not in ("same", "moved") or change.facts:
+            yield change
 
 
 def _role_changes(pair: ObjectChange) -> Iterator[ObjectChange]:

@@ -4,16 +4,21 @@ have alike (docs/disaggregation.md).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from renderer import load, wellknown
 from renderer.diff.models import ModelChange, ModelSummary
-from renderer.diff.objects import WORKLOAD
+from renderer.diff.objects import WORKLOAD, ObjectKey
 from renderer.json_values import texts_at
 
 _SAME_FACTS = ("model", "backend", "engine version", "model revision", "image", "command")
+_ADAPTERS = "adapters"
+# What brings the weights of an adapter into a pod, or where they lie; the first of a claim is the main model.
+_WEIGHTS = re.compile(r"(?:env .+|argument|--.+) of model-loader-\d+|volume model-(?:claim|host|image)-\d+")
+_CREDENTIALS = "secretKeyRef"
 _Place = tuple[str, str]  # namespace and name of an app
 
 
@@ -65,6 +70,22 @@ def describe_roles(roles: Iterable[ModelSummary]) -> str:
     return ", ".join(parts)
 
 
+def successors(models: Iterable[ModelChange]) -> dict[ObjectKey, list[ModelChange]]:
+    """By the key of a model that is gone, those that came in its place: the roles of its app, or the one workload that
+    does the work of all roles.
+    """
+    listed = list(models)
+    came: dict[_Place, list[ModelChange]] = {}
+    for change in listed:
+        if change.state == "added" and change.after:
+            came.setdefault((change.key.namespace, change.after.app or change.key.name), []).append(change)
+    return {
+        change.key: came.get((change.key.namespace, change.before.app or change.key.name), [])
+        for change in listed
+        if change.state == "removed" and change.before
+    }
+
+
 def rolling_pairs(models: Iterable[ModelChange]) -> Iterator[tuple[ModelChange, ModelChange, list[str]]]:
     """Prefill and decode of an app, both LeaderWorkerSets that run and are updated, and what changes in both though all
     of their pods have to have it alike.
@@ -72,7 +93,7 @@ def rolling_pairs(models: Iterable[ModelChange]) -> Iterator[tuple[ModelChange, 
     pairs: dict[_Place, dict[str, ModelChange]] = {}
     for change in models:
         runs = change.before and change.before.high > 0 and change.state == "changed"
-        if runs and change.after and change.after.role and change.key.kind == WORKLOAD:
+        if runs and not change.was and change.after and change.after.role and change.key.kind == WORKLOAD:
             pairs.setdefault((change.key.namespace, change.after.app), {})[change.after.role] = change
     for pair in pairs.values():
         if (prefill := pair.get(wellknown.PREFILL)) and (decode := pair.get(wellknown.DECODE)):
@@ -87,12 +108,31 @@ def _compared(change: ModelChange) -> list[str]:
     options = _same_options(backend) if change.flags else ()
     return [
         *(fact.name for fact in change.facts if fact.name in _SAME_FACTS),
+        *_compared_adapters(change, backend),
         *(f"option {flag.name}" for flag in change.flags if flag.name in options),
     ]
 
 
+def _compared_adapters(change: ModelChange, backend: str) -> list[str]:
+    """What differs of the adapters of a role: which ones, else their weights, or the option that loads them."""
+    if any(fact.name == _ADAPTERS for fact in change.facts):
+        return [_ADAPTERS]
+    if not change.after or _ADAPTERS not in change.after.annotations:
+        return []
+    weights = [
+        fact.name for fact in change.facts if _WEIGHTS.fullmatch(fact.name) and not fact.after.startswith(_CREDENTIALS)
+    ]
+    options = _preset_texts(backend, "adapters", "options") if change.flags else ()
+    return weights + [f"option {flag.name}" for flag in change.flags if flag.name in options]
+
+
 def _same_options(backend: str) -> Sequence[str]:
     """The options that both roles have to have alike, as our preset of the backend says."""
+    return _preset_texts(backend, "disaggregation", "sameOptions")
+
+
+def _preset_texts(backend: str, *path: str) -> Sequence[str]:
+    """A list of what our preset of the backend says of its engine; () for a backend that is none of ours."""
     if backend not in load.preset_names("backends"):
         return ()
-    return texts_at(load.preset(f"backends/{backend}").value, "spec", "engine", "disaggregation", "sameOptions")
+    return texts_at(load.preset(f"backends/{backend}").value, "spec", "engine", *path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -109,7 +109,9 @@ class ModelFact(Struct, frozen=True):
 
 
 class ModelChange(Struct, frozen=True):
-    """A model that was added, removed, changed or renamed. `key`: of the new workload; `was`: the old key."""
+    """A model that was added, removed, changed or renamed. `key`: of the new workload; `was`: the old key where it is
+    another one; of a changed model with the same name, one of another kind.
+    """
 
     state: str
     key: ObjectKey
@@ -119,6 +121,40 @@ class ModelChange(Struct, frozen=True):
     facts: tuple[ModelFact, ...]
     flags: tuple[OptionChange, ...]
     gpus: tuple[GpuChange, ...]
+
+    @property
+    def object_key(self) -> ObjectKey:
+        """The key of the object that runs the model: of a role of a DisaggregatedSet that of the set."""
+        model = self.after or self.before
+        if self.key.kind != disaggregated_sets.KIND or not model:
+            return self.key
+        return replace(self.key, name=model.app)
+
+
+def model_change(
+    state: str, key: ObjectKey, was: ObjectKey | None, before: ModelSummary | None, after: ModelSummary | None
+) -> ModelChange:
+    """The change from one model to another, with all that differs."""
+    facts, flags, gpus = compare_models(before, after)
+    if was and was.kind != key.kind:
+        facts = [ModelFact("workload", was.kind, key.kind), *facts]
+        state = "changed" if was.place == key.place else state
+    return ModelChange(state, key, was, before, after, tuple(facts), tuple(flags), tuple(gpus))
+
+
+def join_replaced(models: Iterable[ModelChange]) -> Iterator[ModelChange]:
+    """The models; one that goes and comes in workloads of two kinds, under one name, as one that changes. So does a
+    role that becomes part of a DisaggregatedSet.
+    """
+    listed = list(models)
+    gone = {change.key.place: change for change in listed if change.state == "removed"}
+    came = {change.key.place for change in listed if change.state == "added"}
+    for change in listed:
+        old = gone.get(change.key.place)
+        if change.state == "added" and old:
+            yield model_change("changed", change.key, old.key, old.before, change.after)
+        elif change.state != "removed" or change.key.place not in came:
+            yield change
 
 
 def summarize_model(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from renderer import wellknown
+from renderer import disaggregated_sets, wellknown
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, is_workload, pod_template
 from renderer.json_values import value_at
 
@@ -57,9 +57,15 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
 
 
 def _of_another_kind(removed: Mapping[ObjectKey, Body], added: Mapping[ObjectKey, Body]) -> dict[ObjectKey, ObjectKey]:
-    """By new key, the old key of workloads whose kind changed and whose name stays."""
-    by_place = {(key.namespace, key.name): key for key in removed}
-    return {key: by_place[key.namespace, key.name] for key in added if (key.namespace, key.name) in by_place}
+    """By new key, the old key of workloads whose kind changed and whose name stays. A DisaggregatedSet is none: it is
+    several workloads.
+    """
+    by_place = {(key.namespace, key.name): key for key in removed if key.kind != disaggregated_sets.KIND}
+    return {
+        key: by_place[key.namespace, key.name]
+        for key in added
+        if key.kind != disaggregated_sets.KIND and (key.namespace, key.name) in by_place
+    }
 
 
 def _replace_name(old: str, new: str, text: str) -> str:

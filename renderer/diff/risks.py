@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer import disaggregated_sets, quantity, wellknown
 from renderer.diagnostics import Path
-from renderer.diff.disaggregation import rolling_pairs
+from renderer.diff.disaggregation import rolling_pairs, successors
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Body, Items, ObjectKey, is_workload
@@ -109,7 +109,8 @@ def find_risks(pairs: Iterable[ObjectPair], models: Iterable[ModelChange], befor
     listed = list(pairs)
     removed = {pair.key for pair in listed if not pair.after}
     all_risks = [risk for pair in listed for risk in _object_risks(pair, removed)]
-    all_risks += [risk for model in models for risk in _model_risks(model)]
+    followers = successors(models)
+    all_risks += [risk for model in models for risk in _model_risks(model, followers.get(model.key, ()))]
     all_risks += _unlike_roles(models)
     all_risks += _lost_requests(listed, before)
     all_risks += _downloads(listed, models)
@@ -501,32 +502,41 @@ def _listener_changes(before: Body, after: Body) -> Iterator[str]:
             yield f"{_name(name)}: {', '.join(map(_name, fields))}"
 
 
-def _model_risks(change: ModelChange) -> Iterator[Risk]:
-    before, after = change.before, change.after
+def _model_risks(change: ModelChange, followers: Sequence[ModelChange]) -> Iterator[Risk]:
+    """The risks of a model; `followers`: what comes in the place of one that is gone."""
+    before, after, key = change.before, change.after, change.object_key
+    model = after or before
+    role = f" in {_name(model.role)}" if model and key != change.key else ""
+    keys = dict.fromkeys(other.object_key for other in followers if other.object_key != key)
+    if names := [_name(other if other.place == key.place else other.place) for other in keys]:
+        have = "has" if len(names) == 1 else "have"
+        what = f"the {key.kind} is deleted at once with its pods, and {' and '.join(names)} {have} to load first"
+        yield Risk("replaced", key, what)
+        return
     if before and not after:
-        yield Risk("model-deleted", change.key, f"{_plural(before.high)} of {_name(before.name or change.key.name)}")
+        yield Risk("model-deleted", key, f"{_plural(before.high)} of {_name(before.name or change.key.name)}{role}")
         return
     if not before or not after:
         return
     if change.was and change.was.kind != change.key.kind:
         what = f"the {change.was.kind} is deleted at once with its pods, and the {change.key.kind} has to load first"
-        yield Risk("replaced", change.key, what)
+        yield Risk("replaced", key, what)
     elif change.state == "renamed" and change.was:
         what = f"{_name(change.was.place)} is deleted at once, and this one has to load first"
-        yield Risk("renamed", change.key, what)
+        yield Risk("renamed", key, what)
         return
     if before.scaled and after.scaled and before.scaler != after.scaler:
-        yield Risk("autoscaler", change.key, _TAKEOVERS.get(after.scaler, ""))
+        yield Risk("autoscaler", key, _TAKEOVERS.get(after.scaler, "") + role)
     if before.spec_replicas is not None and after.spec_replicas is None and before.spec_replicas > 1:
         yield Risk(
-            "hand-over", change.key, f"replicas {before.spec_replicas} → left out: 1 runs until the autoscaler acts"
+            "hand-over", key, f"replicas {before.spec_replicas} → left out: 1 runs until the autoscaler acts{role}"
         )
     elif before.high > 0 and after.high == 0:
-        yield Risk("scale-to-zero", change.key, f"replicas {before.replicas} → 0")
+        yield Risk("scale-to-zero", key, f"replicas {before.replicas} → 0{role}")
     elif before.low > 0 and after.low == 0:
-        yield Risk("scale-to-zero", change.key, f"replicas {before.replicas} → {after.replicas}")
+        yield Risk("scale-to-zero", key, f"replicas {before.replicas} → {after.replicas}{role}")
     elif (before.low > 1 and after.low == 1) or (before.high > 1 and after.high == 1):
-        yield Risk("scale-to-one", change.key, f"replicas {before.replicas} → {after.replicas}")
+        yield Risk("scale-to-one", key, f"replicas {before.replicas} → {after.replicas}{role}")
 
 
 def _unlike_roles(models: Iterable[ModelChange]) -> Iterator[Risk]:

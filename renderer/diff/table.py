@@ -55,7 +55,7 @@ def _risk(risk: Risk, places: Sequence[str]) -> str:
 
 
 def _model(change: ModelChange) -> Iterator[str]:
-    was = f", was {change.was.place}" if change.was else ""
+    was = f", was {change.was.place}" if change.was and change.state == "renamed" else ""
     model = change.after or change.before
     model_name = f" ({model.name})" if model and model.name else ""
     yield line(f"  {_SIGNS[change.state]} {change.key.place}{model_name}: {change.state}{was}")
@@ -85,7 +85,8 @@ def _object(object_change: ObjectChange) -> Iterator[str]:
         before, after = format_sides(field_change)
         yield f"      {line(field_change.field)}: {_format_change(before, after)}"
     if len(object_change.changes) > _MANY:
-        yield f"      and {len(object_change.changes) - _MANY} fields more"
+        rest = len(object_change.changes) - _MANY
+        yield f"      and {rest:,} field{'' if rest == 1 else 's'} more"
 
 
 def _format_change(before: str, after: str) -> str:

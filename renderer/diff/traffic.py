@@ -13,6 +13,7 @@ from renderer.diff.objects import Body, Items, ObjectKey
 from renderer.json_values import list_at, map_at, maps_at, value_at
 
 ROUTE, LIMITS, RIGHTS, PROVIDER = "AIGatewayRoute", "BackendTrafficPolicy", "SecurityPolicy", "Backend"
+_POOL, _REWRITE = "InferencePool", "InferenceModelRewrite"
 _MODEL = wellknown.MODEL_HEADER
 _INSIDE = ".svc.cluster.local"
 
@@ -39,6 +40,7 @@ class PublicName(Struct, frozen=True):
 
 NameKey: TypeAlias = tuple[str, ObjectKey]
 Named: TypeAlias = Mapping[NameKey, PublicName]  # by name and route
+_Place: TypeAlias = tuple[str, str]  # namespace and name of a pool
 
 
 class TrafficChange(Struct, frozen=True):
@@ -81,13 +83,18 @@ def _legs(references: Sequence[Body]) -> dict[str, TrafficLeg]:
 
 
 def _leg(reference: Body) -> TrafficLeg:
-    weight, priority = reference.get("weight", 1), reference.get("priority", 0)
+    priority = reference.get("priority", 0)
     return TrafficLeg(
-        weight if weight.__class__ is int else 1,
+        _weight(reference),
         priority if priority.__class__ is int else 0,
         str(reference.get("modelNameOverride", "")),
-        reference.get("kind") == "InferencePool",
+        reference.get("kind") == _POOL,
     )
+
+
+def _weight(target: Body) -> int:
+    weight = target.get("weight", 1)
+    return weight if isinstance(weight, int) else 1
 
 
 def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, ObjectKey]) -> Iterator[TrafficChange]:
@@ -97,10 +104,9 @@ def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, Obj
     """
     old, new = ({(public.name, public.route): public for public in public_names(side)} for side in (before, after))
     backends = {
-        (key.namespace, key.name): was.name
-        for key, was in renamed.items()
-        if key.kind in ("AIServiceBackend", "InferencePool")
+        (key.namespace, key.name): was.name for key, was in renamed.items() if key.kind in ("AIServiceBackend", _POOL)
     }
+    pools = {(was.namespace, was.name): (key.namespace, key.name) for key, was in renamed.items() if key.kind == _POOL}
     moved = _match_moved(old, new, renamed)
     several = {name for side in (old, new) for name, count in Counter(name for name, _ in side).items() if count > 1}
     for public_key in sorted({*old, *new} - set(moved.values())):
@@ -108,6 +114,8 @@ def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, Obj
         hosts = next((side.hosts for side in reversed(sides) if side), ()) if public_key[0] in several else ()
         name = f"{public_key[0]} at {', '.join(hosts)}" if hosts else public_key[0]
         yield from _name_changes(*sides, name, backends)
+    gone = {name for name, _ in old} - {name for name, _ in new}
+    yield from _rewrite_changes(_rewrites(before, pools), _rewrites(after, {}), gone)
     for key in sorted({*before, *after}):
         was = renamed.get(key, key)
         pair = before[was].body if was in before else {}, after[key].body if key in after else {}
@@ -182,6 +190,46 @@ def _describe_leg(to: str, leg: TrafficLeg) -> str:
     if leg.pool:
         return f"pool {to}"
     return f"{to}, weight {leg.weight}" + (f", priority {leg.priority}" if leg.priority else "")
+
+
+def _rewrites(objects: Items, pools: Mapping[_Place, _Place]) -> dict[tuple[str, _Place], dict[str, int]]:
+    """By public name and pool, the names by which its picker asks the engine, each with its weight. `pools`: the new
+    places of renamed ones.
+    """
+    rewrites: dict[tuple[str, _Place], dict[str, int]] = {}
+    for key, item in objects.items():
+        if key.kind != _REWRITE:
+            continue
+        pool = key.namespace, str(value_at(item.body, "spec", "poolRef", "name"))
+        for rule in maps_at(item.body, "spec", "rules"):
+            targets = {str(target.get("modelRewrite")): _weight(target) for target in maps_at(rule, "targets")}
+            for match in maps_at(rule, "matches"):
+                rewrites[str(value_at(match, "model", "value")), pools.get(pool, pool)] = targets
+    return rewrites
+
+
+def _rewrite_changes(
+    before: Mapping[tuple[str, _Place], Mapping[str, int]],
+    after: Mapping[tuple[str, _Place], Mapping[str, int]],
+    gone: set[str],
+) -> Iterator[TrafficChange]:
+    """What pickers make of public names, as of a route with several backends. Names that are `gone` are left out."""
+    for key in sorted({*before, *after}):
+        (name, (_, pool)), old, new = key, before.get(key, {}), after.get(key, {})
+        if name in gone:
+            continue
+        if len(old) < 2 and len(new) < 2:
+            yield from _change_if_different(name, f"called at {pool}", "".join(old), "".join(new))
+            continue
+        for called in dict.fromkeys([*new, *old]):
+            if called in old and called in new:
+                what = f"weight of {pool} as {called}"
+                yield from _change_if_different(name, what, str(old[called]), str(new[called]))
+            else:
+                words = [
+                    f"pool {pool} as {called}, weight {side[called]}" if called in side else "" for side in (old, new)
+                ]
+                yield TrafficChange(name, "leads to", *words)
 
 
 def _describe_legs(legs: Mapping[str, TrafficLeg]) -> str:

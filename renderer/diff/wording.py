@@ -94,9 +94,11 @@ def group_risks(risks: Iterable[Risk]) -> list[tuple[Risk, list[str]]]:
 
 
 def title(change: ObjectChange) -> str:
-    """Kind and name, and the old name if it was renamed."""
-    was = f" (was {change.before.key.place})" if change.state == "renamed" and change.before else ""
-    return f"{change.key}{was}"
+    """Kind and name, and the old name, or kind and name, if it was renamed."""
+    if change.state != "renamed" or not change.before:
+        return str(change.key)
+    was = change.before.key
+    return f"{change.key} (was {was.place if was.kind == change.key.kind else was})"
 
 
 def yaml_diff(change: ObjectChange) -> list[str]:

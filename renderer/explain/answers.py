@@ -15,6 +15,8 @@ from renderer.explain.reasons import InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, Item, RenderedObject
 from renderer.secret_detection import hide_in_line, hide_secrets
 
+_TEMPLATES = ("leaderTemplate", "workerTemplate")  # which may stand alone before a field of their pods
+
 
 class AnswerBlock(Struct, frozen=True):
     """An object, or its field at `path`: the value, and the reason of each leaf, by its path in the object."""
@@ -210,6 +212,22 @@ def _nested_paths(question: Question, rendered: RenderedObject, parts: Sequence[
         if parts[0] in value:
             path = find_path(question, value, parts, str(rendered))
             yield path if isinstance(path, MissingField) else (*start, *path)
+            if isinstance(path, MissingField) and parts[0] in _TEMPLATES:
+                template: Path = (*start, parts[0])
+                yield from _paths_below(question, rendered, template, parts[1:])
+
+
+def _paths_below(
+    question: Question, rendered: RenderedObject, template: Path, parts: Sequence[str]
+) -> Iterator[Path | MissingField]:
+    """Matches in one of the pod templates of a workload."""
+    for start, value in _maps(_value_at(rendered.body, template)):
+        if parts[0] in value:
+            path = find_path(question, value, parts, str(rendered))
+            if isinstance(path, MissingField):
+                yield replace(path, depth=path.depth + 1)
+            else:
+                yield (*template, *start, *path)
 
 
 def _maps(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:

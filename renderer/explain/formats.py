@@ -8,6 +8,7 @@ from renderer import escapes, yamlio
 from renderer.diagnostics import Path, dotted
 from renderer.explain.answers import AnswerBlock, Answers
 from renderer.explain.reasons import FILLED, MADE, RULE, InputLine, Reason
+from renderer.explain.rules import SUM
 
 _WIDTH = 120
 _MAX_MARGIN = 46  # the widest margin
@@ -105,8 +106,10 @@ def _single_field(block: AnswerBlock) -> str:
         else:
             text_lines += _place_lines(place, f"{word}: made of ")
     if len(reason.others) > 1:
-        image = path[-1] == "image"
-        text_lines += ["", "its parts, of each the last wins:" if image else "who speaks of it, the last wins:"]
+        heading = "its parts, of each the last wins:" if path[-1] == "image" else "who speaks of it, the last wins:"
+        if reason.rule == SUM:
+            heading = "who speaks of it, the last adds to what wins of the others:"
+        text_lines += ["", heading]
         for other in reason.others:
             text_lines += [f"  {line}" for line in _place_lines(other)]
     return "\n".join(map(escapes.line, text_lines)) + "\n"

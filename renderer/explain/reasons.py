@@ -13,6 +13,7 @@ from itertools import count, takewhile
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer import quantity, wellknown
 from renderer.diagnostics import Origin, Path, Source, dotted
@@ -23,6 +24,7 @@ from renderer.template import matches_template
 from renderer.yamlio import ChangedDocument, Document
 
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"
+_OFFLOADED: Path = ("spec", "kvCacheOffloading", "cpu")
 _KEDA_HPA: Path = ("spec", "advanced", "horizontalPodAutoscalerConfig")
 _GROUP: Path = ("spec", "leaderWorkerTemplate")
 _PODS: Mapping[str, tuple[Path, ...]] = {  # by kind of workload, its pod templates, that of the workers first
@@ -88,6 +90,8 @@ class ReasonFinder:
             return self.of(rendered.roles[0], path)
         if rendered.roles and path[3:4] == ("spec",):
             return self.of(rendered.roles[int(path[2])], path[3:])
+        if rendered.roles and path[:2] == ("spec", "roles"):
+            rendered = replace(rendered, plan_origins=rendered.roles[int(path[2])].plan_origins)
         others, rest = self._speakers(rendered, path)
         match = self._match(rendered, path, others, rest)
         rule = rules.rule(rendered.key[0], path, rendered.body)
@@ -100,6 +104,8 @@ class ReasonFinder:
                     match = better_match
                     break
         text = rule.text if rule else ""
+        if match and match.how == MADE and match.origin.path == _OFFLOADED and path[-1] == "memory":
+            text = rules.SUM
         if match is None:
             return Reason(RULE, None, text or f"made for {rendered.owner}")
         place = self._place(match.origin)

@@ -1,8 +1,8 @@
 """Short descriptions of fields that the renderer decides, and the fields that these are made of.
 
-A row: the steps to a field (`*`: any, `#name`: a list item whose name begins so), the description, and what the field
-is made of: fields of the same object, or `said` and a key of the plan's origins. A row applies to the field and all
-below it; the longest match wins.
+A row: the steps to a field (`*`: any, `#name`: a list item whose name begins so, `key=value`: one with that value), the
+description, and what the field is made of: fields of the same object, or `said` and a key of the plan's origins. A row
+applies to the field and all below it; the longest match wins.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _DRIFT = "the API's default, so nothing drifts"
 _PORT = "every part of a pod agrees on port 8080"
 _PICKER = "what the picker of a pool needs"
 _MOUNT = "weights, files, folders of the engine"
+SUM = "what it asks for otherwise, and KV cache in memory"
 _COMPONENT = "metadata labels app.kubernetes.io/component"
 
 Row = tuple[str, str] | tuple[str, str, tuple[Path, ...]]
@@ -90,6 +91,9 @@ _POD: tuple[Row, ...] = (
     ("spec volumes #config configMap name", "the ConfigMap of the same app", (_NAME,)),
     ("spec initContainers", "a step before the engine starts"),
     ("spec initContainers * env", "as the runner has it"),
+    ("spec initContainers #routing-sidecar", "the picker's: it answers for the engine, and asks for prefill first"),
+    ("spec initContainers #routing-sidecar restartPolicy", "starts before the engine, and runs beside it"),
+    ("spec initContainers #routing-sidecar ports * protocol", _DRIFT),
     ("spec initContainers #model-loader", "brings weights before the engine starts"),
     ("spec initContainers * image", "repository, version and registry"),
     ("spec initContainers * securityContext", _HARD),
@@ -102,6 +106,10 @@ _POD: tuple[Row, ...] = (
     ("spec containers #model-runner args", "what the backend makes of the model"),
     ("spec containers #model-runner env", "the backend's, and credentials"),
     ("spec containers #model-runner ports", _PORT),
+    (
+        f"spec containers #model-runner ports * containerPort={wellknown.ENGINE_PORT}",
+        "the engine's port behind the picker's sidecar, which has 8080",
+    ),
     ("spec containers #model-runner ports #http-", "a port for each rank of data parallelism"),
     ("spec containers #model-runner ports #supervisor", "answers probes for all ranks of the pod"),
     ("spec containers #model-runner ports * protocol", _DRIFT),
@@ -142,7 +150,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     ),
     "DisaggregatedSet": (
         ("metadata name", "named like its app", (("name",),)),
-        ("spec roles * name", "the part of its pods in a request"),
+        ("spec roles * name", "the part of its pods in a request", (("explain", "role"),)),
         ("spec roles * scaling", "an autoscaler sets its replicas"),
     ),
     "Service": (
@@ -264,7 +272,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     ),
     "InferenceModelRewrite": (
         ("spec poolRef", "the pool that poolRef names"),
-        ("spec rules", "requests go on by the names of targetModels"),
+        ("spec rules", "requests go on by the names of their targets"),
     ),
     "PersistentVolumeClaim": (
         ("metadata name", "the model's, -weights behind it", (_NAME,)),
@@ -411,7 +419,7 @@ def _deepest(node: _Node, path: Path, body: Any, depth: int = 0) -> tuple[int, F
     inside = body[part]
     name = str(inside.get("name", "")) if isinstance(inside, Mapping) else ""
     for step, below in node.below.items():
-        if step in ("*", str(part)) or (step[0] == "#" and name.startswith(step[1:])):
+        if step in ("*", str(part), f"{part}={inside}") or (step[0] == "#" and name.startswith(step[1:])):
             deeper = _deepest(below, path, inside, depth + 1)
             if deeper and (best is None or deeper[0] > best[0] or (deeper[0] == best[0] and step != "*")):
                 best = deeper

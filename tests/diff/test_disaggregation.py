@@ -107,6 +107,48 @@ def test_what_both_have_to_have_alike(before: dict[str, Any], after: dict[str, A
     assert rolled(before, after) == texts_of_both
 
 
+def with_adapters(names: str = "sql", revision: str = "v1", **more: Any) -> list[dict[str, Any]]:
+    """Both roles; `more` for the container of what loads the first adapter."""
+    roles = [role(name, args=["--lora-modules", f"{names}=/models"]) for name in ("prefill", "decode")]
+    for body in roles:
+        body["metadata"]["annotations"]["renderer.llmaz.io/adapters"] = names
+        env = [{"name": "REVISION", "value": revision}]
+        loader = {"name": "model-loader-1", "image": "loader:v1", "env": env, **more}
+        body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["initContainers"] = [loader]
+    return roles
+
+
+@pytest.mark.parametrize(
+    ("after", "names"),
+    [
+        (with_adapters(revision="v2"), "env REVISION of model-loader-1"),
+        (with_adapters("sql, mails"), "adapters"),
+        (with_adapters(args=["s3://b/other"]), "argument of model-loader-1"),
+        (with_adapters(image="loader:v2"), ""),
+        (
+            with_adapters(env=[{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}]),
+            "env REVISION",
+        ),
+    ],
+)
+def test_adapters_have_to_be_alike(after: list[dict[str, Any]], names: str) -> None:
+    """Prefill would read with the old one while decode writes with the new one, or has none."""
+    diff = compare(texts(*with_adapters()), texts(*after))
+    tellings = [text for kind, text in risks(diff) if kind == "roles"]
+    assert len(tellings) == (2 if names else 0)
+    assert all(text.startswith(names) and "TOKEN" not in text for text in tellings)
+
+
+def test_the_option_that_loads_adapters() -> None:
+    """Its value may name other weights where the names stay."""
+    before, after = with_adapters(), with_adapters()
+    for body in after:
+        [runner] = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
+        runner["args"][1] = "sql=/other"
+    tellings = [text for kind, text in risks(compare(texts(*before), texts(*after))) if kind == "roles"]
+    assert tellings == ["option --lora-modules: requests may fail until both are done"] * 2
+
+
 def test_options_are_those_of_the_engine() -> None:
     before, after = ({"args": ["--page-size", size]} for size in ("64", "128"))
     assert len(rolled(before, after, backend="sglang")) == 2
@@ -130,6 +172,68 @@ def test_a_set_rolls_both_together() -> None:
         each["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"] = [container(image="engine:v1.1")]
     [(kind, text)] = risks(compare(texts(SET), texts(after)))
     assert (kind, text.rpartition(": ")[2]) == ("restart", "all roles roll out together")
+
+
+def replaced(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    """Kind, object and message of all risks of a change of what runs an app."""
+    diff = compare(texts(*before), texts(*after))
+    return [(risk.kind, str(risk.key), risk.message) for risk in diff.risks]
+
+
+def test_another_kind_of_object_for_the_same_roles() -> None:
+    """What is told of as a role of the set is no object of its own."""
+    gone = "is deleted at once with its pods, and the"
+    pair = [PREFILL, DECODE]
+    diff = compare(texts(*pair), texts(SET))
+    assert [(change.state, change.key.name, change.facts[0].name) for change in diff.models] == [
+        ("changed", "chat-prefill", "workload"),
+        ("changed", "chat-decode", "workload"),
+    ]
+    assert ("replaced", "DisaggregatedSet llm/chat") in [(risk.kind, str(risk.key)) for risk in diff.risks]
+    assert "model-deleted" not in [risk.kind for risk in diff.risks]
+    assert [entry for entry in replaced([SET], pair) if entry[0] == "replaced"] == [
+        (
+            "replaced",
+            f"LeaderWorkerSet llm/chat-{name}",
+            f"the DisaggregatedSet {gone} LeaderWorkerSet has to load first",
+        )
+        for name in ("decode", "prefill")
+    ]
+
+
+def test_roles_in_the_place_of_one_workload() -> None:
+    whole, gone = workload("chat", args=["another"], image="engine:v0.9"), "is deleted at once with its pods, and"
+    assert replaced([whole], [SET]) == [
+        (
+            "replaced",
+            "LeaderWorkerSet llm/chat",
+            f"the LeaderWorkerSet {gone} DisaggregatedSet llm/chat has to load first",
+        )
+    ]
+    assert replaced([SET], [whole]) == [
+        (
+            "replaced",
+            "DisaggregatedSet llm/chat",
+            f"the DisaggregatedSet {gone} LeaderWorkerSet llm/chat has to load first",
+        )
+    ]
+    whole = workload("chat", args=["--other"] * 40, image="engine:v0.9")
+    assert replaced([whole], [PREFILL, DECODE]) == [
+        (
+            "replaced",
+            "LeaderWorkerSet llm/chat",
+            f"the LeaderWorkerSet {gone} llm/chat-prefill and llm/chat-decode have to load first",
+        )
+    ]
+    states = [(change.state, str(change.key)) for change in compare(texts(whole), texts(SET)).objects]
+    assert states == [("added", "DisaggregatedSet llm/chat"), ("removed", "LeaderWorkerSet llm/chat")]
+
+
+def test_what_is_gone_with_its_roles_is_deleted() -> None:
+    assert replaced([SET], []) == [
+        ("model-deleted", "DisaggregatedSet llm/chat", "1 replica of blue in decode"),
+        ("model-deleted", "DisaggregatedSet llm/chat", "2 replicas of blue in prefill"),
+    ]
 
 
 def test_names_of_roles_do_nothing_in_a_comment() -> None:

@@ -558,6 +558,60 @@ def test_a_name_that_leaves_its_pool() -> None:
     assert [astuple(each) for each in found.traffic] == [("blue", "leads to", "pool chat", "chat, weight 1")]
 
 
+def rewrite(pool: str = "chat", **targets: int | None) -> dict[str, Any]:
+    """An InferenceModelRewrite of `blue`; weights by the names that it becomes."""
+    shares = [
+        {"modelRewrite": name, **({} if weight is None else {"weight": weight})} for name, weight in targets.items()
+    ]
+    return {
+        "apiVersion": "llm-d.ai/v1alpha2",
+        "kind": "InferenceModelRewrite",
+        "metadata": {"name": "chat", "namespace": "llm"},
+        "spec": {
+            "poolRef": {"kind": "InferencePool", "name": pool},
+            "rules": [{"matches": [{"model": {"type": "Exact", "value": "blue"}}], "targets": shares}],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        (
+            rewrite(v1=90, v2=10),
+            rewrite(v1=50, v2=50),
+            [("blue", "weight of chat as v1", "90", "50"), ("blue", "weight of chat as v2", "10", "50")],
+        ),
+        (rewrite(v1=90, v2=10), rewrite(v1=90), [("blue", "leads to", "pool chat as v2, weight 10", "")]),
+        (rewrite(v1=None), rewrite(v2=None), [("blue", "called at chat", "v1", "v2")]),
+        (rewrite(v1=None), None, [("blue", "called at chat", "v1", "")]),
+        (
+            None,
+            rewrite(v1=9, v2=1),
+            [
+                ("blue", "leads to", "", "pool chat as v1, weight 9"),
+                ("blue", "leads to", "", "pool chat as v2, weight 1"),
+            ],
+        ),
+        (
+            rewrite(v1=None),
+            rewrite("next", v1=None),
+            [("blue", "called at chat", "v1", ""), ("blue", "called at next", "", "v1")],
+        ),
+    ],
+)
+def test_what_a_picker_makes_of_a_name(before: Any, after: Any, found: list[Any]) -> None:
+    """In pool mode the picker shares requests out, not the route; that may be in a file that stays the same."""
+    changed = compare(*(texts(side) if side else [] for side in (before, after)))
+    assert [astuple(each) for each in changed.traffic] == found
+
+
+def test_a_name_that_goes_with_its_rewrite() -> None:
+    before = texts(route("blue", ("chat", 1)), rewrite(v1=None))
+    assert [each.aspect for each in compare(before, []).traffic] == ["public name"]
+    assert [each.aspect for each in compare([], before).traffic] == ["public name", "called at chat"]
+
+
 def authorization(*tenants: str, action: str = "Deny") -> dict[str, Any]:
     principal = {"headers": [{"name": "x-tenant-id", "values": list(tenants)}]}
     return {"defaultAction": action, "rules": [{"action": "Allow", "principal": principal}]}
@@ -667,7 +721,7 @@ def test_a_workload_of_another_kind_replaces_the_old_one() -> None:
     text = "the LeaderWorkerSet is deleted at once with its pods, and the Deployment has to load first"
     found = between(workload(), deployment())
     assert risks(found) == [("replaced", text)]
-    assert [model.state for model in found.models] == ["renamed"]
+    assert [(model.state, model.facts[0].name) for model in found.models] == [("changed", "workload")]
     assert [kind for kind, _ in risks(between(deployment(), workload()))] == ["replaced"]
 
 

@@ -319,6 +319,39 @@ def test_ways_to_name_a_field(field: str, apps: Path, llmaz: Llmaz) -> None:
     assert "containers[0].image: vllm/vllm-openai:" in done.out
 
 
+ROLES = "disaggregation-adapters"
+
+
+@pytest.mark.parametrize(
+    ("case", "asked", "told"),
+    [
+        (
+            ROLES,
+            "lws/vllm/qwen-decode.containers[model-runner].ports[nixl].containerPort",
+            "engine.disaggregation.ports",
+        ),
+        (
+            ROLES,
+            "lws/vllm/qwen-decode.containers[model-runner].ports[http].containerPort",
+            "behind the picker's sidecar",
+        ),
+        (ROLES, "lws/vllm/qwen-decode.initContainers[routing-sidecar].name", "answers for the engine"),
+        (ROLES, "DisaggregatedSet/sglang/qwen.spec.roles[0].name", "spec.disaggregation.prefill"),
+        (
+            "kv-cache-offloading",
+            "lws/vllm-files.containers[model-runner].resources.requests.memory",
+            "the last adds to",
+        ),
+        ("disaggregation-hosts", "lws/blue-decode.leaderTemplate.containers[model-runner].image", "spec.version"),
+        ("disaggregation-hosts", "lws/blue-decode.leaderTemplate.containers[nobody].image", "no item 'nobody'"),
+    ],
+)
+def test_roles_and_sums(case: str, asked: str, told: str, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    monkeypatch.chdir(INPUTS[case])
+    done = llmaz("explain", asked)
+    assert told in done.out + done.err
+
+
 def test_keys_with_dots(apps: Path, llmaz: Llmaz) -> None:
     done = llmaz("explain", "lws/code.metadata.annotations[renderer.llmaz.io/backend]")
     assert done.code == 0

@@ -4,8 +4,8 @@ Keys are fields of a Plan, as in its `origins()`: below `template` the path in i
 `worker_template` what differs in that of workers. Those below `explain`, `layers` and `worker_layers` are for `llmaz
 explain` alone, since an error is better placed where a user can mend it than in a preset. Below the last two: a field
 and a number for each layer that sets it, the winning one last (docs/design/contract.md#precedence); below `explain`
-one origin each: `template` (of all pods), `workerTemplate` and `leaderTemplate` (of that one), `loader` or `source`
-and the model's position, `word` (of a preset's templates), `annotations`.
+one origin each: `role`, `template` (of all pods), `workerTemplate` and `leaderTemplate` (of that one), `loader` or
+`source` and the model's position, `word` (of a preset's templates), `annotations`.
 """
 
 from __future__ import annotations
@@ -113,6 +113,8 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
         yield (*runner, key), runtime.at(key)
     if app.role:
         yield (*runner, "ports"), runtime.at("engine", "disaggregation")
+        yield from _role_ports(planned, runtime.at("engine", "disaggregation", "ports"))
+        yield ("explain", "role"), Origin(*app.origin("spec", "disaggregation", app.role).behind, key=True)
     if flavor := planned.flavor:
         for key in ("nodeSelector", "affinity"):
             yield ("template", "spec", key), flavor.model.at("nodeSelector")
@@ -121,6 +123,16 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
     yield ("template", "spec", "runtimeClassName"), config.origin("flavors")
     for key, origin in preparation.file_origins(run.engine, run.words):
         yield ("config", key), origin
+
+
+def _role_ports(planned: PlannedPlayground, origin: Origin) -> _Origins:
+    """Of the runner's ports that the preset names for a role. `origin`: of these in the preset."""
+    ports = planned.run.engine.spec.get("disaggregation", {}).get("ports") or ()
+    numbers = {port["name"]: i for i, port in enumerate(ports)}
+    for i, port in enumerate(planned.pod.containers[0].ports):
+        if (number := numbers.get(str(port["name"]))) is not None:
+            yield (*_TEMPLATE, *_RUNNER, "ports", i, "name"), origin.at(number, "name")
+            yield (*_TEMPLATE, *_RUNNER, "ports", i, "containerPort"), origin.at(number, "port")
 
 
 def _offloaded_memory_origins(planned: PlannedPlayground) -> Iterator[tuple[str, Origin]]:

@@ -88,7 +88,8 @@ def adapter_layers(
     layers = [ArgLayer(list(rules.get("enable") or ()), origin.at("enable"))]
     layers += _limit_layers(engine, rules, adapters, user_layers, diagnostics)
     layers.append(ArgLayer([rules["options"][0]], origin.at("options")))
-    layers += [ArgLayer([f"{adapter.name}={adapter.path}"], adapter.origin) for adapter in adapters]
+    for adapter in adapters:
+        layers.append(ArgLayer([f"{adapter.name}={adapter.path}"], adapter.origin, origins=(adapter.origin,)))
     return [layer for layer in layers if layer.args]
 
 
@@ -121,11 +122,22 @@ def _limit_layers(
     if batch_rule and not batch:
         in_batch += batch_rule.get("more", 0)
         in_batch = min(in_batch, held.value) if held else in_batch
-        yield ArgLayer([batch_rule["option"], str(in_batch)], origin.at("batch"))
+        at = origin.at("batch")
+        yield ArgLayer([batch_rule["option"], str(in_batch)], at, origins=(at.at("option"), _claim_list(adapters)))
     if held_rule and not held:
-        yield ArgLayer([held_rule["option"], str(max(count, in_batch))], origin.at("held"))
+        at = origin.at("held")
+        follows = at if batch_rule and not batch else _claim_list(adapters)
+        yield ArgLayer([held_rule["option"], str(max(count, in_batch))], at, origins=(at.at("option"), follows))
     if "rank" in rules and (rank := _rank(engine, rules, adapters, user_layers, diagnostics)):
-        yield ArgLayer([rules["rank"]["option"], str(rank)], origin.at("rank"))
+        at, highest = origin.at("rank"), max(adapters, key=lambda adapter: adapter.rank)
+        origins = at.at("option"), highest.facts.at("rank") if highest.rank else at
+        yield ArgLayer([rules["rank"]["option"], str(rank)], at, origins=origins)
+
+
+def _claim_list(adapters: Sequence[EngineAdapter]) -> Origin:
+    """The list of the claim that names the adapters."""
+    name = adapters[0].origin
+    return Origin(name.source, name.path[:-2])
 
 
 def _rank(

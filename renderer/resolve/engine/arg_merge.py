@@ -33,11 +33,11 @@ def arg_origins(
     for layer in layers:
         for i, token in enumerate(layer.args):
             if name := style.name(token):
-                option_origins.setdefault(name, []).append(layer.origin.at(i))
+                option_origins.setdefault(name, []).append(layer.origin_of(i))
     name = ""
     for token, position in zip(args, form.positions, strict=True):
         name = style.name(token) or name
-        yield layers[position.layer].origin.at(*position.item), option_origins.get(name, [])
+        yield layers[position.layer].origin_of(*position.item), option_origins.get(name, [])
 
 
 def _line_form(style: Dialect, layers: Sequence[ArgLayer], tokens: Sequence[str]) -> LineForm:

@@ -176,13 +176,19 @@ def build_style(
 
 class ArgLayer(Struct, frozen=True):
     """Arguments of one author, and where they stand. `group`: the layer is dropped when a later one has an option of
-    that group; `shape`: that of the arguments where it is known.
+    that group; `shape`: that of the arguments where it is known; `origins`: of each argument, where these are no items
+    of one list.
     """
 
     args: Sequence[str]
     origin: Origin
     group: str = ""
     shape: tuple[str, ...] = ()
+    origins: tuple[Origin, ...] = ()
+
+    def origin_of(self, *item: str | int) -> Origin:
+        """Where an argument stands."""
+        return self.origins[int(item[0])] if self.origins else self.origin.at(*item)
 
 
 def args_shape(args: Sequence[str]) -> tuple[str, ...]:
