@@ -258,6 +258,10 @@ ERRORS: dict[str, Wording] = {
         "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
     ),
     "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),
+    "E394": Wording(
+        "the {kind} in {file}:{line} makes an InferenceModelRewrite of the name '{name}' too",
+        "give one of them another name",
+    ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",

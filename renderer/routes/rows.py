@@ -168,8 +168,8 @@ def _item_routes(
         if not plans[-1].route and not _has_route_from_outside(context, item, plans[-1]):
             why = KEPT if _reachable(plans[-1]) else OFF
             unrouted.append(UnroutedApp(item.kind, item.namespace, item.name, why))
-    # Without a route, but with shared objects: the item reserves its name.
-    elif not plans[0].route and plans[0].shared:
+    # With neither a route nor a rewrite, but with shared objects: the item reserves its name.
+    elif not plans[0].route and not plans[0].steering and plans[0].shared:
         rows.append(_reserved_row(context, item))
     return _ItemRoutes(rows, workloads, unrouted)
 

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
-from renderer.plan import RoutePlan, SharedNeed, route_objects
+from renderer.plan import RoutePlan, SharedNeed, Steering, route_objects
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.capacity import validate_capacity
-from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME
+from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME, REWRITE
 from renderer.resolve.gateway.settings import GatewaySettings
 
 _SEPARATOR = "\n"  # no name contains it
@@ -54,6 +54,14 @@ def name_claim(
     return SharedNeed(PUBLIC_NAME, namespace, name, _SEPARATOR.join(parts))
 
 
+def rewrite_claims(app: App | TrafficInput, steering: Steering | None) -> tuple[SharedNeed, ...]:
+    """The claim of the name of the InferenceModelRewrite that an input makes; () where it makes none."""
+    if not steering or not steering.rewrites:
+        return ()
+    kind = app.kind if isinstance(app, TrafficInput) else ""
+    return (SharedNeed(REWRITE, app.namespace, steering.name, _SEPARATOR.join((kind, app.label))),)
+
+
 def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) -> list[SharedNeed]:
     """The claims of all public names of an app's route, and of the objects that hold them."""
     if not route.others:
@@ -66,13 +74,14 @@ def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) 
 
 
 def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnostic]:
-    """Diagnostics about public names that are claimed twice on one Gateway, routes that two inputs would create, and
-    Gateways with too many public names.
+    """Diagnostics about public names that are claimed twice on one Gateway, routes and rewrites that two inputs would
+    create, and Gateways with too many public names.
     """
     diagnostics = Collector()
     claims = [need for need in needs if need.kind == PUBLIC_NAME]
     if several := _contested_claims(claims):
         _report_collisions(inputs, several, diagnostics)
+    _report_rewrites(inputs, (need for need in needs if need.kind == REWRITE), diagnostics)
     _report_held_names(inputs, (need for need in needs if need.kind == HELD_NAME), diagnostics)
     count = Counter((claim.namespace, claim.name) for claim in claims)
     for gateway_settings in {
@@ -106,6 +115,23 @@ def _owners(inputs: Inputs) -> dict[tuple[str, str, str], App | TrafficInput]:
         (traffic_input.namespace, traffic_input.kind, traffic_input.name): traffic_input
         for traffic_input in inputs.rendered_traffic
     }
+
+
+def _report_rewrites(inputs: Inputs, needs: Iterable[SharedNeed], diagnostics: Collector) -> None:
+    """Errors for rewrites that two inputs would create: an app for its adapters, and a ModelRoute or InferenceModel."""
+    first_needs: dict[tuple[str, str], SharedNeed] = {}
+    for need in sorted(needs):  # an app before the others
+        first = first_needs.setdefault((need.namespace, need.name), need)
+        if first != need:
+            owners = _owners(inputs)
+            earlier, later = (
+                owners[claim.namespace, kind, name]
+                for claim in (first, need)
+                for kind, name in [claim.fact.split(_SEPARATOR)]
+            )
+            file, line, _ = earlier.origin("metadata", "name").place
+            words = {"name": need.name, "kind": earlier.kind, "file": file, "line": line}
+            diagnostics.add("E394", later.origin("metadata", "name"), **words)
 
 
 def _report_held_names(inputs: Inputs, needs: Iterable[SharedNeed], diagnostics: Collector) -> None:
