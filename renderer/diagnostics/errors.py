@@ -262,6 +262,9 @@ ERRORS: dict[str, Wording] = {
         "the {kind} in {file}:{line} makes an InferenceModelRewrite of the name '{name}' too",
         "give one of them another name",
     ),
+    "E395": Wording(
+        "the {kind} '{name}' in {file}:{line} tells the picker of '{pool}' something else about '{model}'", "{hint}"
+    ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -55,11 +56,18 @@ def name_claim(
 
 
 def rewrite_claims(app: App | TrafficInput, steering: Steering | None) -> tuple[SharedNeed, ...]:
-    """The claim of the name of the InferenceModelRewrite that an input makes; () where it makes none."""
-    if not steering or not steering.rewrites:
+    """The claims of the InferenceModelRewrite that an input makes, one for each public name that it replaces; () where
+    it makes none.
+    """
+    if not steering:
         return ()
     kind = app.kind if isinstance(app, TrafficInput) else ""
-    return (SharedNeed(REWRITE, app.namespace, steering.name, _SEPARATOR.join((kind, app.label))),)
+    claims = []
+    for rewrite in steering.rewrites:
+        shares = rewrite.targets if len(rewrite.targets) > 1 else [name for name, _ in rewrite.targets]
+        parts = (kind, app.label, steering.pool, rewrite.model, json.dumps(shares))
+        claims.append(SharedNeed(REWRITE, app.namespace, steering.name, _SEPARATOR.join(parts)))
+    return tuple(claims)
 
 
 def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) -> list[SharedNeed]:
@@ -81,7 +89,7 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
     claims = [need for need in needs if need.kind == PUBLIC_NAME]
     if several := _contested_claims(claims):
         _report_collisions(inputs, several, diagnostics)
-    _report_rewrites(inputs, (need for need in needs if need.kind == REWRITE), diagnostics)
+    _report_rewrites(inputs, [need for need in needs if need.kind == REWRITE], diagnostics)
     _report_held_names(inputs, (need for need in needs if need.kind == HELD_NAME), diagnostics)
     count = Counter((claim.namespace, claim.name) for claim in claims)
     for gateway_settings in {
@@ -117,21 +125,48 @@ def _owners(inputs: Inputs) -> dict[tuple[str, str, str], App | TrafficInput]:
     }
 
 
-def _report_rewrites(inputs: Inputs, needs: Iterable[SharedNeed], diagnostics: Collector) -> None:
-    """Errors for rewrites that two inputs would create: an app for its adapters, and a ModelRoute or InferenceModel."""
-    first_needs: dict[tuple[str, str], SharedNeed] = {}
-    for need in sorted(needs):  # an app before the others
-        first = first_needs.setdefault((need.namespace, need.name), need)
-        if first != need:
-            owners = _owners(inputs)
-            earlier, later = (
-                owners[claim.namespace, kind, name]
-                for claim in (first, need)
-                for kind, name in [claim.fact.split(_SEPARATOR)]
-            )
+def _report_rewrites(inputs: Inputs, claims: Sequence[SharedNeed], diagnostics: Collector) -> None:
+    """Errors for rewrites that two inputs would create: an app for its adapters, and a ModelRoute or InferenceModel;
+    and for what two of these say differently of one public name in one pool.
+    """
+    owners = _owners(inputs) if claims else {}
+    objects: dict[tuple[str, str], tuple[str, str]] = {}
+    by_name: dict[tuple[str, str, str], tuple[str, str, str]] = {}
+    for claim in sorted(
+        claims, key=lambda claim: (claim.fact, claim.namespace)
+    ):  # an app first, then an InferenceModel
+        kind, name, pool, model, shares = claim.fact.split(_SEPARATOR)
+        owner = owners[claim.namespace, kind, name]
+        first = objects.setdefault((claim.namespace, claim.name), (kind, name))
+        if first != (kind, name):
+            earlier = owners[claim.namespace, *first]
             file, line, _ = earlier.origin("metadata", "name").place
-            words = {"name": need.name, "kind": earlier.kind, "file": file, "line": line}
-            diagnostics.add("E394", later.origin("metadata", "name"), **words)
+            words = {"name": claim.name, "kind": earlier.kind, "file": file, "line": line}
+            diagnostics.add("E394", owner.origin("metadata", "name"), **words)
+        other_kind, other_name, other_shares = by_name.setdefault((claim.namespace, pool, model), (kind, name, shares))
+        if other_shares != shares:
+            other = owners[claim.namespace, other_kind, other_name]
+            _report_second_split(other, owner, pool, model, diagnostics)
+
+
+def _report_second_split(
+    first: App | TrafficInput, second: App | TrafficInput, pool: str, model: str, diagnostics: Collector
+) -> None:
+    """An error where two inputs tell a picker differently what a public name becomes: at the InferenceModel, where one
+    of them is one. None where E625 speaks of both.
+    """
+    hosts, other_hosts = (
+        item.spec.get("hostnames") if isinstance(item, TrafficInput) else () for item in (first, second)
+    )
+    if first.kind == second.kind and _meet(hosts or (), other_hosts or ()):
+        return
+    hint = "give one of them another modelName, or both the same backends and weights"
+    if first.kind == "InferenceModel":
+        first, second = second, first
+        hint = "say it in one of them: leave this InferenceModel out, or name no adapter there"
+    file, line, _ = first.origin("spec", "modelName").place
+    words = {"kind": first.kind, "name": first.name, "pool": pool, "file": file, "line": line}
+    diagnostics.add("E395", second.origin("spec", "modelName"), model=model, **words, hint=hint)
 
 
 def _report_held_names(inputs: Inputs, needs: Iterable[SharedNeed], diagnostics: Collector) -> None:
@@ -181,6 +216,11 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
 def _share_host(first: RouteFact, other: RouteFact) -> bool:
     """Whether two claims have a host in common."""
     hosts, other_hosts = (fact.hostnames.split(",") if fact.hostnames else [] for fact in (first, other))
+    return _meet(hosts, other_hosts)
+
+
+def _meet(hosts: Sequence[str], other_hosts: Sequence[str]) -> bool:
+    """Whether the hosts of two routes have one in common; none are all."""
     return not hosts or not other_hosts or any(covers(a, b) or covers(b, a) for a in hosts for b in other_hosts)
 
 
