@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
+from renderer.json_values import map_at, maps_at
 from renderer.plan import RoutePlan, SharedNeed, Steering, route_objects
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
@@ -200,7 +201,8 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
     objects: dict[tuple[str, str], RouteFact] = {}
     for fact in facts:
         rivals = claims_by_name.setdefault((fact.gateway, fact.model), [])
-        if other := next((rival for rival in rivals if _share_host(rival, fact)), None):
+        other = next((rival for rival in rivals if _share_host(rival, fact)), None)
+        if other and not _may_be_taken(inputs, owners[fact.owner], owners[other.owner], fact.model):
             _report_duplicate_name(inputs, owners[fact.owner], owners[other.owner], fact, diagnostics)
         rivals.append(fact)
         same = objects.setdefault((fact.namespace, fact.object), fact)
@@ -211,6 +213,22 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
             file, line, _ = earlier.origin("metadata", "name").place
             words = {"name": fact.object, "kind": earlier.kind, "file": file, "line": line}
             diagnostics.add("E642", later.origin("metadata", "name"), **words)
+
+
+def _may_be_taken(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, model: str) -> bool:
+    """Whether an invalid ModelRoute or InferenceModel has the public name, or leads to one of the apps, and so may leave
+    them no such name: it has errors of its own.
+    """
+    for (kind, _), document in inputs.broken.items():
+        spec, metadata = map_at(document.value, "spec"), map_at(document.value, "metadata")
+        namespace = metadata.get("namespace") or inputs.config.get("namespace") or "default"
+        if kind not in ("ModelRoute", "InferenceModel") or namespace not in (app.namespace, other.namespace):
+            continue
+        names = [backend.get("playground") for backend in maps_at(spec, "backends")]
+        led = any(isinstance(item, App) and item.namespace == namespace and item.name in names for item in (app, other))
+        if led or spec.get("modelName") == model:
+            return True
+    return False
 
 
 def _share_host(first: RouteFact, other: RouteFact) -> bool:
