@@ -205,7 +205,9 @@ def _name_hint(name: str, served_names: Sequence[str], *, listed: bool) -> str:
     """The hint about a name that nothing serves. `listed`: it is in `targetModels`."""
     near = suggestion(name, served_names)
     advice = (
-        "adapters are loaded by the engine's options" if listed else "write targetModels to lead the name to others"
+        "adapters are claimed with role lora, or loaded by the engine's options"
+        if listed
+        else "write targetModels to lead the name to others"
     )
     return f"{near}{' ' if near.endswith('?') else '; '}{advice}"
 

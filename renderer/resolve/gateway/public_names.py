@@ -15,7 +15,7 @@ from renderer.plan import RoutePlan, SharedNeed, Steering, route_objects
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.capacity import validate_capacity
-from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME, REWRITE
+from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME, REWRITE, mode
 from renderer.resolve.gateway.settings import GatewaySettings
 
 _SEPARATOR = "\n"  # no name contains it
@@ -108,7 +108,10 @@ def claimed_names(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[ClaimedNa
         if need.kind == PUBLIC_NAME:
             fact = RouteFact((need.namespace, need.name), *need.fact.split(_SEPARATOR, 5))
             hosts = fact.hostnames.split(",") if fact.hostnames else _gateway_hosts(inputs, fact.namespace)
-            claims.append(ClaimedName(fact.gateway, tuple(hosts), fact.model, owners[fact.owner]))
+            owner = owners[fact.owner]
+            claimed = claimed_adapters(inputs, owner) if isinstance(owner, App) else ()
+            adapter = next((name for name in claimed if public_name(inputs.models[name]) == fact.model), "")
+            claims.append(ClaimedName(fact.gateway, tuple(hosts), fact.model, owner, adapter))
     return claims
 
 
@@ -216,7 +219,7 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
 
 
 def _may_be_taken(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, model: str) -> bool:
-    """Whether an invalid ModelRoute or InferenceModel has the public name, or leads to one of the apps, and so may leave
+    """Whether an invalid ModelRoute or InferenceModel has the public name, or leads to one of the apps, and may leave
     them no such name: it has errors of its own.
     """
     for (kind, _), document in inputs.broken.items():
@@ -247,11 +250,16 @@ def covers(host: str, other: str) -> bool:
     return host == other or (host.startswith("*.") and other.endswith(host[1:]))
 
 
+def _has_pool(inputs: Inputs, app: App) -> bool:
+    return mode(app, settings.read_gateway_settings(inputs.config, app.namespace)) == "pool"
+
+
 def _report_duplicate_name(
     inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, fact: RouteFact, diagnostics: Collector
 ) -> None:
     """An error at `app`: `other` claims its public name already."""
     file, line, _ = other.origin("metadata", "name").place
+    in_pool = any(isinstance(item, App) and _has_pool(inputs, item) for item in (app, other))
     same_namespace = app.namespace == other.namespace
     both_apps = isinstance(app, App) and isinstance(other, App)
     hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
@@ -262,9 +270,10 @@ def _report_duplicate_name(
         if public_name(inputs.models[name]) == fact.model:
             origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
             hint = f"claim another OpenModel, with a servedModelName of its own, in the place of {name}"
+            hint += f", or claim {name} in one of them alone" if in_pool else ""
     if not same_namespace:
         hint += ", or give the namespace a Gateway of its own"
-    elif both_apps:
+    elif both_apps and not in_pool:  # a ModelRoute leads to one pool at most
         hint += f", or write {route}"
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
     diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
