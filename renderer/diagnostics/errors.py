@@ -265,6 +265,14 @@ ERRORS: dict[str, Wording] = {
     "E395": Wording(
         "the {kind} '{name}' in {file}:{line} tells the picker of '{pool}' something else about '{model}'", "{hint}"
     ),
+    "E396": Wording(
+        "{option} switches off the adapters that are claimed", "leave it out, or claim no OpenModel with role lora"
+    ),
+    "E397": Wording("{option} {value} leaves no room for an adapter", "write at least 1, or leave it out"),
+    "E398": Wording(
+        "{option} is one of {values}, not {value}",
+        "write {least}, or leave it out: it follows from spec.facts.adapter.rank",
+    ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",
