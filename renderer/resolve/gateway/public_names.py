@@ -139,7 +139,8 @@ def _report_rewrites(inputs: Inputs, claims: Sequence[SharedNeed], diagnostics: 
     for claim in sorted(
         claims, key=lambda claim: (claim.fact, claim.namespace)
     ):  # an app first, then an InferenceModel
-        kind, name, pool, model, shares = claim.fact.split(_SEPARATOR)
+        owner_part, _, shares = claim.fact.rpartition(_SEPARATOR)
+        kind, name, pool, model = owner_part.split(_SEPARATOR)
         owner = owners[claim.namespace, kind, name]
         first = objects.setdefault((claim.namespace, claim.name), (kind, name))
         if first != (kind, name):
