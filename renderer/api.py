@@ -252,12 +252,15 @@ class ForeignFile(Struct, frozen=True):
 
 
 class ClaimedName(Struct, frozen=True):
-    """A public name that a rendered route has. `gateway`: namespace and name; `hostnames`: empty for all hosts."""
+    """A public name that a rendered route has. `gateway`: namespace and name; `hostnames`: empty for all hosts;
+    `adapter`: the OpenModel of the adapter that has it, '' for another name.
+    """
 
     gateway: tuple[str, str]
     hostnames: tuple[str, ...]
     model: str
     owner: App | TrafficInput
+    adapter: str = ""
 
 
 class Inputs(Struct, frozen=True, eq=False):

@@ -258,6 +258,21 @@ ERRORS: dict[str, Wording] = {
         "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
     ),
     "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),
+    "E394": Wording(
+        "the {kind} in {file}:{line} makes an InferenceModelRewrite of the name '{name}' too",
+        "give one of them another name",
+    ),
+    "E395": Wording(
+        "the {kind} '{name}' in {file}:{line} tells the picker of '{pool}' something else about '{model}'", "{hint}"
+    ),
+    "E396": Wording(
+        "{option} switches off the adapters that are claimed", "leave it out, or claim no OpenModel with role lora"
+    ),
+    "E397": Wording("{option} {value} leaves no room for an adapter", "write at least 1, or leave it out"),
+    "E398": Wording(
+        "{option} is one of {values}, not {value}",
+        "write {least}, or leave it out: it follows from spec.facts.adapter.rank",
+    ),
     "E280": Wording("'{name}' cannot name a workload", "{hint}"),
     "E281": Wording(
         "'{name}' has {length} characters, at most {limit} fit",

@@ -80,7 +80,10 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
         names = adapters.route_names(context, app, leader_plan, targets)
         if mode == "pool":
             steering = adapters.steering(context, app, settings, leader_plan, names, diagnostics)
-            routed_plans[-1] = replace(routed_plans[-1], steering=steering)
+            rewrites = public_names.rewrite_claims(app, steering)
+            routed_plans[-1] = replace(
+                routed_plans[-1], steering=steering, shared=(*routed_plans[-1].shared, *rewrites)
+            )
         request = adapters.with_names(context, app, request, names, only_adapters=has_foreign_route)
         has_foreign_route = has_foreign_route and not names
     if has_foreign_route:
@@ -93,7 +96,7 @@ def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: C
         *routing.shared_needs(settings, route),
         *public_names.route_claims(app, settings, route),
     )
-    return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*leader_plan.shared, *shared))]
+    return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*routed_plans[-1].shared, *shared))]
 
 
 def _has_foreign_route(context: RunContext, app: App, served: str) -> bool:

@@ -52,8 +52,11 @@ def _route(row: RouteRow) -> dict[str, object]:
 
 
 def _backend(row: RouteRow, leg: RouteLeg) -> dict[str, object]:
-    """A route backend with all keys; null for what it does not have."""
+    """A route backend with all keys; null for what it does not have, and for what differs among the targets of a
+    pool.
+    """
     workload, provider = leg.workload, leg.provider
+    called = _called(row, leg) if workload else None
     return {
         "name": leg.to,
         "weight": leg.weight,
@@ -61,13 +64,26 @@ def _backend(row: RouteRow, leg: RouteLeg) -> dict[str, object]:
         "modelNameOverride": leg.override or None,
         "app": {"kind": workload.kind, "namespace": row.namespace, "name": workload.app} if workload else None,
         "model": workload.model if workload else None,
-        "engineCallsIt": workload.called if workload else None,
+        "adapter": _adapter(leg, called),
+        "engineCallsIt": called,
         "minReplicas": workload.low if workload else None,
         "maxReplicas": workload.high if workload else None,
         "prefill": _prefill(workload),
         "pool": _pool(leg) if leg.pool else None,
         "provider": _provider(provider) if provider else None,
     }
+
+
+def _called(row: RouteRow, leg: RouteLeg) -> str | None:
+    """What the engine is asked for; None where a pool's picker shares the requests out among several names."""
+    if len(leg.names) > 1:
+        return None
+    return leg.names[0][0] if leg.names else leg.override or row.name
+
+
+def _adapter(leg: RouteLeg, called: str | None) -> str | None:
+    """The OpenModel of the adapter that the engine knows by that name, or the name that its options give it."""
+    return leg.workload.adapters.get(called) if leg.workload and called else None
 
 
 def _prefill(workload: WorkloadBehind | None) -> dict[str, int] | None:
@@ -78,7 +94,7 @@ def _prefill(workload: WorkloadBehind | None) -> dict[str, int] | None:
 
 
 def _pool(leg: RouteLeg) -> dict[str, object]:
-    names = [{"name": name, "weight": weight} for name, weight in leg.names]
+    names = [{"name": name, "weight": weight, "adapter": _adapter(leg, name)} for name, weight in leg.names]
     return {"name": leg.to, "picker": leg.workload.picker if leg.workload else None, "targetModels": names}
 
 

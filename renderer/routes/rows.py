@@ -124,10 +124,17 @@ class RouteTable(Struct, frozen=True):
 Workloads = Mapping[tuple[str, str], WorkloadBehind]  # by namespace and name
 
 
+# By namespace, pool and public name: the names that requests are sent on with, with their weights, and the priority.
+Steerings = Mapping[tuple[str, str, str], tuple[tuple[tuple[str, int | None], ...], int | None]]
+
+
 class _ItemRoutes(Struct, frozen=True):
-    """The routes of an item. The legs of `rows` have no workloads yet, since these may be of other items."""
+    """The routes of an item. The legs of `rows` have no workloads yet, since these may be of other items; `steerings`:
+    of a public name whose route another item makes.
+    """
 
     rows: list[RouteRow]
+    steerings: Steerings
     workloads: Workloads
     unrouted: list[UnroutedApp]
 
@@ -142,7 +149,8 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     rows = sorted((row for answer in answers for row in answer.rows), key=_order)
     targets = {(row.namespace, leg.to) for row in rows for leg in row.legs if not leg.provider}
     workloads |= _workloads_outside(planned.context, targets - set(workloads))
-    rows = [_with_workloads(row, workloads) for row in rows]
+    steerings = {key: steering for answer in answers for key, steering in answer.steerings.items()}
+    rows = [_with_workloads(_with_steering(row, steerings), workloads) for row in rows]
     linked = {(row.namespace, leg.workload.app) for row in rows for leg in row.legs if leg.workload}
     unrouted = [app for answer in answers for app in answer.unrouted if (app.namespace, app.name) not in linked]
     return RouteTable(tuple(rows), tuple(sorted(unrouted))), problems
@@ -157,21 +165,34 @@ def _with_workloads(row: RouteRow, workloads: Workloads) -> RouteRow:
     return replace(row, legs=tuple(legs))
 
 
+def _with_steering(row: RouteRow, steerings: Steerings) -> RouteRow:
+    """The row with what an InferenceModel beside its ModelRoute tells the picker of its pool."""
+    for leg in row.legs:
+        if leg.pool and (steering := steerings.get((row.namespace, leg.to, row.name))):
+            names, priority = steering
+            return replace(row, objective_priority=priority, legs=(replace(leg, names=names or leg.names),))
+    return row
+
+
 def _item_routes(
     context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
 ) -> _ItemRoutes:
     rows = [row for plan in plans if plan.route for row in _rows(item, plan.route, plan)]
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
     unrouted: list[UnroutedApp] = []
+    steerings: Steerings = {}
     if isinstance(item, App):
         workloads = _workloads(item, plans)
         if not plans[-1].route and not _has_route_from_outside(context, item, plans[-1]):
             why = KEPT if _reachable(plans[-1]) else OFF
             unrouted.append(UnroutedApp(item.kind, item.namespace, item.name, why))
-    # Without a route, but with shared objects: the item reserves its name.
+    elif not plans[0].route and (steering := plans[0].steering):
+        names = steering.rewrites[0].targets if steering.rewrites else ()
+        steerings = {(item.namespace, steering.pool, item.spec["modelName"]): (names, steering.priority)}
+    # Without a route and steering, but with shared objects: the item reserves its name.
     elif not plans[0].route and plans[0].shared:
         rows.append(_reserved_row(context, item))
-    return _ItemRoutes(rows, workloads, unrouted)
+    return _ItemRoutes(rows, steerings, workloads, unrouted)
 
 
 def _workloads(app: App, plans: Sequence[Plan | TrafficPlan]) -> dict[tuple[str, str], WorkloadBehind]:

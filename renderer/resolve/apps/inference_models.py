@@ -88,16 +88,21 @@ def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: C
     if app:
         request = _with_rights(item, request.with_settings_of(app), apps, diagnostics)
     route = routing.route(item, settings, request, diagnostics)
+    steering = _steering(context, item, target_models or own_target, plans, diagnostics) if pool else None
     plan = replace(
         plan,
         references=referenced_objects(item.namespace, route.targets, []) if app else (),
-        steering=_steering(context, item, target_models or own_target, plans, diagnostics) if pool else None,
+        steering=steering,
     )
     if pool and _has_model_route(context, item):
-        return plan
+        return replace(plan, shared=public_names.rewrite_claims(item, steering))
     return replace(
         plan,
-        shared=(*routing.shared_needs(settings, route), public_names.name_claim(item, settings, name, (), route.name)),
+        shared=(
+            *routing.shared_needs(settings, route),
+            public_names.name_claim(item, settings, name, (), route.name),
+            *public_names.rewrite_claims(item, steering),
+        ),
         route=route,
     )
 
@@ -200,7 +205,9 @@ def _name_hint(name: str, served_names: Sequence[str], *, listed: bool) -> str:
     """The hint about a name that nothing serves. `listed`: it is in `targetModels`."""
     near = suggestion(name, served_names)
     advice = (
-        "adapters are loaded by the engine's options" if listed else "write targetModels to lead the name to others"
+        "adapters are claimed with role lora, or loaded by the engine's options"
+        if listed
+        else "write targetModels to lead the name to others"
     )
     return f"{near}{' ' if near.endswith('?') else '; '}{advice}"
 

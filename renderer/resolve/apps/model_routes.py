@@ -127,6 +127,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         wake_seconds=route_backends.wake_seconds(plans),
     ).with_settings_of(item)
     route = routing.route(item, settings, request, diagnostics)
+    steering = _steering(context, item, settings, pool_shares, diagnostics)
     return TrafficPlan(
         app=f"{item.name}.route",
         namespace=item.namespace,
@@ -135,10 +136,11 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         shared=(
             *routing.shared_needs(settings, route),
             public_names.name_claim(item, settings, route.model, request.hostnames, route.name),
+            *public_names.rewrite_claims(item, steering),
         ),
         providers=tuple(providers),
         route=route,
-        steering=_steering(context, item, settings, pool_shares, diagnostics),
+        steering=steering,
     )
 
 

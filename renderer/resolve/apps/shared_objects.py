@@ -20,6 +20,7 @@ from renderer.resolve.gateway import packed_routes, routing, settings
 from renderer.resolve.gateway.settings import gateway_settings
 
 _MODEL, _MONITOR = open_models.KIND, monitoring.KIND
+_CLAIMS = (routing.PUBLIC_NAME, routing.HELD_NAME, routing.REWRITE)  # kinds of needs that make no object
 
 
 def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
@@ -29,9 +30,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     inputs, diagnostics = context.inputs, Collector()
     monitoring.validate_monitor_settings(inputs, diagnostics)
     keda.validate_settings(inputs, diagnostics)
-    gateways = _plan_gateways(
-        context, needs := sorted(need for need in needs if need.kind not in (routing.PUBLIC_NAME, routing.HELD_NAME))
-    )
+    gateways = _plan_gateways(context, needs := sorted(need for need in needs if need.kind not in _CLAIMS))
     by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gateway.namespace: {} for gateway in gateways}
     if gateways:
         by_namespace[""] = {}

@@ -96,12 +96,17 @@ def adapter_layers(
 def _validate_user_options(
     engine: Engine, rules: AdaptersSpec, user_layers: Sequence[ArgLayer], diagnostics: Collector
 ) -> None:
-    """An error for each option that would take the place of the claim's adapters."""
+    """An error for each option that would take the place of the claim's adapters, or switch all of them off."""
     options = {engine.style.name(option) for option in rules["options"]}
+    enabling = rules.get("enable") or ()
+    off = {option.replace("--", "--no-", 1) for option in enabling}
+    off |= {option.replace("--enable-", "--disable-", 1) for option in enabling} - set(enabling)
     for layer in user_layers:
         for i, token in enumerate(layer.args):
             if engine.style.name(token) in options:
                 diagnostics.add("E364", layer.origin.at(i), option=token.partition("=")[0])
+            elif token.replace("_", "-") in off:
+                diagnostics.add("E396", layer.origin.at(i), option=token)
 
 
 def _limit_layers(
@@ -118,6 +123,8 @@ def _limit_layers(
     held = _given(engine, held_rule["option"] if held_rule else "", user_layers)
     if held and held.value < count:
         diagnostics.add("E365", held.origin, option=held.option, value=held.value, count=count)
+    if batch and batch.value < 1:
+        diagnostics.add("E397", batch.origin, option=batch.option, value=batch.value)
     in_batch = batch.value if batch else count
     if batch_rule and not batch:
         in_batch += batch_rule.get("more", 0)
@@ -165,6 +172,10 @@ def _rank(
                 words = {"name": adapter.model, "rank": adapter.rank, "most": given.value, "option": given.option}
                 hint = f"write at least {least}, or leave the option out: it follows from spec.facts.adapter.rank"
                 diagnostics.add("E363", given.origin, **words, hint=hint)
+        if values and given.value not in values and given.value >= highest:
+            least = next((value for value in values if value >= given.value), values[-1])
+            words = {"option": given.option, "value": given.value, "least": least}
+            diagnostics.add("E398", given.origin, **words, values=", ".join(map(str, values)))
         return 0
     fitting = next((value for value in values if value >= highest), highest)
     unknown = [adapter for adapter in adapters if not adapter.rank] if default else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -9,11 +10,12 @@ from msgspec import Struct
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
-from renderer.plan import RoutePlan, SharedNeed, route_objects
+from renderer.json_values import map_at, maps_at
+from renderer.plan import RoutePlan, SharedNeed, Steering, route_objects
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.capacity import validate_capacity
-from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME
+from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME, REWRITE, mode
 from renderer.resolve.gateway.settings import GatewaySettings
 
 _SEPARATOR = "\n"  # no name contains it
@@ -54,6 +56,21 @@ def name_claim(
     return SharedNeed(PUBLIC_NAME, namespace, name, _SEPARATOR.join(parts))
 
 
+def rewrite_claims(app: App | TrafficInput, steering: Steering | None) -> tuple[SharedNeed, ...]:
+    """The claims of the InferenceModelRewrite that an input makes, one for each public name that it replaces; () where
+    it makes none.
+    """
+    if not steering:
+        return ()
+    kind = app.kind if isinstance(app, TrafficInput) else ""
+    claims = []
+    for rewrite in steering.rewrites:
+        shares = rewrite.targets if len(rewrite.targets) > 1 else [name for name, _ in rewrite.targets]
+        parts = (kind, app.label, steering.pool, rewrite.model, json.dumps(shares))
+        claims.append(SharedNeed(REWRITE, app.namespace, steering.name, _SEPARATOR.join(parts)))
+    return tuple(claims)
+
+
 def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) -> list[SharedNeed]:
     """The claims of all public names of an app's route, and of the objects that hold them."""
     if not route.others:
@@ -66,13 +83,14 @@ def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) 
 
 
 def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnostic]:
-    """Diagnostics about public names that are claimed twice on one Gateway, routes that two inputs would create, and
-    Gateways with too many public names.
+    """Diagnostics about public names that are claimed twice on one Gateway, routes and rewrites that two inputs would
+    create, and Gateways with too many public names.
     """
     diagnostics = Collector()
     claims = [need for need in needs if need.kind == PUBLIC_NAME]
     if several := _contested_claims(claims):
         _report_collisions(inputs, several, diagnostics)
+    _report_rewrites(inputs, [need for need in needs if need.kind == REWRITE], diagnostics)
     _report_held_names(inputs, (need for need in needs if need.kind == HELD_NAME), diagnostics)
     count = Counter((claim.namespace, claim.name) for claim in claims)
     for gateway_settings in {
@@ -90,7 +108,10 @@ def claimed_names(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[ClaimedNa
         if need.kind == PUBLIC_NAME:
             fact = RouteFact((need.namespace, need.name), *need.fact.split(_SEPARATOR, 5))
             hosts = fact.hostnames.split(",") if fact.hostnames else _gateway_hosts(inputs, fact.namespace)
-            claims.append(ClaimedName(fact.gateway, tuple(hosts), fact.model, owners[fact.owner]))
+            owner = owners[fact.owner]
+            claimed = claimed_adapters(inputs, owner) if isinstance(owner, App) else ()
+            adapter = next((name for name in claimed if public_name(inputs.models[name]) == fact.model), "")
+            claims.append(ClaimedName(fact.gateway, tuple(hosts), fact.model, owner, adapter))
     return claims
 
 
@@ -106,6 +127,51 @@ def _owners(inputs: Inputs) -> dict[tuple[str, str, str], App | TrafficInput]:
         (traffic_input.namespace, traffic_input.kind, traffic_input.name): traffic_input
         for traffic_input in inputs.rendered_traffic
     }
+
+
+def _report_rewrites(inputs: Inputs, claims: Sequence[SharedNeed], diagnostics: Collector) -> None:
+    """Errors for rewrites that two inputs would create: an app for its adapters, and a ModelRoute or InferenceModel;
+    and for what two of these say differently of one public name in one pool.
+    """
+    owners = _owners(inputs) if claims else {}
+    objects: dict[tuple[str, str], tuple[str, str]] = {}
+    by_name: dict[tuple[str, str, str], tuple[str, str, str]] = {}
+    for claim in sorted(
+        claims, key=lambda claim: (claim.fact, claim.namespace)
+    ):  # an app first, then an InferenceModel
+        owner_part, _, shares = claim.fact.rpartition(_SEPARATOR)
+        kind, name, pool, model = owner_part.split(_SEPARATOR)
+        owner = owners[claim.namespace, kind, name]
+        first = objects.setdefault((claim.namespace, claim.name), (kind, name))
+        if first != (kind, name):
+            earlier = owners[claim.namespace, *first]
+            file, line, _ = earlier.origin("metadata", "name").place
+            words = {"name": claim.name, "kind": earlier.kind, "file": file, "line": line}
+            diagnostics.add("E394", owner.origin("metadata", "name"), **words)
+        other_kind, other_name, other_shares = by_name.setdefault((claim.namespace, pool, model), (kind, name, shares))
+        if other_shares != shares:
+            other = owners[claim.namespace, other_kind, other_name]
+            _report_second_split(other, owner, pool, model, diagnostics)
+
+
+def _report_second_split(
+    first: App | TrafficInput, second: App | TrafficInput, pool: str, model: str, diagnostics: Collector
+) -> None:
+    """An error where two inputs tell a picker differently what a public name becomes: at the InferenceModel, where one
+    of them is one. None where E625 speaks of both.
+    """
+    hosts, other_hosts = (
+        item.spec.get("hostnames") if isinstance(item, TrafficInput) else () for item in (first, second)
+    )
+    if first.kind == second.kind and _meet(hosts or (), other_hosts or ()):
+        return
+    hint = "give one of them another modelName, or both the same backends and weights"
+    if first.kind == "InferenceModel":
+        first, second = second, first
+        hint = "say it in one of them: leave this InferenceModel out, or name no adapter there"
+    file, line, _ = first.origin("spec", "modelName").place
+    words = {"kind": first.kind, "name": first.name, "pool": pool, "file": file, "line": line}
+    diagnostics.add("E395", second.origin("spec", "modelName"), model=model, **words, hint=hint)
 
 
 def _report_held_names(inputs: Inputs, needs: Iterable[SharedNeed], diagnostics: Collector) -> None:
@@ -139,7 +205,8 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
     objects: dict[tuple[str, str], RouteFact] = {}
     for fact in facts:
         rivals = claims_by_name.setdefault((fact.gateway, fact.model), [])
-        if other := next((rival for rival in rivals if _share_host(rival, fact)), None):
+        other = next((rival for rival in rivals if _share_host(rival, fact)), None)
+        if other and not _may_be_taken(inputs, owners[fact.owner], owners[other.owner], fact.model):
             _report_duplicate_name(inputs, owners[fact.owner], owners[other.owner], fact, diagnostics)
         rivals.append(fact)
         same = objects.setdefault((fact.namespace, fact.object), fact)
@@ -152,9 +219,30 @@ def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: 
             diagnostics.add("E642", later.origin("metadata", "name"), **words)
 
 
+def _may_be_taken(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, model: str) -> bool:
+    """Whether an invalid ModelRoute or InferenceModel has the public name, or leads to one of the apps, and may leave
+    them no such name: it has errors of its own.
+    """
+    for (kind, _), document in inputs.broken.items():
+        spec, metadata = map_at(document.value, "spec"), map_at(document.value, "metadata")
+        namespace = metadata.get("namespace") or inputs.config.get("namespace") or "default"
+        if kind not in ("ModelRoute", "InferenceModel") or namespace not in (app.namespace, other.namespace):
+            continue
+        names = [backend.get("playground") for backend in maps_at(spec, "backends")]
+        led = any(isinstance(item, App) and item.namespace == namespace and item.name in names for item in (app, other))
+        if led or spec.get("modelName") == model:
+            return True
+    return False
+
+
 def _share_host(first: RouteFact, other: RouteFact) -> bool:
     """Whether two claims have a host in common."""
     hosts, other_hosts = (fact.hostnames.split(",") if fact.hostnames else [] for fact in (first, other))
+    return _meet(hosts, other_hosts)
+
+
+def _meet(hosts: Sequence[str], other_hosts: Sequence[str]) -> bool:
+    """Whether the hosts of two routes have one in common; none are all."""
     return not hosts or not other_hosts or any(covers(a, b) or covers(b, a) for a in hosts for b in other_hosts)
 
 
@@ -163,11 +251,16 @@ def covers(host: str, other: str) -> bool:
     return host == other or (host.startswith("*.") and other.endswith(host[1:]))
 
 
+def _has_pool(inputs: Inputs, app: App) -> bool:
+    return mode(app, settings.read_gateway_settings(inputs.config, app.namespace)) == "pool"
+
+
 def _report_duplicate_name(
     inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, fact: RouteFact, diagnostics: Collector
 ) -> None:
     """An error at `app`: `other` claims its public name already."""
     file, line, _ = other.origin("metadata", "name").place
+    in_pool = any(isinstance(item, App) and _has_pool(inputs, item) for item in (app, other))
     same_namespace = app.namespace == other.namespace
     both_apps = isinstance(app, App) and isinstance(other, App)
     hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
@@ -178,9 +271,10 @@ def _report_duplicate_name(
         if public_name(inputs.models[name]) == fact.model:
             origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
             hint = f"claim another OpenModel, with a servedModelName of its own, in the place of {name}"
+            hint += f", or claim {name} in one of them alone" if in_pool else ""
     if not same_namespace:
         hint += ", or give the namespace a Gateway of its own"
-    elif both_apps:
+    elif both_apps and not in_pool:  # a ModelRoute leads to one pool at most
         hint += f", or write {route}"
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
     diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)

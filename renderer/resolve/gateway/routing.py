@@ -24,6 +24,7 @@ GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # kinds of SharedNeeds
 ROUTE = "AIGatewayRoute"
 MAX_PACKED_RULES = 15  # of a route; the AI gateway adds a sixteenth
 HELD_NAME = "HeldName"  # the kind of SharedNeeds that claim a public name at the interceptor
+REWRITE = "InferenceModelRewrite"  # the kind of SharedNeeds that claim the name of such an object
 PUBLIC_NAME = "PublicName"  # the kind of SharedNeeds that claim a public name, which has one owner
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
 _ANSWER = 60  # seconds for the answer, once a replica has started

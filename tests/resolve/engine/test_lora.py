@@ -200,13 +200,13 @@ def test_another_name_is_refused_with_the_known_ones(
     assert code == 2
     where = "in the pool 'chat'" if mode == "pool" else "in this namespace"
     assert f"spec.targetModels[0].name: nobody serves '{target}' {where} [E660]" in err
-    assert f"hint: {known}; adapters are loaded by the engine's options" in err
+    assert f"hint: {known}; adapters are claimed with role lora, or loaded by the engine's options" in err
 
 
 def test_a_name_that_is_nearly_right_is_guessed(here: Path, llmaz: Llmaz) -> None:
     code, err = render(here, llmaz, "SQL", "pool", LORAS)
     assert code == 2
-    assert "hint: did you mean 'sql'? adapters are loaded" in err
+    assert "hint: did you mean 'sql'? adapters are claimed" in err
 
 
 def test_sglang_is_asked_for_model_and_adapter(here: Path, llmaz: Llmaz) -> None:
