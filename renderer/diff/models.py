@@ -139,7 +139,16 @@ def model_change(
     if was and was.kind != key.kind:
         facts = [ModelFact("workload", was.kind, key.kind), *facts]
         state = "changed" if was.place == key.place else state
-    return ModelChange(state, key, was, before, after, tuple(facts), tuple(flags), tuple(gpus))
+    return ModelChange(
+        state=state,
+        key=key,
+        was=was,
+        before=before,
+        after=after,
+        facts=tuple(facts),
+        flags=tuple(flags),
+        gpus=tuple(gpus),
+    )
 
 
 def join_replaced(models: Iterable[ModelChange]) -> Iterator[ModelChange]:

@@ -54,7 +54,8 @@ def pod_labels(body: Any) -> Iterator[dict[str, Any]]:
 
 def rendered(path: Any) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """The image of a golden's picker, its configuration, and all objects."""
-    objects = [body for body in yaml.safe_load_all(path.read_text("utf-8")) if body]
+    files = path.parent.glob("*.yaml") if path.name.startswith("configmap-") else [path]  # a file for each object
+    objects = [body for file in sorted(files) for body in yaml.safe_load_all(file.read_text("utf-8")) if body]
     configs = [body["data"]["config.yaml"] for body in objects if "config.yaml" in body.get("data", {})]
     images = [
         each["image"]
@@ -63,7 +64,6 @@ def rendered(path: Any) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
         if each["image"].startswith((PROGRAM["image"], ASKED_ITSELF))
     ]
     [config] = configs
-    # in a folder with a file for each object the picker stands in another one
     return (images or [f"{PROGRAM['image']}:{latest()}"])[0], yaml.safe_load(config), objects
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
@@ -56,6 +57,16 @@ def name_claim(
     return SharedNeed(PUBLIC_NAME, namespace, name, _SEPARATOR.join(parts))
 
 
+class _ClaimedRewrite(Struct, frozen=True):
+    """The fact of a claim: what a picker makes of a public name in a pool. `kind`: '' for an app; `shares`: as JSON."""
+
+    kind: str
+    owner: str
+    pool: str
+    model: str
+    shares: str
+
+
 def rewrite_claims(app: App | TrafficInput, steering: Steering | None) -> tuple[SharedNeed, ...]:
     """The claims of the InferenceModelRewrite that an input makes, one for each public name that it replaces; () where
     it makes none.
@@ -66,8 +77,8 @@ def rewrite_claims(app: App | TrafficInput, steering: Steering | None) -> tuple[
     claims = []
     for rewrite in steering.rewrites:
         shares = rewrite.targets if len(rewrite.targets) > 1 else [name for name, _ in rewrite.targets]
-        parts = (kind, app.label, steering.pool, rewrite.model, json.dumps(shares))
-        claims.append(SharedNeed(REWRITE, app.namespace, steering.name, _SEPARATOR.join(parts)))
+        claimed = _ClaimedRewrite(kind, app.label, steering.pool, rewrite.model, json.dumps(shares))
+        claims.append(SharedNeed(REWRITE, app.namespace, steering.name, _SEPARATOR.join(astuple(claimed))))
     return tuple(claims)
 
 
@@ -134,24 +145,20 @@ def _report_rewrites(inputs: Inputs, claims: Sequence[SharedNeed], diagnostics: 
     and for what two of these say differently of one public name in one pool.
     """
     owners = _owners(inputs) if claims else {}
-    objects: dict[tuple[str, str], tuple[str, str]] = {}
-    by_name: dict[tuple[str, str, str], tuple[str, str, str]] = {}
-    for claim in sorted(
-        claims, key=lambda claim: (claim.fact, claim.namespace)
-    ):  # an app first, then an InferenceModel
-        owner_part, _, shares = claim.fact.rpartition(_SEPARATOR)
-        kind, name, pool, model = owner_part.split(_SEPARATOR)
-        owner = owners[claim.namespace, kind, name]
-        first = objects.setdefault((claim.namespace, claim.name), (kind, name))
-        if first != (kind, name):
-            earlier = owners[claim.namespace, *first]
-            file, line, _ = earlier.origin("metadata", "name").place
-            words = {"name": claim.name, "kind": earlier.kind, "file": file, "line": line}
+    by_object: dict[tuple[str, str], App | TrafficInput] = {}
+    by_name: dict[tuple[str, str, str], tuple[App | TrafficInput, str]] = {}
+    for claim in sorted(claims, key=lambda claim: (claim.fact, claim.namespace)):  # an app first, then InferenceModels
+        rewrite = _ClaimedRewrite(*claim.fact.split(_SEPARATOR))
+        owner = owners[claim.namespace, rewrite.kind, rewrite.owner]
+        first = by_object.setdefault((claim.namespace, claim.name), owner)
+        if first is not owner:
+            file, line, _ = first.origin("metadata", "name").place
+            words = {"name": claim.name, "kind": first.kind, "file": file, "line": line}
             diagnostics.add("E394", owner.origin("metadata", "name"), **words)
-        other_kind, other_name, other_shares = by_name.setdefault((claim.namespace, pool, model), (kind, name, shares))
-        if other_shares != shares:
-            other = owners[claim.namespace, other_kind, other_name]
-            _report_second_split(other, owner, pool, model, diagnostics)
+        place = claim.namespace, rewrite.pool, rewrite.model
+        other, shares = by_name.setdefault(place, (owner, rewrite.shares))
+        if shares != rewrite.shares:
+            _report_second_split(other, owner, rewrite.pool, rewrite.model, diagnostics)
 
 
 def _report_second_split(
