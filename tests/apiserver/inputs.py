@@ -292,6 +292,7 @@ class Engine(NamedTuple):
     pooled: bool
     adapters: bool = False
     over_hosts: bool = False
+    drafts_with_sizes: bool = True  # a draft model beside data or pipeline parallelism
     disaggregates: Sequence[str] = ()
 
 
@@ -303,7 +304,7 @@ RESOURCES = {
 # Flavors of the RenderConfig's catalog that claim devices, each by its accelerator.
 CLAIMING = {accelerator: f"claims-{accelerator}" for accelerator in ("nvidia", "amd", "intel")}
 # What the renderer decides, and what ends the server at once or needs another option beside it.
-SET = ("--host", "--port", "--served-model-name", "--model", "--model-path", "--alias", "--config")
+SET = ("--host", "--port", "--served-model-name", "--model", "--model-path", "--alias", "--config", "--nnodes")
 
 
 def engines() -> list[Engine]:
@@ -334,6 +335,7 @@ def engines() -> list[Engine]:
                 pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
                 adapters="adapters" in engine,
                 over_hosts="multiHost" in engine,
+                drafts_with_sizes={"draftWithData", "draftWithPipeline"}.isdisjoint(engine.get("unsupported", ())),
                 disaggregates=engine.get("disaggregation", {}).get("accelerators", ()),
             )
         )
@@ -725,7 +727,7 @@ def playground(draw: st.DrawFn) -> Input:
         spec.pop("kvCacheOffloading", None)
         if spec.get("workload", {}).get("kind") == "Deployment":
             spec.pop("workload")
-        spec["parallelism"] = draw(parallelism)
+        spec["parallelism"] = draw(parallelism if len(made) == 1 or engine.drafts_with_sizes else tensor_over_hosts)
     if draw(st.integers(0, 4)) == 0:
         spec["podTemplate"] = draw(with_front(spec.get("podTemplate", {})))
         spec["gateway"] = {**spec["gateway"], "port": FRONT_PORT}
@@ -1025,11 +1027,18 @@ spec_of_config = record(
     output=record(layout=one_of("file", "app", "object")),
     **GATEWAY,
 )
-configs = spec_of_config.map(
-    lambda spec: {
-        "apiVersion": "renderer.llmaz.io/v1alpha1",
-        "kind": "RenderConfig",
-        "metadata": {"name": "config"},
-        "spec": spec,
-    }
-)
+
+
+def as_config(spec: Node) -> Node:
+    """A RenderConfig. Hardened pods may have no capabilities, and no network of their node."""
+    if spec.get("hardening") == "restricted":
+        flavors = {
+            name: {key: value for key, value in flavor.items() if key not in ("capabilities", "hostNetwork")}
+            for name, flavor in spec["flavors"].items()
+        }
+        spec = {**spec, "flavors": flavors}
+    head = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": {"name": "config"}}
+    return {**head, "spec": spec}
+
+
+configs = spec_of_config.map(as_config)

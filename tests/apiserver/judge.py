@@ -13,7 +13,7 @@ from renderer import yamlio
 from tests.apiserver import webhooks
 from tests.apiserver.manifests import Manifest, Refusal
 from tests.apiserver.server import LANES, Body, Client
-from tests.apiserver.webhooks import LWS, WEBHOOKS, Webhook, kind_of
+from tests.apiserver.webhooks import WEBHOOKS, Webhook
 
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "llmaz"}
 BUILT_IN = ("apps", "batch", "")  # groups whose pod templates the API server looks into by itself
@@ -40,7 +40,7 @@ class Judge:
         for path, template in pod_templates(manifest.body):
             metadata = {"name": "template", "namespace": _namespace(manifest.body)}
             body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata}
-            body["template"] = _with_claims(template, manifest.body)
+            body["template"] = template
             if message := self._asked(body):
                 found.append(Refusal(manifest, f"API server, of {path}", message))
         return found
@@ -67,7 +67,9 @@ class Judge:
 
 
 def pod_templates(body: Body) -> Iterator[tuple[str, Body]]:
-    """Path and value of each pod template in a custom resource, whose pods only its controller would send."""
+    """Path and value of each pod template in a custom resource, whose pods only its controller would send, with the
+    volumes that the volumeClaimTemplates beside it become.
+    """
     if _group(body) not in BUILT_IN:
         yield from _templates("spec", body.get("spec"))
 
@@ -79,7 +81,8 @@ def _templates(path: str, value: Any) -> Iterator[tuple[str, Body]]:
             yield path, dict(_dropped(value))
             return
         for key, item in value.items():
-            yield from _templates(f"{path}.{key}", item)
+            for place, template in _templates(f"{path}.{key}", item):
+                yield place, _with_claims(template, value.get("volumeClaimTemplates"))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _templates(f"{path}[{index}]", item)
@@ -92,11 +95,9 @@ def _dropped(value: Any) -> Any:
     return [_dropped(item) for item in value] if isinstance(value, list) else value
 
 
-def _with_claims(template: Body, body: Body) -> Body:
-    """The pod template of a LeaderWorkerSet with the volumes that its volumeClaimTemplates become."""
-    within = body.get("spec", {}).get("leaderWorkerTemplate")
-    claims = within.get("volumeClaimTemplates") if isinstance(within, Mapping) else None
-    if not isinstance(claims, list) or kind_of(body) != LWS:
+def _with_claims(template: Body, claims: Any) -> Body:
+    """The pod template with the volumes that these volumeClaimTemplates become."""
+    if not isinstance(claims, list):
         return template
     named = [each.get("metadata") for each in claims if isinstance(each, Mapping)]
     names = [each.get("name") for each in named if isinstance(each, Mapping)]
