@@ -29,7 +29,7 @@ from tests.engines.namespaces import enclosed, leave_network
 from tests.engines.trial import Result
 from tests.gateway import comparison, network
 from tests.gateway.cases import CASES, FOLDERS
-from tests.gateway.controllers import CHANNELS, Stack, standing
+from tests.gateway.controllers import CHANNELS, Stack, definitions, standing
 from tests.gateway.faulty_variants import VARIANTS
 from tests.gateway.programs import required
 from tests.gateway.trial import Site
@@ -52,6 +52,8 @@ def main() -> int:
         names = chosen(options.only)
         channels = [options.channel] if options.channel else [*CHANNELS]
         logs = options.logs and options.logs.absolute()
+        for channel in channels:
+            definitions(channel)  # fetches their modules, while there is a network to the outside
         return enclosed(partial(judged, names, channels, options.tools.absolute(), logs))
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
