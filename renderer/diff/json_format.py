@@ -55,9 +55,7 @@ def _model(change: ModelChange) -> dict[str, object]:
         "state": change.state,
         "namespace": change.key.namespace,
         "name": change.key.name,
-        "was": {"namespace": change.was.namespace, "name": change.was.name}
-        if change.was and change.state == "renamed"
-        else None,
+        "was": {"namespace": old.namespace, "name": old.name} if (old := change.renamed_from) else None,
         "before": _side(change.before),
         "after": _side(change.after),
         "facts": [

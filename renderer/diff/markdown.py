@@ -120,7 +120,7 @@ def _model(change: ModelChange) -> str:
     model = change.after or change.before
     name = f"<br>{_code(model.name)}" if model and model.name else ""
     lines = (
-        [f"**{change.state}**{f', was {_code(change.was.place)}' if change.was and change.state == 'renamed' else ''}"]
+        [f"**{change.state}**{f', was {_code(old.place)}' if (old := change.renamed_from) else ''}"]
         if change.state != "changed"
         else []
     )

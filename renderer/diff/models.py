@@ -123,6 +123,11 @@ class ModelChange(Struct, frozen=True):
     gpus: tuple[GpuChange, ...]
 
     @property
+    def renamed_from(self) -> ObjectKey | None:
+        """The old key of a renamed model; none of one that keeps its name in a workload of another kind."""
+        return self.was if self.state == "renamed" else None
+
+    @property
     def object_key(self) -> ObjectKey:
         """The key of the object that runs the model: of a role of a DisaggregatedSet that of the set."""
         model = self.after or self.before

@@ -521,8 +521,8 @@ def _model_risks(change: ModelChange, followers: Sequence[ModelChange]) -> Itera
     if change.was and change.was.kind != change.key.kind:
         what = f"the {change.was.kind} is deleted at once with its pods, and the {change.key.kind} has to load first"
         yield Risk("replaced", key, what)
-    elif change.state == "renamed" and change.was:
-        what = f"{_name(change.was.place)} is deleted at once, and this one has to load first"
+    elif old := change.renamed_from:
+        what = f"{_name(old.place)} is deleted at once, and this one has to load first"
         yield Risk("renamed", key, what)
         return
     if before.scaled and after.scaled and before.scaler != after.scaler:

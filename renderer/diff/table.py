@@ -55,7 +55,7 @@ def _risk(risk: Risk, places: Sequence[str]) -> str:
 
 
 def _model(change: ModelChange) -> Iterator[str]:
-    was = f", was {change.was.place}" if change.was and change.state == "renamed" else ""
+    was = f", was {old.place}" if (old := change.renamed_from) else ""
     model = change.after or change.before
     model_name = f" ({model.name})" if model and model.name else ""
     yield line(f"  {_SIGNS[change.state]} {change.key.place}{model_name}: {change.state}{was}")
