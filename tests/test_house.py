@@ -139,7 +139,10 @@ def test_no_file_is_named_after_a_riddle() -> None:
 
 # The files whose names hold a word of the glossary (CONTRIBUTING.md#glossary): each is about what the word means there.
 GLOSSARY_FILES = {
-    "adapter": {"integrations/prometheus_adapter", "resolve/apps/adapters", "resolve/engine/adapters"},
+    "adapter": {
+        *("integrations/prometheus_adapter", "resolve/apps/adapters"),
+        *("resolve/apps/rules/adapters", "resolve/engine/adapters"),
+    },
     "app": {"resolve/app_annotations", "resolve/apps/app_base"},
     "backend": {
         "build/backend",
@@ -174,8 +177,10 @@ GLOSSARY_FILES = {
         *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),
         *("resolve/gateway/packed_routes", "resolve/gateway/route_backends"),
     },
+    "role": {"resolve/apps/rules/roles"},
     "trigger": {"resolve/autoscaling/triggers"},
     "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
+    "weights": {"resolve/apps/rules/weights"},
     "workload": {"resolve/apps/workload_settings", "resolve/apps/workloads"},
 }
 

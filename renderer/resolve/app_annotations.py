@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from renderer.api import App, OpenModel
-from renderer.diagnostics import Collector, suggestion
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from renderer.api import OpenModel
+from renderer.diagnostics import Collector, Diagnostic, make_diagnostic, suggestion
+
+if TYPE_CHECKING:
+    from renderer.resolve.apps.app_base import AppBase
 
 SKIP = "llmaz.io/skip-model-loader"
 _DOMAIN = "llmaz.io"
@@ -12,16 +18,17 @@ _INERT = {  # docs/design/operator.md#annotations
 }
 
 
-def validate_app_annotations(app: App, diagnostics: Collector) -> None:
+def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for each annotation of the domain on a Playground or Service that has no effect."""
+    app = base.app
     for key, value in app.annotations.items():
         if key == SKIP:
             if value not in ("true", "false"):
-                diagnostics.add("W217", app.origin("metadata", "annotations", key), name=key, value=value)
+                yield make_diagnostic("W217", app.origin("metadata", "annotations", key), name=key, value=value)
         elif _is_llmaz_key(key):
             hint = _INERT.get(key) or suggestion(key, [SKIP])
             advice = hint if not hint.startswith("known") else "leave it out"
-            diagnostics.add("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
+            yield make_diagnostic("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
 
 
 def validate_model_annotations(model: OpenModel, diagnostics: Collector) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
 from renderer.api import App, Inputs, TrafficInput
-from renderer.diagnostics import Diagnostic
+from renderer.diagnostics import Collector, Diagnostic
 from renderer.plan import Body, Plan, Rollout, Scaler
 
 if TYPE_CHECKING:  # the rooms above, whose results are kept here
@@ -18,12 +18,27 @@ if TYPE_CHECKING:  # the rooms above, whose results are kept here
     from renderer.resolve.gateway import pickers, settings
     from renderer.resolve.pod import loaders
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 _FORMAT = 2  # of marshal: the last one whose output does not depend on the identities of values
 
 
 def cache_key(*values: Any) -> bytes:
     """A key that only equal values of equal types have; maps also need the same order of keys."""
     return marshal.dumps(values, _FORMAT)
+
+
+def cached(
+    cache: MutableMapping[Key, Value], key: Key, work: Callable[[Collector], Value], diagnostics: Collector
+) -> Value:
+    """What `work` returns, kept for equal keys unless it finds problems, since these point at one app."""
+    value = cache.get(key)
+    if value is None:
+        problem_count = len(diagnostics.problems)
+        value = work(diagnostics)
+        if len(diagnostics.problems) == problem_count:
+            cache[key] = value
+    return value
 
 
 class RunContext(Struct, frozen=True, eq=False):

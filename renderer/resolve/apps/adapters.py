@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from renderer.api import App, Inputs, TrafficInput
+from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Adapter, Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
@@ -21,7 +21,7 @@ from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.gateway import pickers, routing, streaming
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.resolve.weight_sources import Weights, has_usual_revision
+from renderer.resolve.weight_sources import Weights
 
 if TYPE_CHECKING:
     from renderer.resolve.claims import ClaimedModel
@@ -29,42 +29,22 @@ if TYPE_CHECKING:
 _SUFFIX = "-adapters"  # of the object that tells a picker their names
 
 
-def engine_adapters(
-    inputs: Inputs, app: App, engine: Engine, base: AppBase, diagnostics: Collector
-) -> tuple[EngineAdapter, ...]:
-    """The adapters of a claim, for its engine. Raises Stop where the engine loads none."""
-    if not base.claim.adapters:
-        return ()
-    pairs = [
-        (claimed, weights)
-        for claimed, weights in zip(base.claim.models, base.weights, strict=True)
-        if claimed.role == "lora"
-    ]
+def engine_adapters(base: AppBase, engine: Engine) -> tuple[EngineAdapter, ...]:
+    """The adapters of a claim, for its engine; none where the engine loads none."""
     if not adapters.can_load(engine):
-        able = sorted(
-            name
-            for name, runtime in inputs.runtimes.items()
-            if ((runtime.spec.get("engine") or {}).get("adapters") or {}).get("options")
-        )
-        words = {"backend": engine.runtime.name, "able": " or ".join(able)}
-        diagnostics.stop("E366", app.origin(*pairs[0][0].path), **words)
-    return tuple([_engine_adapter(app, claimed, weights, base, diagnostics) for claimed, weights in pairs])
+        return ()
+    pairs = zip(base.claim.models, base.weights, strict=True)
+    return tuple([_engine_adapter(base, claimed, weights) for claimed, weights in pairs if claimed.role == "lora"])
 
 
-def _engine_adapter(
-    app: App, claimed: ClaimedModel, weights: Weights, base: AppBase, diagnostics: Collector
-) -> EngineAdapter:
-    model, path = claimed.model, weights.path
-    if base.skip_loaders and weights.kind in ("hub", "objectStore"):
-        if not has_usual_revision(weights):
-            diagnostics.add("E368", weights.origin, name=model.name)
-        path = weights.address
+def _engine_adapter(base: AppBase, claimed: ClaimedModel, weights: Weights) -> EngineAdapter:
+    model, by_address = claimed.model, base.skip_loaders and weights.kind in ("hub", "objectStore")
     return EngineAdapter(
         model=model.name,
         name=claims.public_name(model),
-        path=path,
+        path=weights.address if by_address else weights.path,
         rank=((model.spec.get("facts") or {}).get("adapter") or {}).get("rank", 0),
-        origin=app.origin(*claimed.path),
+        origin=base.app.origin(*claimed.path),
         facts=Origin(model.document, ("spec", "facts", "adapter")),
     )
 

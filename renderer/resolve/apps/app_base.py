@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,14 +19,13 @@ from renderer.resolve import (
     flavors,
     model_cache,
     monitoring,
-    names,
     pod_defaults,
     versioned_fields,
     weight_sources,
 )
 from renderer.resolve.apps import open_models
 from renderer.resolve.autoscaling import foreign_scalers
-from renderer.resolve.context import RunContext, cache_key
+from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.engine import backend_runtime, compilation
 from renderer.resolve.gateway import settings
 from renderer.resolve.pod import loaders, pods
@@ -115,21 +115,12 @@ def compile_engine(
     return cached
 
 
-def _place_claim(
-    context: RunContext, app: App, claim: claims.Claim, policy: str, diagnostics: Collector
-) -> flavors.Placement:
-    """The placement by the flavors of a claim; cached for equal flavors, unless there are diagnostics, since these
-    point at the app.
-    """
+def _place_claim(context: RunContext, app: App, claim: claims.Claim, diagnostics: Collector) -> flavors.Placement:
+    """The placement by the flavors of a claim; cached for equal flavors."""
     flavor_specs = (claim.main.spec.get("inferenceConfig") or {}).get("flavors")
-    key = cache_key(flavor_specs, claim.flavors, policy)
-    placement = context.placements.get(key)
-    if placement is None:
-        problem_count = len(diagnostics.problems)
-        placement = flavors.choose_placement(context.inputs, context.catalog, app, claim, diagnostics)
-        if len(diagnostics.problems) == problem_count:
-            context.placements[key] = placement
-    return placement
+    key = cache_key(flavor_specs, claim.flavors, app.spec.get("flavorPolicy") or context.flavor_policy)
+    choose = partial(flavors.choose_placement, context.inputs, context.catalog, app, claim)
+    return cached(context.placements, key, choose, diagnostics)
 
 
 def find_loader(context: RunContext, name: str) -> loaders.Loader:
@@ -148,36 +139,86 @@ def hardening_origin(context: RunContext, app: App) -> Origin:
 class AppBase(Struct, frozen=True):
     """What is resolved alike for both kinds of apps: the claimed models, their weights, and what the pods need.
 
-    `skip_loaders`: the app has the annotation skip-model-loader.
+    `sources`: the weights as their models say them; `weights`: as the pods find them, where Jobs fill claims;
+    `skip_loaders`: the app has the annotation skip-model-loader, or its engine loads from a hub's cache on a claim.
     """
 
+    context: RunContext
+    app: App
     claim: claims.Claim
+    sources: tuple[weight_sources.Weights, ...]
     weights: tuple[weight_sources.Weights, ...]
     skip_loaders: bool
+    placement: flavors.Placement
     pod_needs: pods.PodNeeds
     labels: Body
     hardening: str
     shared: tuple[SharedNeed, ...] = ()
 
 
-def _warn_ignored_patterns(claim: claims.Claim, weights: list[weight_sources.Weights], diagnostics: Collector) -> None:
-    """Warns of patterns, which only loaders apply: without one the engine gets the whole repository."""
-    for claimed, model_weights in zip(claim.models, weights, strict=True):
-        for field, word in (("allowPatterns", "AllowPatterns"), ("ignorePatterns", "IgnorePatterns")):
-            if model_weights.words.get(word):
-                diagnostics.add("W210", model_weights.origin.at(field), field=field, model=claimed.model.name)
+def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
+    """The models of an app, and what its pods need for them. Raises Stop where a model or its weights are not known."""
+    claim = claims.read_claim(context.inputs, app, diagnostics)
+    if app.flavor:
+        claim = replace(claim, flavors=(app.flavor,))
+    sources = _read_sources(context, claim, diagnostics)
+    placement = _place_claim(context, app, claim, diagnostics)
+    if len(sources) < len(claim.models):
+        raise Stop
+    skip_loaders = skips_loaders(app) or any(source.cache_env for source in sources)
+    fills_caches = not skip_loaders and any(source.cache for source in sources)
+    weights = tuple(map(_on_filled_claim, sources)) if fills_caches else sources
+    labels = SharedMap({**wellknown.own_labels(app.label, "inference-server")})
+    by_inftyai = (app.spec.get("flavorPolicy") or context.flavor_policy) == flavors.INFTYAI
+    flavor_names = claim.flavors or (flavors.flavor_names(claim.main) if by_inftyai else ())
+    loader_names = [source.engine_access if skip_loaders else source.loader for source in weights]
+    hardening = app.spec.get("hardening") or context.hardening
+    needs = pods.pod_needs(
+        config=context.inputs.config,
+        app=app.name,
+        defaults=context.pod_defaults,
+        labels=labels | _model_labels(claim.main),
+        annotations={wellknown.FLAVORS: ",".join(flavor_names)} if flavor_names else {},
+        weights=weights,
+        model_loaders=[find_loader(context, name) if name else None for name in loader_names],
+        skip_loaders=skip_loaders,
+        placement=placement,
+        scheduler=context.scheduler or ("inftyai-scheduler" if by_inftyai else "default-scheduler"),
+        hardening=hardening,
+        shell=find_loader(context, SHELL) if fills_caches else None,
+    )
+    shared = open_models.open_model_needs(claim) if by_inftyai else ()
+    shared = (*shared, *_cache_needs(app, claim, weights)) if fills_caches else shared
+    return AppBase(
+        context=context,
+        app=app,
+        claim=claim,
+        sources=sources,
+        weights=weights,
+        skip_loaders=skip_loaders,
+        placement=placement,
+        pod_needs=needs,
+        labels=labels,
+        hardening=hardening,
+        shared=shared,
+    )
 
 
-def _opens_cache(claim: claims.Claim, weights: list[weight_sources.Weights], diagnostics: Collector) -> bool:
-    """Whether the engine loads from a hub's cache on a claim; then an error for each model that lies elsewhere."""
-    cached = next((model_weights for model_weights in weights if model_weights.cache_env), None)
-    if cached is None:
-        return False
-    place = cached.claim, cached.sub_path
-    for claimed, other in zip(claim.models, weights, strict=True):
-        if (other.claim, other.sub_path) != place or not other.cache_env:
-            diagnostics.add("E316", other.origin, name=claimed.model.name, claim=cached.claim)
-    return True
+def skips_loaders(app: App) -> bool:
+    """Whether the app has the annotation skip-model-loader."""
+    return app.annotations.get(app_annotations.SKIP) == "true"
+
+
+def _read_sources(
+    context: RunContext, claim: claims.Claim, diagnostics: Collector
+) -> tuple[weight_sources.Weights, ...]:
+    """The weights of the claimed models, without those whose source has errors."""
+    sources = []
+    for claimed in claim.models:
+        source, problems = find_weights(context, claimed.model)
+        diagnostics.problems += problems
+        sources += [source] if source else []
+    return tuple(sources)
 
 
 def _on_filled_claim(weights: weight_sources.Weights) -> weight_sources.Weights:
@@ -189,99 +230,12 @@ def _on_filled_claim(weights: weight_sources.Weights) -> weight_sources.Weights:
     return replace(weights, claim=cache.claim, sub_path=f"{cache.folder}/{name}", host_path=weights.path, loader=None)
 
 
-def _warn_unused_caches(claim: claims.Claim, diagnostics: Collector) -> None:
-    """Warns of a model's own cache where the engine loads by itself."""
-    for claimed in claim.models:
-        if "modelCache" in claimed.model.spec:
-            origin = Origin(claimed.model.document, ("spec", "modelCache"), key=True)
-            diagnostics.add("W310", origin, name=claimed.model.name)
+def _model_labels(model: OpenModel) -> dict[str, object]:
+    return {wellknown.MODEL_NAME: model.name, wellknown.MODEL_FAMILY: model.spec["familyName"]}
 
 
-def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
-    """The models of an app, and what its pods need for them. Raises Stop where a model or its weights are not known."""
-    inputs = context.inputs
-    claim = claims.read_claim(inputs, app, diagnostics)
-    if app.flavor:
-        claim = replace(claim, flavors=(app.flavor,))
-    weights = []
-    for model in claim.models:
-        model_weights, problems = find_weights(context, model.model)
-        diagnostics.problems += problems
-        weights += [model_weights] if model_weights else []
-    policy = app.spec.get("flavorPolicy") or context.flavor_policy
-    placement = _place_claim(context, app, claim, policy, diagnostics)
-    if len(weights) < len(claim.models):
-        raise Stop
-    if app.annotations:
-        app_annotations.validate_app_annotations(app, diagnostics)
-    skipped = app.annotations.get(app_annotations.SKIP) == "true"
-    skip_loaders = _opens_cache(claim, weights, diagnostics) or skipped
-    names.validate_family_name(claim.main, diagnostics)
-    labels = SharedMap({**wellknown.own_labels(app.label, "inference-server")})
-    pod_labels = {
-        **labels,
-        wellknown.MODEL_NAME: claim.main.name,
-        wellknown.MODEL_FAMILY: claim.main.spec["familyName"],
-    }
-    inftyai_scheduler = policy == flavors.INFTYAI
-    flavor_names = claim.flavors or (flavors.flavor_names(claim.main) if inftyai_scheduler else ())
-    annotations = {wellknown.FLAVORS: ",".join(flavor_names)} if flavor_names else {}
-    hardening = app.spec.get("hardening") or context.hardening
-    if hardening == "restricted" and not skip_loaders:
-        for name in dict.fromkeys(model_weights.loader for model_weights in weights if model_weights.loader):
-            if not find_loader(context, name).knows_user:
-                diagnostics.add("W206", hardening_origin(context, app), name=name)
-    caches = [model_weights for model_weights in weights if model_weights.cache]
-    shell = None
-    if caches and skip_loaders:
-        _warn_unused_caches(claim, diagnostics)
-    elif caches:
-        weights = [_on_filled_claim(model_weights) for model_weights in weights]
-        shell = find_loader(context, SHELL)
-        kinds = {model_weights.cache.kind for model_weights in caches if model_weights.cache}
-        if hardening == "restricted" and model_cache.HOST_PATH in kinds:
-            diagnostics.add("E319", hardening_origin(context, app))
-    access = placement.access
-    if hardening == "restricted" and (access.capabilities or access.host_network) and placement.flavors[0].catalog:
-        diagnostics.add("E448", hardening_origin(context, app), flavor=placement.flavors[0].name)
-    if skipped:
-        _warn_ignored_patterns(claim, weights, diagnostics)
-    paths = [
-        model_weights.path
-        for model_weights in weights
-        if (model_weights.loader and not skip_loaders) or (model_weights.claim and not model_weights.cache_env)
-    ]
-    for model_weights in weights[1:]:
-        if paths.count(model_weights.path) > 1:
-            diagnostics.add("E289", model_weights.origin, path=model_weights.path, model=claim.main.name)
-    loader_names = [source.engine_access if skip_loaders else source.loader for source in weights]
-    loaders = [find_loader(context, name) if name else None for name in loader_names]
-    scheduler = context.scheduler or ("inftyai-scheduler" if inftyai_scheduler else "default-scheduler")
-    pod_needs = pods.pod_needs(
-        config=inputs.config,
-        app=app.name,
-        defaults=context.pod_defaults,
-        labels=pod_labels,
-        annotations=annotations,
-        weights=weights,
-        model_loaders=loaders,
-        skip_loaders=skip_loaders,
-        placement=placement,
-        scheduler=scheduler,
-        hardening=hardening,
-        shell=shell,
-    )
-    filled = [
-        SharedNeed(model_cache.KIND, app.namespace, claimed.model.name)
-        for claimed, model_weights in (zip(claim.models, weights, strict=True) if shell else ())
-        if model_weights.cache and model_weights.claim
-    ]
-    return AppBase(
-        claim,
-        tuple(weights),
-        skip_loaders,
-        pod_needs,
-        labels,
-        hardening,
-        (*(open_models.open_model_needs(claim) if inftyai_scheduler else ()), *filled),
-    )
+def _cache_needs(app: App, claim: claims.Claim, weights: Iterable[weight_sources.Weights]) -> Iterator[SharedNeed]:
+    """The claims that Jobs fill, one for each model that lies on one."""
+    for claimed, source in zip(claim.models, weights, strict=True):
+        if source.cache and source.claim:
+            yield SharedNeed(model_cache.KIND, app.namespace, claimed.model.name)

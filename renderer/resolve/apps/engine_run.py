@@ -3,201 +3,177 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from renderer.api import App, Inputs, OpenModel
-from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
-from renderer.resolve import flavors, names
+from renderer.api import App, OpenModel
+from renderer.diagnostics import Collector, Origin, Path, Stop
+from renderer.resolve import flavors
 from renderer.resolve.apps import adapters, host_groups
 from renderer.resolve.apps.app_base import AppBase, compile_engine
-from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
-from renderer.resolve.claims import Claim
-from renderer.resolve.context import RunContext, cache_key
+from renderer.resolve.context import cache_key, cached
 from renderer.resolve.engine import (
     backend_runtime,
-    compilation,
     dialect,
     disaggregation,
     engine_variants,
     kv_offloading,
-    weight_validation,
 )
 from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.parallelism import Parallelism, resolve_parallelism, size_origin
+from renderer.resolve.engine.parallelism import resolve_parallelism, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
-from renderer.resolve.kube import images, resources
+from renderer.resolve.gateway import routing
+from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.kube import resources
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
-from renderer.template import TemplateError, Words, share_maps
+from renderer.template import Words, share_maps
 
 if TYPE_CHECKING:
-    from renderer.input_types import BackendRuntimeConfigSpec, VariantSpec
+    from renderer.input_types import BackendRuntimeConfigSpec, ModelEngineSpec
 
-_BACKEND: Path = ("spec", "backendRuntimeConfig")
+BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
-class EngineRun(Struct, frozen=True):
-    """How the engine runs an app. `config`: the recommended config; `backend_config`: `backendRuntimeConfig` of the
-    Playground; `image_layers`, `version_layers`: the layers of the image's repository and tag, the last one wins;
-    `version`: of the engine, '' where the image does not tell; `multi_host`: how several hosts serve a replica, None
-    for one; `slots`: requests at once that share a context; `name_in_engine`: the model name that the engine knows.
-    `offloading`: what the app says of its KV cache; `adapters`: of the claim.
-    """
+class AppEngine(Struct, frozen=True):
+    """The models of an app, and the engine that is to serve them, in the version of its runtime."""
 
+    base: AppBase
     engine: backend_runtime.Engine
+
+    @property
+    def backend_config(self) -> BackendRuntimeConfigSpec:
+        """`backendRuntimeConfig` of the Playground."""
+        return self.base.app.spec.get("backendRuntimeConfig") or {}
+
+    @property
+    def model_settings(self) -> ModelEngineSpec:
+        """The model's entry of `spec.engines` for this engine."""
+        return backend_runtime.model_settings(self.base.claim.main, self.engine)
+
+
+class EngineChoice(AppEngine, frozen=True):
+    """The engine with what the sizes of a replica follow from."""
+
     config: backend_runtime.RecommendedConfig
-    backend_config: BackendRuntimeConfigSpec
+    offloading: KVOffloading | None  # what the app says of its KV cache
     resources: MergedResources
-    accelerator: flavors.Accelerator
-    variant: VariantSpec
-    image_layers: Sequence[ValueLayer]
-    version_layers: Sequence[ValueLayer]
-    version: str
+
+
+class EngineRun(EngineChoice, frozen=True):
+    """How an engine, in the version that runs, serves an app."""
+
+    size: backend_runtime.RunnerSize
+    version: str  # of the engine, '' where the image does not tell
+    version_layers: Sequence[ValueLayer]  # of the image's tag, the last one wins
     served_name: str
+    name_in_engine: str  # the model name that the engine knows
     words: Words
-    parallelism: Parallelism
-    multi_host: MultiHostForm | None
-    slots: int
-    name_in_engine: str
-    offloading: KVOffloading | None = None
-    adapters: tuple[EngineAdapter, ...] = ()
+    slots: int  # requests at once that share a context
+    multi_host: MultiHostForm | None  # how several hosts serve a replica, None for one
+    adapters: tuple[EngineAdapter, ...]  # of the claim
 
     @property
     def tag(self) -> str:
         """The tag of the image."""
         return str(self.version_layers[-1].value)
 
+    @property
+    def size_origin(self) -> Origin:
+        """Where the sizes of a replica are said."""
+        return size_origin(self.base.app, self.base.placement, self.base.claim.main)
 
-def resolve_engine_run(
-    context: RunContext, app: App, engine: backend_runtime.Engine, base: AppBase, mode: str, diagnostics: Collector
-) -> EngineRun:
-    """How the engine runs the app. `mode`: of the gateway. Raises Stop when it cannot run the claimed models."""
-    inputs, spec, claim, placement = context.inputs, app.spec, base.claim, base.pod_needs.placement
-    backend_config, main = spec.get("backendRuntimeConfig") or {}, claim.main
-    if notice := engine.spec.get("notice"):
-        origin = app.origin(*_BACKEND, "backendName") if "backendName" in backend_config else app.origin("spec")
-        diagnostics.add("W230", origin, backend=engine.runtime.name, notice=" ".join(notice.split()))
-    config = backend_runtime.choose_config(engine, claim.draft, app, diagnostics)
-    model_settings = backend_runtime.model_settings(main, engine)
-    offloading = kv_offloading.read_offloading(app, diagnostics)
-    sizing = backend_config.get("resources"), model_settings.get("resources"), model_settings.get("maxModelLen")
-    size_key = cache_key(sizing, placement.limits, placement.params, placement.has_flavors)
-    if placement.claim:
-        size_key += cache_key(placement.claim.device_class, placement.claim.count)
-    if "parallelism" in spec:
-        size_key += cache_key(spec["parallelism"])
-    if offloading:
-        size_key += cache_key(offloading.memory)
-    problem_count = len(diagnostics.problems)
-    runner_size = config.sizes.get(size_key)
-    if runner_size:
-        merged = runner_size.resources
-    else:
-        merged = _merge_resources(resource_layers(app, engine, config, main, offloading), placement, diagnostics)
-    if engine.templated:
-        weights_problem_count = len(diagnostics.problems)
-        weight_validation.validate_weights(inputs, app, engine, claim, base.weights, base.skip_loaders, diagnostics)
-        if diagnostics.problems and _accelerators_unknown(diagnostics, weights_problem_count):
-            raise Stop
-    if runner_size is None:
-        runner_size = _size_runner(inputs, app, engine, claim, merged, placement, diagnostics)
-        if len(diagnostics.problems) == problem_count:  # diagnostics point at the app, so they are not cached
-            config.sizes[size_key] = runner_size
-    accelerator, variant = runner_size.accelerator, runner_size.variant
-    if backend_config.get("version"):
-        images.validate_image(backend_config["version"], "tag", app.origin(*_BACKEND, "version"), diagnostics)
-    version_layers = runner_size.versions
-    if backend_config.get("version"):
-        version_layers = [*version_layers, ValueLayer(backend_config["version"], app.origin(*_BACKEND, "version"))]
-    tag = version_layers[-1].value
-    # servedModelName of the Playground → of the OpenModel → the OpenModel's name (docs/design/contract.md#served-name).
-    served_name = spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
-    length = runner_size.length or int(model_settings.get("maxModelLen", 0))
-    slots = 0
-    if engine.shared_tokens:
-        layers = config.spec.get("args") or (), model_settings.get("args") or (), backend_config.get("args") or ()
-        slots = dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
-    parallelism = runner_size.parallelism
-    if parallelism.hosts == 1 or engine.multi_host:
-        host_groups.validate_known_sizes(inputs, app, engine, placement, main, diagnostics)
-    words = _template_words(
-        engine,
-        base,
-        variant,
-        parallelism=parallelism,
-        rank_ports=host_groups.rank_port_count(parallelism, mode),
-        served_name=served_name,
-        length=length,
-        slots=slots,
-        role=app.role,
+
+def choose_config(of_app: AppEngine, diagnostics: Collector) -> EngineChoice:
+    """The engine with its recommended config, and the resources. Raises Stop where there is no such config."""
+    base, engine = of_app.base, of_app.engine
+    config = backend_runtime.choose_config(engine, base.claim.draft, base.app, diagnostics)
+    offloading = kv_offloading.read_offloading(base.app, diagnostics)
+    choice = EngineChoice(base, engine, config, offloading, MergedResources({}, {}))
+    merge = partial(_merge_resources, choice)
+    resources = cached(config.resources, _size_key(choice), merge, diagnostics)
+    return replace(choice, resources=resources)
+
+
+def _size_key(choice: EngineChoice) -> bytes:
+    """All that the sizes depend on, beside the config."""
+    placement, settings = choice.base.placement, choice.model_settings
+    values = (
+        choice.backend_config.get("resources"),
+        settings.get("resources"),
+        settings.get("maxModelLen"),
+        placement.limits,
+        placement.params,
+        placement.has_flavors,
+        (placement.claim.device_class, placement.claim.count) if placement.claim else None,
+        choice.base.app.spec.get("parallelism"),
+        choice.offloading.memory if choice.offloading else None,
     )
-    if offloading:
-        words |= kv_offloading.offloading_words(engine, offloading, accelerator, parallelism.local_ranks, diagnostics)
-    name_in_engine = backend_runtime.name_in_engine(engine, served_name, words)
-    keeps_name = engine.templated and name_in_engine == served_name
-    if keeps_name and (hint := names.served_name_hint(engine.spec, served_name)):
-        diagnostics.add("E414", served_name_origin(app, main), name=served_name, backend=engine.runtime.name, hint=hint)
-    warn_moving_tag(version_layers, "version" in backend_config, diagnostics)
+    return cache_key(*values)
+
+
+def size_runner(choice: EngineChoice, diagnostics: Collector) -> backend_runtime.RunnerSize:
+    """The sizes of a replica; cached for equal settings. Raises Stop where no variant of the engine supports them."""
+    return cached(choice.config.sizes, _size_key(choice), partial(_size_runner, choice), diagnostics)
+
+
+def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str, diagnostics: Collector) -> EngineRun:
+    """How the engine runs the app. `mode`: of the gateway. Raises Stop where a template of the runtime is broken."""
+    base, offloading, main = choice.base, choice.offloading, choice.base.claim.main
+    own_version = [(choice.backend_config, base.app.origin(*BACKEND))]
+    version_layers = [*size.versions, *replacements("version", own_version)]
     # The version of an image of the podTemplate is known only from backendRuntimeConfig.version.
-    pod_sets_image = "image" in pod_template.runner_patch(spec)[1]
-    version = engine.tag_version(backend_config.get("version", "") if pod_sets_image else tag)
-    if version != engine.version and version:
-        engine = _compile_for_version(context, engine, version, diagnostics)
-        config = engine.configs[config.spec["name"]]
-    elif not version and engine.templated and not backend_config.get("version"):
-        note_unknown_version(app, engine, pod_sets_image, tag, diagnostics)
-    if engine.notes or engine.refusals:
-        try:
-            report_version_differences(inputs, engine, version, version_layers[-1].origin, words, diagnostics)
-        except TemplateError as error:
-            template = Origin(engine.runtime.document, ("spec", *error.path))
-            diagnostics.stop("E420", template, what=error, hint=compilation.template_hint(error))
-    if parallelism.expert:
-        host_groups.validate_experts(main, size_origin(app, placement, main), diagnostics)
-    if claim.draft:
-        host_groups.validate_draft(app, engine, claim, parallelism, diagnostics)
-    multi_host = None
-    if parallelism.hosts > 1:
-        origin = size_origin(app, placement, main)
-        multi_host = host_groups.find_form(inputs, engine, parallelism, words, origin, diagnostics)
-        host_groups.validate_rank_ports(parallelism, multi_host, origin, diagnostics)
-        host_groups.validate_data_parallel(main, parallelism, origin, diagnostics)
-    if app.role:
-        disaggregation.validate_engine(inputs, app, engine, accelerator, diagnostics)
+    pod_sets_image = "image" in pod_template.runner_patch(base.app.spec)[1]
+    tag = choice.backend_config.get("version", "") if pod_sets_image else version_layers[-1].value
+    version = choice.engine.tag_version(tag)
+    engine = _engine_in_version(choice, version, diagnostics)
+    # servedModelName of the Playground → of the OpenModel → the OpenModel's name (docs/design/contract.md#served-name).
+    served_name = base.app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
+    slots = _slots(choice)
+    words = _template_words(choice, size, served_name, slots, host_groups.rank_port_count(size.parallelism, mode))
     if offloading:
-        kv_offloading.validate_engine(inputs, engine, accelerator, offloading, diagnostics)
-        kv_offloading.validate_hosts(offloading, parallelism.hosts, diagnostics)
+        ranks = size.parallelism.local_ranks
+        words |= kv_offloading.offloading_words(choice.engine, offloading, size.accelerator, ranks, diagnostics)
     return EngineRun(
+        base=base,
         engine=engine,
-        config=config,
-        backend_config=backend_config,
-        resources=merged,
-        accelerator=accelerator,
-        variant=variant,
-        image_layers=runner_size.images,
-        version_layers=version_layers,
-        version=version,
-        served_name=served_name,
-        words=words,
-        parallelism=parallelism,
-        multi_host=multi_host,
-        slots=slots,
-        name_in_engine=name_in_engine,
+        config=engine.configs[choice.config.spec["name"]],
         offloading=offloading,
-        adapters=adapters.engine_adapters(inputs, app, engine, base, diagnostics) if claim.adapters else (),
+        resources=choice.resources,
+        size=size,
+        version=version,
+        version_layers=version_layers,
+        served_name=served_name,
+        name_in_engine=backend_runtime.name_in_engine(choice.engine, served_name, words),
+        words=words,
+        slots=slots,
+        multi_host=host_groups.find_form(engine, size.parallelism, words),
+        adapters=adapters.engine_adapters(base, engine) if base.claim.adapters else (),
     )
 
 
-def _compile_for_version(
-    context: RunContext, engine: backend_runtime.Engine, version: str, diagnostics: Collector
-) -> backend_runtime.Engine:
+def _slots(choice: EngineChoice) -> int:
+    """Requests at once that share a context, 0 where none do."""
+    engine = choice.engine
+    if not engine.shared_tokens:
+        return 0
+    authors = choice.config.spec, choice.model_settings, choice.backend_config
+    layers = [author.get("args") or () for author in authors]
+    return dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
+
+
+def _engine_in_version(choice: EngineChoice, version: str, diagnostics: Collector) -> backend_runtime.Engine:
     """The engine in another version than its own. Raises Stop where a template of the runtime is broken there."""
+    engine, context = choice.engine, choice.base.context
+    if version == engine.version or not version:
+        return engine
     runtime = context.inputs.runtimes[engine.runtime.name]
     compiled, problems = compile_engine(context, runtime, engine.constant["DrainSleep"], version)
     diagnostics.problems += problems
@@ -206,58 +182,35 @@ def _compile_for_version(
     return compiled
 
 
-def _accelerators_unknown(diagnostics: Collector, problem_count: int) -> bool:
-    """Whether the accelerators are not known: the engine does not support the weights (an error since
-    `problem_count`), or a limit is no quantity.
-    """
-    return has_errors(diagnostics.problems[problem_count:]) or any(
-        problem.code in ("E250", "E305") and ".limits" in problem.field for problem in diagnostics.problems
-    )
-
-
-def resource_layers(
-    app: App,
-    engine: backend_runtime.Engine,
-    config: backend_runtime.RecommendedConfig,
-    model: OpenModel,
-    offloading: KVOffloading | None,
-) -> list[ValueLayer]:
+def resource_layers(choice: EngineChoice) -> list[ValueLayer]:
     """The layers of the runner's resources: preset, OpenModel, what KV cache outside of accelerators adds to these,
     Playground.
     """
-    backend_config, name = app.spec.get("backendRuntimeConfig") or {}, engine.runtime.name
+    config, model, name = choice.config, choice.base.claim.main, choice.engine.runtime.name
     layers = [ValueLayer(config.spec.get("resources") or {}, config.origin.at("resources"))]
-    if model_resources := backend_runtime.model_settings(model, engine).get("resources"):
+    if model_resources := choice.model_settings.get("resources"):
         layers.append(ValueLayer(model_resources, Origin(model.document, ("spec", "engines", name, "resources"))))
-    if offloading:
-        layers.append(kv_offloading.memory_layer(offloading, layers))
-    return [*layers, ValueLayer(backend_config.get("resources") or {}, app.origin(*_BACKEND, "resources"))]
+    if choice.offloading:
+        layers.append(kv_offloading.memory_layer(choice.offloading, layers))
+    own = choice.backend_config.get("resources") or {}
+    return [*layers, ValueLayer(own, choice.base.app.origin(*BACKEND, "resources"))]
 
 
-def _merge_resources(
-    layers: Sequence[ValueLayer], placement: flavors.Placement, diagnostics: Collector
-) -> MergedResources:
-    merged = resources.merge_resources(layers, placement.limits, diagnostics)
+def _merge_resources(choice: EngineChoice, diagnostics: Collector) -> MergedResources:
+    merged = resources.merge_resources(resource_layers(choice), choice.base.placement.limits, diagnostics)
     return MergedResources(share_maps(merged.sides), merged.history)
 
 
-def _size_runner(
-    inputs: Inputs,
-    app: App,
-    engine: backend_runtime.Engine,
-    claim: Claim,
-    merged: MergedResources,
-    placement: flavors.Placement,
-    diagnostics: Collector,
-) -> backend_runtime.RunnerSize:
-    """The engine variant and the sizes that follow from these resources. Raises Stop when no variant supports them."""
+def _size_runner(choice: EngineChoice, diagnostics: Collector) -> backend_runtime.RunnerSize:
+    app, engine, claim, placement = choice.base.app, choice.engine, choice.base.claim, choice.base.placement
+    inputs = choice.base.context.inputs
     authors: list[tuple[Mapping[str, object], Origin]] = [(engine.runtime.spec, engine.origin)]
     if not engine.templated:
         return backend_runtime.RunnerSize(
-            merged, images=replacements("image", authors), versions=replacements("version", authors)
+            images=replacements("image", authors), versions=replacements("version", authors)
         )
-    origin = (placement.limits and placement.origins(claim.main)) or app.origin(*_BACKEND, "resources")
-    accelerator = flavors.find_accelerator(inputs, merged.sides.get("limits", {}), origin, diagnostics)
+    origin = (placement.limits and placement.origins(claim.main)) or app.origin(*BACKEND, "resources")
+    accelerator = flavors.find_accelerator(inputs, choice.resources.sides.get("limits", {}), origin, diagnostics)
     if placement.claim:
         accelerator = flavors.claimed_accelerator(inputs, placement.claim)
     variant = engine_variants.find_variant(engine, accelerator, placement.has_flavors)
@@ -265,20 +218,16 @@ def _size_runner(
         engine_variants.refuse_accelerator(
             inputs, engine, accelerator, placement.has_flavors, app.origin(*claim.models[0].path), diagnostics
         )
+    keeps_ranks_whole = any(form.all_serve for form in engine.multi_host)
     parallelism = resolve_parallelism(
-        app,
-        accelerator,
-        placement,
-        claim.main,
-        diagnostics,
-        keeps_ranks_whole=any(form.all_serve for form in engine.multi_host),
+        app, accelerator, placement, claim.main, diagnostics, keeps_ranks_whole=keeps_ranks_whole
     )
     if variant:
         index = next(i for i, entry in enumerate(engine.spec["variants"]) if entry is variant)
         authors.append((variant, engine.origin.at("engine", "variants", index)))
     length = flavors.max_model_len(placement, claim.main, diagnostics)
     image_layers = [replacements(key, authors) for key in ("image", "version")]
-    return backend_runtime.RunnerSize(merged, accelerator, variant, parallelism, length, *image_layers)
+    return backend_runtime.RunnerSize(accelerator, variant, parallelism, length, *image_layers)
 
 
 def served_name_origin(app: App, model: OpenModel) -> Origin:
@@ -287,18 +236,21 @@ def served_name_origin(app: App, model: OpenModel) -> Origin:
     return Origin(source, ("spec", "servedModelName"))
 
 
+def client_model_name(run: EngineRun) -> str:
+    """The model name that clients send: the public name where a route replaces it, or where the engine accepts any
+    name; else the name that the engine knows.
+    """
+    context, app = run.base.context, run.base.app
+    name_matters = run.engine.spec.get("servedName") in ("directory", "model")
+    if name_matters and routing.mode(app, gateway_settings(context, app.namespace)) == "off":
+        return run.name_in_engine
+    return run.served_name
+
+
 def _template_words(
-    engine: backend_runtime.Engine,
-    base: AppBase,
-    variant: VariantSpec,
-    *,
-    parallelism: Parallelism,
-    rank_ports: int,
-    served_name: str,
-    length: int,
-    slots: int,
-    role: str,
+    choice: EngineChoice, size: backend_runtime.RunnerSize, served_name: str, slots: int, rank_ports: int
 ) -> dict[str, object]:
+    base, engine, parallelism = choice.base, choice.engine, size.parallelism
     main = base.weights[0]
     draft = base.weights[1] if base.claim.draft else None
     return {
@@ -314,7 +266,7 @@ def _template_words(
         "Format": main.format,
         "Skip": base.skip_loaders,
         "Stream": base.skip_loaders and main.kind == "objectStore",
-        "Accelerator": variant.get("accelerator", "none"),
+        "Accelerator": size.variant.get("accelerator", "none"),
         "TP": parallelism.tensor,
         "PP": parallelism.pipeline,
         "DP": parallelism.data,
@@ -323,14 +275,14 @@ def _template_words(
         "Hosts": parallelism.hosts,
         "LocalRanks": parallelism.local_ranks,
         "RankPorts": rank_ports,
-        "MaxModelLen": length,
+        "MaxModelLen": size.length or int(choice.model_settings.get("maxModelLen", 0)),
         "Slots": slots,
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
         **NO_OFFLOADING,
         "Adapters": base.claim.adapters,
-        "Role": role,
-        "EnginePort": disaggregation.engine_port(role),
+        "Role": base.app.role,
+        "EnginePort": disaggregation.engine_port(base.app.role),
         **engine.constant,
     }
 

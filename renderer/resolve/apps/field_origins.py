@@ -23,6 +23,7 @@ from renderer.resolve.apps import command_line, engine_run
 from renderer.resolve.apps.app_base import AppBase, hardening_origin
 from renderer.resolve.apps.command_line import CommandLine
 from renderer.resolve.apps.engine_run import EngineRun
+from renderer.resolve.apps.planned_pod import PlannedPod
 from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
@@ -46,19 +47,42 @@ _LayerOrigins = Mapping[str, Sequence[Origin]]  # by variable, the winning layer
 
 
 class PlannedPlayground(Struct, frozen=True):
-    """All that a Playground's plan was made of. `pod`: the leader's where `has_headless_workers`, else of all;
-    `patch_origins`: by path in the pod, where podTemplate sets it.
-    """
+    """All that a Playground's plan was made of. `pod`: the leader's where `has_headless_workers`, else of all."""
 
-    context: RunContext
-    app: App
-    base: AppBase
-    run: EngineRun
-    command: CommandLine
+    planned: PlannedPod
     pod: Pod
     has_headless_workers: bool
-    patch_origins: Mapping[Path, Origin]
     scaler: Scaler | None
+
+    @property
+    def command(self) -> CommandLine:
+        """The command line."""
+        return self.planned.command
+
+    @property
+    def run(self) -> EngineRun:
+        """How the engine runs."""
+        return self.planned.run
+
+    @property
+    def base(self) -> AppBase:
+        """The models."""
+        return self.planned.run.base
+
+    @property
+    def app(self) -> App:
+        """The app."""
+        return self.planned.app
+
+    @property
+    def context(self) -> RunContext:
+        """What all apps share."""
+        return self.planned.run.base.context
+
+    @property
+    def patch_origins(self) -> Mapping[Path, Origin]:
+        """Of the fields that the podTemplate sets."""
+        return self.planned.patch_origins
 
     @property
     def flavor(self) -> FlavorOrigins | None:
@@ -102,7 +126,7 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
     yield from client_origins(app)
     runner: Path = ("template", *_RUNNER)
     runtime, own = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
-    images = run.version_layers if "version" in run.backend_config else run.image_layers
+    images = run.version_layers if "version" in run.backend_config else run.size.images
     yield (*runner, "image"), images[-1].origin
     yield (*runner, "args"), run.config.origin.at("args")
     yield (*runner, "env"), runtime.at("envs")
@@ -137,9 +161,9 @@ def _role_ports(planned: PlannedPlayground, origin: Origin) -> _Origins:
 
 def _offloaded_memory_origins(planned: PlannedPlayground) -> Iterator[tuple[str, Origin]]:
     """Of the runner's memory, by side, where KV cache outside of accelerators adds to it and nobody says more."""
-    run, main = planned.run, planned.base.claim.main
+    run = planned.run
     if run.offloading:
-        layers = engine_run.resource_layers(planned.app, run.engine, run.config, main, run.offloading)
+        layers = engine_run.resource_layers(run)
         for side in ("limits", "requests"):
             positions = run.resources.history.get((side, "memory"))
             if positions and positions[-1].layer == len(layers) - 2:
@@ -149,7 +173,7 @@ def _offloaded_memory_origins(planned: PlannedPlayground) -> Iterator[tuple[str,
 def _patched_pod_origins(planned: PlannedPlayground) -> _Origins:
     """Of the fields that RenderConfig adds to all pods, and of those that podTemplate sets."""
     patched = {path[:2] for path in planned.patch_origins}  # their items have other numbers, or are others
-    tolerations = accelerator_tolerations(planned.run.accelerator)
+    tolerations = accelerator_tolerations(planned.run.size.accelerator)
     for path, origin in pods.origins(planned.base.pod_needs, {}, tolerations):
         if not isinstance(path[-1], int) or path[:2] not in patched:
             yield ("template", *path), origin
@@ -175,7 +199,7 @@ def _trigger_origins(planned: PlannedPlayground) -> _Origins:
 
 
 def _env_layers(planned: PlannedPlayground) -> Iterator[tuple[str, Sequence[Origin]]]:
-    layers = command_line.env_layers(planned.context, planned.app, planned.base, planned.run)
+    layers = command_line.env_layers(planned.run)
     for path, origins in origins_of(planned.command.merged_env.history, [layer.origin for layer in layers]):
         yield str(path[0]), origins
 
@@ -184,15 +208,15 @@ def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[t
     """The layers that set the runner's image, arguments, variables and resources; the repository and the tag of an
     image may be set apart.
     """
-    run, command, main = planned.run, planned.command, planned.base.claim.main
-    yield (*_RUNNER, "image"), [layer.origin for layer in (*run.image_layers, *run.version_layers)]
+    run, command = planned.run, planned.command
+    yield (*_RUNNER, "image"), [layer.origin for layer in (*run.size.images, *run.version_layers)]
     for i, (_, origins) in enumerate(
         arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form)
     ):
         yield (*_RUNNER, "args", i), origins
     for i, entry in enumerate(planned.pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(str(entry["name"]), ())
-    resource_layers = engine_run.resource_layers(planned.app, run.engine, run.config, main, run.offloading)
+    resource_layers = engine_run.resource_layers(run)
     layers: list[Located] = [layer.origin for layer in resource_layers]
     if run.offloading:
         layers[-2] = SumOrigin(resource_layers[-2].origin)
@@ -344,7 +368,7 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
         if origin := sources.get(str(volume["name"])):
             for steps in (("hostPath", "path"), ("image", "reference"), ("persistentVolumeClaim", "claimName")):
                 yield (*_POD, "volumes", i, *steps), origin
-        if volume["name"] == "dshm" and (sizes := command_line.shared_memory_layers(app, run)):
+        if volume["name"] == "dshm" and (sizes := command_line.shared_memory_layers(run)):
             yield (*_POD, "volumes", i, "emptyDir", "sizeLimit"), sizes[-1].origin
     yield from _offloading_origins(run, pod)
     for key in ("startupProbe", "readinessProbe", "livenessProbe", "lifecycle"):  # where podTemplate keeps them
@@ -397,7 +421,7 @@ def _word_origins(app: App, base: AppBase, run: EngineRun) -> Iterator[tuple[str
     flavor = place.origins(main)
     resource = next((name for name in place.limits if "/" in name), "")
     if resource and flavor:
-        for word in ("Accelerator", *(("TP",) if run.parallelism.data == 1 else ())):
+        for word in ("Accelerator", *(("TP",) if run.size.parallelism.data == 1 else ())):
             yield word, flavor.at("limits", resource)
     for word, param in (("MaxModelLen", "MAX-MODEL-LEN"), *((size, size) for size in SIZE_WORDS.values())):
         if param in place.params and flavor:

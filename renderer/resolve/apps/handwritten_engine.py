@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.json_values import map_at, text_at, texts_at, value_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve.apps.app_base import AppBase
@@ -45,7 +45,7 @@ class WrittenPod(Struct, frozen=True):
         return next((container for container in self.pod.containers if container.name == pods.RUNNER), None)
 
 
-def validate_ports(written: WrittenPod, diagnostics: Collector) -> None:
+def validate_ports(written: WrittenPod) -> Iterator[Diagnostic]:
     """An error for each port of another container on which the runner listens: they share the pod's network."""
     served: dict[tuple[object, object], Origin | None] = {}
     if (port := written.command.port) is not None:
@@ -60,12 +60,10 @@ def validate_ports(written: WrittenPod, diagnostics: Collector) -> None:
             if origin is None or (key := _key(body)) not in served:
                 continue
             where = _place(served[key])
-            diagnostics.add("E262", origin, name=container.name, port=key[0], runner=pods.RUNNER, where=where)
+            yield make_diagnostic("E262", origin, name=container.name, port=key[0], runner=pods.RUNNER, where=where)
 
 
-def validate_served_name(
-    context: RunContext, app: App, base: AppBase, command: EngineCommand, diagnostics: Collector
-) -> None:
+def validate_served_name(context: RunContext, app: App, base: AppBase, command: EngineCommand) -> Iterator[Diagnostic]:
     """A warning where the route asks the engine for another name than it serves."""
     if not command.names or not all(word.known for word in command.names):
         return
@@ -82,10 +80,10 @@ def validate_served_name(
     hint = f"add {option} {name_to_write}"
     if not command.unnamed:
         hint = f"write {option} {name_to_write}, or servedModelName: {first.text}"
-    diagnostics.add("W250", first.origin, served=first.text, name=name, where=where, hint=hint)
+    yield make_diagnostic("W250", first.origin, served=first.text, name=name, where=where, hint=hint)
 
 
-def validate_model_paths(app: App, base: AppBase, written: WrittenPod, diagnostics: Collector) -> None:
+def validate_model_paths(app: App, base: AppBase, written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each path in the folder of models that no loader of the claim fills."""
     runner, paths = written.runner, [weights.path for _, weights, _ in base.pod_needs.loads]
     if runner is None or not paths or not pods.is_empty_dir(written.pod, VOLUME):
@@ -100,7 +98,7 @@ def validate_model_paths(app: App, base: AppBase, written: WrittenPod, diagnosti
                 continue
             where = _place(app.origin(*base.claim.models[0].path))
             meant = closest(path, paths, 0) or paths[0]
-            diagnostics.add("W251", word.origin, path=path, loaded=" and ".join(paths), where=where, hint=meant)
+            yield make_diagnostic("W251", word.origin, path=path, loaded=" and ".join(paths), where=where, hint=meant)
 
 
 def _overlap(path: str, other: str) -> bool:
@@ -108,7 +106,7 @@ def _overlap(path: str, other: str) -> bool:
     return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
 
 
-def validate_hooks(written: WrittenPod, diagnostics: Collector) -> None:
+def validate_hooks(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each hook that asks a port of the pod on which no container is known to listen: none has it among
     its ports, and none has the number in its command line or environment.
     """
@@ -129,7 +127,7 @@ def validate_hooks(written: WrittenPod, diagnostics: Collector) -> None:
             for number, below in asked_ports.items():
                 if origin := written.origin_of((*path, "lifecycle", hook, *below)):
                     words = {"hook": hook, "asked": number, "runner": pods.RUNNER, "where": _place(own_origin)}
-                    diagnostics.add("W252", origin, port=" and ".join(map(str, own)), **words)
+                    yield make_diagnostic("W252", origin, port=" and ".join(map(str, own)), **words)
 
 
 def _is_known(number: int, written: WrittenPod) -> bool:

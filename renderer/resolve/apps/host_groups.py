@@ -8,76 +8,29 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from renderer import template
-from renderer.api import App, Inputs, OpenModel
-from renderer.diagnostics import Collector, Origin, quoted
+from renderer.api import App
+from renderer.diagnostics import Collector
 from renderer.json_values import as_number, map_at, value_at
 from renderer.plan import Body, Container, Pod, Port, Scaler
-from renderer.resolve.claims import Claim
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.parallelism import SIZE_WORDS, Parallelism
-from renderer.resolve.flavors import Placement, param_origin
+from renderer.resolve.engine.parallelism import Parallelism
 from renderer.template import Words
 from renderer.wellknown import LEADER_WORKER_SET, PORT, RANK_PORTS
 
 if TYPE_CHECKING:
-    from renderer.input_types import EngineSpec, ParallelismSpec
+    pass
 
 _WORKER_GRACE = 20  # seconds that a worker has more than its leader, for which it waits
 _PROBE_FIELDS = ("startup_probe", "readiness_probe", "liveness_probe")
 _SUPERVISOR = "supervisor"
 
 
-def find_form(
-    inputs: Inputs, engine: Engine, parallelism: Parallelism, words: Words, origin: Origin, diagnostics: Collector
-) -> MultiHostForm:
-    """The preset's form for these sizes. Raises Stop, with an error that names engines that have one."""
-    form = next((form for form in engine.multi_host if form.when(words)), None)
-    if form is None:
-        able = [name for name, runtime in inputs.runtimes.items() if "multiHost" in (runtime.spec.get("engine") or {})]
-        about = {"hosts": parallelism.hosts, "size": parallelism.size, "backend": engine.runtime.name}
-        diagnostics.stop("E341", origin, **about, able=quoted(able))
-    return form
-
-
-def validate_known_sizes(
-    inputs: Inputs, app: App, engine: Engine, placement: Placement, model: OpenModel, diagnostics: Collector
-) -> None:
-    """An error for each size above 1 in `spec.parallelism` that the runtime hands to its engine in no way; a warning
-    for one in the flavor's params, which may be for another engine. TP counts accelerators for every engine.
-    """
-    sizes: ParallelismSpec = app.spec.get("parallelism") or {}
-    params = placement.params
-    values: dict[str, object] = {
-        key: params[word] for key, word in SIZE_WORDS.items() if word in params and key != "tensor"
-    }
-    values |= sizes
-    if not values:  # as with most
-        return
-    known = _size_words(engine.spec)
-    for key, value in values.items():
-        word = SIZE_WORDS[key]
-        if word in known or str(value).lower() in ("1", "false"):
-            continue
-        specs = {name: runtime.spec.get("engine") or {} for name, runtime in inputs.runtimes.items()}
-        able = quoted([name for name, spec in specs.items() if word in _size_words(spec)])
-        if key in sizes:
-            origin = app.origin("spec", "parallelism", key)
-            diagnostics.add("E342", origin, backend=engine.runtime.name, key=key, able=able)
-        else:
-            words = {"param": word, "backend": engine.runtime.name, "key": key, "able": able}
-            diagnostics.add("W257", param_origin(placement, model, word), **words)
-
-
-def _size_words(engine_spec: EngineSpec) -> set[str]:
-    """The words for sizes that the entries of `derived` read."""
-    words: set[str] = set()
-    for entry in engine_spec.get("derived") or ():
-        words |= template.words_of(entry.get("args")).union(*template.condition_words(entry.get("when", "true")))
-    return words & set(SIZE_WORDS.values())
+def find_form(engine: Engine, parallelism: Parallelism, words: Words) -> MultiHostForm | None:
+    """The preset's form for these sizes; None for one host, or where it has none."""
+    return next((form for form in engine.multi_host if form.when(words)), None) if parallelism.hosts > 1 else None
 
 
 def most_groups(app: App, groups: int) -> int:
@@ -100,12 +53,6 @@ def validate_worker_sets(context: RunContext, app: App, groups: int, diagnostics
             file, line, _ = other.origin("metadata", "name").place
             words = {"name": name, "app": app.name, "file": file, "line": line}
             diagnostics.add("E358", app.origin("metadata", "name"), **words)
-
-
-def validate_name_resolution(pod: Pod, origin: Origin, diagnostics: Collector) -> None:
-    """A warning for the pod of a group that asks the node's DNS, which does not know the leader's name."""
-    if pod.rest.get("hostNetwork") and pod.rest.get("dnsPolicy") != "ClusterFirstWithHostNet":
-        diagnostics.add("W258", origin)
 
 
 def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> bool:
@@ -150,49 +97,6 @@ def container_ports(form: MultiHostForm | None, ranks: Sequence[Port]) -> tuple[
         return ()
     ports = [*ranks, Port(_SUPERVISOR, form.supervisor_port)]
     return tuple({"name": port.name, "containerPort": port.number, "protocol": "TCP"} for port in ports)
-
-
-def validate_rank_ports(parallelism: Parallelism, form: MultiHostForm, origin: Origin, diagnostics: Collector) -> None:
-    """An error for more rank ports than a pool has."""
-    if form.supervisor_port and parallelism.local_ranks > len(RANK_PORTS):
-        diagnostics.add("E347", origin, ranks=parallelism.local_ranks, most=len(RANK_PORTS))
-
-
-def validate_data_parallel(model: OpenModel, parallelism: Parallelism, origin: Origin, diagnostics: Collector) -> None:
-    """An error for data parallel ranks over several hosts of a model that is no mixture of experts; a warning where
-    nobody knows. Each would be no more than a replica, and some engines do not even start.
-    """
-    if parallelism.data == 1 or (has_experts := _has_experts(model)):
-        return
-    words = {"data": parallelism.data, "hosts": parallelism.hosts, "model": model.name}
-    diagnostics.add("W335" if has_experts is None else "E348", origin, **words)
-
-
-def validate_experts(model: OpenModel, origin: Origin, diagnostics: Collector) -> None:
-    """An error for experts spread over ranks of a model that has none, as far as its facts say so."""
-    if _has_experts(model) is False:
-        diagnostics.add("E356", origin, model=model.name)
-
-
-def _has_experts(model: OpenModel) -> bool | None:
-    """Whether the model is a mixture of experts; None where its facts do not say."""
-    facts = model.spec.get("facts") or {}
-    if facts.get("activeParameters", facts.get("parameters")) != facts.get("parameters"):
-        return True
-    is_known = "activeParameters" in facts or (model.ours and "parameters" in facts)
-    return False if is_known else None
-
-
-def validate_draft(app: App, engine: Engine, claim: Claim, parallelism: Parallelism, diagnostics: Collector) -> None:
-    """An error for a draft model beside sizes with which the preset says that the engine runs none."""
-    reasons = engine.spec.get("unsupported") or {}
-    for key, sizes, size in (
-        ("draftWithPipeline", f"pipeline {parallelism.pipeline}", parallelism.pipeline),
-        ("draftWithData", f"data {parallelism.data}", parallelism.data),
-    ):
-        if size > 1 and (why := reasons.get(key)):
-            words = {"backend": engine.runtime.name, "sizes": sizes, "why": why}
-            diagnostics.add("E357", app.origin(*claim.models[1].path), **words)
 
 
 def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -> Pod:

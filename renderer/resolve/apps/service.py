@@ -15,6 +15,7 @@ from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.resolve import monitoring, names, versioned_fields
 from renderer.resolve.apps import field_origins, handwritten_engine, host_groups, workload_settings
 from renderer.resolve.apps.app_base import AppBase, resolve_base
+from renderer.resolve.apps.rules import judged
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
@@ -43,7 +44,7 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     names.validate_app_names(app, size, count, diagnostics)
     if size > 1:
         host_groups.validate_worker_sets(context, app, count, diagnostics)
-    base = resolve_base(context, app, diagnostics)
+    base = judged(resolve_base(context, app, diagnostics), diagnostics)
     leader = None
     if template.get("leaderTemplate") is not None:
         leader = _plan_pod(context, app, base, "leaderTemplate", diagnostics)
@@ -124,13 +125,13 @@ def _plan_pod(
     pod = pods.handwritten_pod(
         context.inputs.config, base.pod_needs, normalized, with_model_labels, diagnostics, origin
     )
-    pods.validate_claim_templates(base.pod_needs, pod, origin.at("spec"), diagnostics)
+    diagnostics.problems += pods.clashing_claim_templates(base.pod_needs, pod, origin.at("spec"))
     written = handwritten_engine.WrittenPod(pod, _engine_command(pod, origin), lambda path: origin.at(*path))
-    handwritten_engine.validate_ports(written, diagnostics)
-    handwritten_engine.validate_hooks(written, diagnostics)
-    handwritten_engine.validate_model_paths(app, base, written, diagnostics)
+    diagnostics.problems += handwritten_engine.validate_ports(written)
+    diagnostics.problems += handwritten_engine.validate_hooks(written)
+    diagnostics.problems += handwritten_engine.validate_model_paths(app, base, written)
     if with_model_labels:  # workers of a leader are not asked
-        handwritten_engine.validate_served_name(context, app, base, written.command, diagnostics)
+        diagnostics.problems += handwritten_engine.validate_served_name(context, app, base, written.command)
     return pod
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Stop
@@ -17,7 +18,7 @@ from renderer.resolve.apps import (
     variants,
     workload_settings,
 )
-from renderer.resolve.context import RunContext
+from renderer.resolve.context import RunContext, cached
 
 _APPS = ("Playground", "Service")
 
@@ -30,13 +31,7 @@ def plan_workloads(context: RunContext, app: App, diagnostics: Collector) -> lis
     """
     if not context.traffic or (key := (app.namespace, app.name)) not in context.traffic or context.apps[key] is not app:
         return _plan_variants(context, app, diagnostics)
-    if key not in context.plans:
-        problem_count = len(diagnostics.problems)
-        plans = _plan_variants(context, app, diagnostics)
-        if len(diagnostics.problems) > problem_count:
-            return plans
-        context.plans[key] = plans
-    return context.plans[key]
+    return cached(context.plans, key, partial(_plan_variants, context, app), diagnostics)
 
 
 def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:

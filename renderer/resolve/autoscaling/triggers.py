@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from renderer import quantity, template
@@ -10,7 +11,7 @@ from renderer.api import App
 from renderer.diagnostics import Collector, Origin
 from renderer.plan import Body, Scaler
 from renderer.resolve import monitoring
-from renderer.resolve.context import RunContext, cache_key
+from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
 from renderer.yamlio import SharedMap
 
@@ -102,12 +103,8 @@ def plan_scaler(
             _report_missing_trigger(context, app, engine, diagnostics)
         return None
     spec, origin = chosen
-    metrics_and_behavior = context.scaling.get(key := cache_key(spec))
-    if metrics_and_behavior is None:
-        error_count = len(diagnostics.problems)
-        metrics_and_behavior = _metrics_and_behavior(spec, origin, diagnostics)
-        if len(diagnostics.problems) == error_count:
-            context.scaling[key] = metrics_and_behavior
+    work = partial(_metrics_and_behavior, spec, origin)
+    metrics_and_behavior = cached(context.scaling, cache_key(spec), work, diagnostics)
     return Scaler(minimum, maximum, *metrics_and_behavior)
 
 

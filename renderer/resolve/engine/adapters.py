@@ -54,29 +54,6 @@ def can_load(engine: Engine) -> bool:
     return bool((engine.spec.get("adapters") or {}).get("options"))
 
 
-def validate_names(
-    engine: Engine, adapters: Sequence[EngineAdapter], served: str, served_origin: Origin, diagnostics: Collector
-) -> None:
-    """Errors for names that requests or the command line cannot tell apart."""
-    names = {served: "the main model"}
-    for adapter in adapters:
-        if adapter.name in names:
-            diagnostics.add("E360", adapter.origin, name=adapter.name, other=names[adapter.name])
-        names.setdefault(adapter.name, f"the adapter '{adapter.model}'")
-        marks = [mark for mark in _MARKS if mark in adapter.name]
-        if mark := next(iter(marks), adapter.name[0] if adapter.name[0] in _FIRST else ""):
-            words = {"name": adapter.name, "mark": mark, "why": "the engine reads name=path there"}
-            diagnostics.add(
-                "E367", adapter.origin, **words, hint="give the adapter's OpenModel another servedModelName"
-            )
-    asked = (engine.spec.get("adapters") or {}).get("asked", "")
-    for separator in template.split_template(asked)[::2]:
-        if separator and separator in served:
-            example = asked_name(engine.spec["adapters"], "MODEL", "ADAPTER")
-            words = {"name": served, "mark": separator, "why": f"adapters are asked for as {example}"}
-            diagnostics.add("E367", served_origin, **words, hint="give the Playground another servedModelName")
-
-
 def adapter_layers(
     engine: Engine, adapters: Sequence[EngineAdapter], user_layers: Sequence[ArgLayer], diagnostics: Collector
 ) -> list[ArgLayer]:

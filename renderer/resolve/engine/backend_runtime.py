@@ -107,7 +107,6 @@ class RunnerSize(Struct, frozen=True):
     `images`, `versions`: the preset's layers of the image's repository and tag.
     """
 
-    resources: MergedResources
     accelerator: Accelerator = NONE
     variant: VariantSpec = {}
     parallelism: Parallelism = SINGLE
@@ -124,6 +123,7 @@ class RecommendedConfig(Struct, frozen=True, eq=False):
     spec: RecommendedConfigSpec
     layer: Callable[[Words], ArgLayer]
     origin: Origin
+    resources: dict[bytes, MergedResources]  # a cache, by the settings of app and flavor
     sizes: dict[bytes, RunnerSize]
     drafts: bool
 

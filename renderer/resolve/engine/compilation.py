@@ -272,7 +272,7 @@ def _compile_configs(spec: BackendRuntimeSpec, compiler: _Compiler) -> Mapping[s
         path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
         layer = compiler.compile_layer(path, args) if templated else _upstream_layer(args, compiler.origin.at(*path))
         drafts = templated and any(_bare_word(arg) == "DraftModelPath" for arg in args)
-        configs[config["name"]] = RecommendedConfig(config, layer, origin, {}, drafts)
+        configs[config["name"]] = RecommendedConfig(config, layer, origin, {}, {}, drafts)
     return configs
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer import patterns
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Origin
 from renderer.resolve.engine.known_options import OptionList
 from renderer.resolve.layers import Position
 
@@ -209,31 +208,3 @@ def option_spellings(style: Dialect, args: Sequence[str]) -> dict[str, str]:
             if tail and (name := style.name(token)):
                 spellings[name.partition(".")[0]] = head
     return spellings
-
-
-def validate_reserved_options(
-    style: Dialect, rules: Mapping[str, ReservedOption], args: Sequence[str], origin: Origin, diagnostics: Collector
-) -> None:
-    """An error or a warning for each reserved option in `args`. `rules`: by the option's name."""
-    for i, token in enumerate(args):
-        rule = rules.get(style.name(token))
-        if rule is None:
-            continue
-        has_value = "=" in token and style.kind != "exact"
-        value = token.partition("=")[2] if has_value else "".join(args[i + 1 : i + 2])
-        if rule.values and not any(patterns.fits(value.strip("[]").lower(), glob) for glob in rule.values):
-            continue
-        option = token.partition("=")[0] + (f" {value}" if rule.values else "")
-        if rule.warns:
-            diagnostics.add("W235", origin.at(i), option=option, why=rule.reason)
-        else:
-            diagnostics.add("E406", origin.at(i), option=option, hint=rule.reason)
-
-
-def validate_reserved_env(
-    reserved: Mapping[str, str], entries: Sequence[Mapping[str, object]], origin: Origin, diagnostics: Collector
-) -> None:
-    """An error for each variable that the renderer sets. `reserved`: by name, what to do instead."""
-    for i, entry in enumerate(entries):
-        if (name := str(entry.get("name"))) in reserved:
-            diagnostics.add("E406", origin.at(i, "name"), option=name, hint=reserved[name])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from renderer.api import App, Inputs
+from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.json_values import map_at
 from renderer.plan import Body, Role, Setting
@@ -16,7 +16,6 @@ from renderer.resolve.engine.dialect import ArgLayer
 from renderer.resolve.engine.given_options import given_options, last_given_number
 from renderer.resolve.engine.parallelism import Parallelism
 from renderer.resolve.flavors import NONE, Accelerator
-from renderer.resolve.layers import ValueLayer
 from renderer.wellknown import DECODE, ENGINE_PORT, PORT
 from renderer.yamlio import SharedMap
 
@@ -29,24 +28,9 @@ _CLAIMS = ("modelClaim", "modelClaims")
 _NOTHING: DisaggregationSpec = {}
 
 
-def _ability(engine: Engine) -> DisaggregationSpec:
+def ability(engine: Engine) -> DisaggregationSpec:
+    """What the preset says of roles."""
     return engine.spec.get("disaggregation") or _NOTHING
-
-
-def validate_engine(inputs: Inputs, app: App, engine: Engine, accelerator: Accelerator, diagnostics: Collector) -> None:
-    """Errors for what the engine cannot do, on any accelerator, or on this one. Raises Stop where it knows no roles."""
-    origin, name = app.origin(*KEY, key=True), engine.runtime.name
-    ability = _ability(engine)
-    if not ability:
-        able = [
-            name for name, runtime in inputs.runtimes.items() if "disaggregation" in (runtime.spec.get("engine") or {})
-        ]
-        diagnostics.stop("E377", origin, backend=name, what="runs no roles", hint=f"backends that can: {quoted(able)}")
-    vendors = ability.get("accelerators") or [accelerator.vendor]
-    if accelerator.vendor not in vendors:
-        what = f"hands no KV cache over {_where(accelerator.vendor)}"
-        names = ["one without accelerators" if vendor == "none" else f"a flavor of {vendor}" for vendor in vendors]
-        diagnostics.add("E377", _flavors_origin(app), backend=name, what=what, hint=f"take {' or '.join(names)}")
 
 
 def engine_port(role: str) -> int:
@@ -56,31 +40,12 @@ def engine_port(role: str) -> int:
 
 def role_ports(engine: Engine, role: str) -> tuple[Body, ...]:
     """The ports of a runner of this role beside those of requests."""
-    ports = _ability(engine).get("ports") or ()
+    ports = ability(engine).get("ports") or ()
     return tuple(
         SharedMap({"name": port["name"], "containerPort": port["port"], "protocol": "TCP"})
         for port in ports
         if port.get("role", role) == role
     )
-
-
-def validate_options(
-    engine: Engine, app: App, layers: Sequence[ArgLayer], envs: Sequence[ValueLayer], diagnostics: Collector
-) -> None:
-    """An error for each option and variable of users that says what the preset says of the roles. `layers`, `envs`:
-    those of the OpenModel and the Playground, with its podTemplate.
-    """
-    given = _ability(engine).get("options") or ()
-    options = {engine.style.name(option) for option in given if option.startswith("-")}
-    file, line, _ = app.origin(*KEY).place
-    for layer in layers:
-        for i, token in enumerate(layer.args):
-            if engine.style.name(token).partition(".")[0] in options:
-                diagnostics.add("E383", layer.origin.at(i), given=token.partition("=")[0], file=file, line=line)
-    for env in envs:
-        for i, variable in enumerate(env.value):
-            if (name := str(variable.get("name"))) in given:
-                diagnostics.add("E383", env.origin.at(i, "name"), given=name, file=file, line=line)
 
 
 def plan_role(
@@ -94,7 +59,7 @@ def plan_role(
     """The role of a workload. `pipeline_origin`: of its pipeline parallel size, where no argument says it; `layers`: of
     its command line.
     """
-    ability = _ability(engine)
+    abilities = ability(engine)
     tensor, pipeline = parallelism.tensor, parallelism.pipeline
     tensor_origin: Origin | None = None
     written = [layer for layer in layers if not layer.group]  # those that follow from the sizes have one
@@ -109,20 +74,20 @@ def plan_role(
             pipeline, pipeline_origin = number.value, number.origin
     return Role(
         name=app.role,
-        connector=ability.get("connector", ""),
+        connector=abilities.get("connector", ""),
         tensor=tensor,
-        tensor_rule=ability.get("tensor", ""),
+        tensor_rule=abilities.get("tensor", ""),
         tensor_origin=tensor_origin,
         pipeline=pipeline,
-        pipeline_rule=ability.get("pipeline", ""),
+        pipeline_rule=abilities.get("pipeline", ""),
         pipeline_origin=pipeline_origin,
         vendor=accelerator.vendor,
-        vendor_origin=_flavors_origin(app),
-        layout=dict(_layout(engine, ability.get("sameOptions") or (), layers)),
+        vendor_origin=flavors_origin(app),
+        layout=dict(_layout(engine, abilities.get("sameOptions") or (), layers)),
     )
 
 
-def _flavors_origin(app: App) -> Origin:
+def flavors_origin(app: App) -> Origin:
     """Where the flavors of a role are said, else the claim that leaves them to the model."""
     claim = next(key for key in _CLAIMS if key in app.spec)
     return app.origin("spec", claim, *(("inferenceFlavors",) if "inferenceFlavors" in map_at(app.spec, claim) else ()))
@@ -169,12 +134,13 @@ def _report_vendors(app: App, prefill: Role, decode: Role, diagnostics: Collecto
     roles = [decode, prefill]  # the one with flavors of its own first
     roles.sort(key=lambda role: not _of_role(app, role.vendor_origin, role.name, "inferenceFlavors"))
     file, line, _ = roles[1].vendor_origin.place
-    (role, place), (other, other_place) = ((role.name, _where(role.vendor)) for role in roles)
+    (role, place), (other, other_place) = ((role.name, place_of(role.vendor)) for role in roles)
     words = {"role": role, "place": place, "other": other, "other_place": other_place}
     diagnostics.add("E380", roles[0].vendor_origin, **words, file=file, line=line)
 
 
-def _where(vendor: str) -> str:
+def place_of(vendor: str) -> str:
+    """Where pods run, by the vendor of their accelerators."""
     return f"on {vendor}" if vendor != NONE.vendor else "without an accelerator"
 
 

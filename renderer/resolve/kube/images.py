@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from renderer.api import RenderConfig
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 
 _HUB = "docker.io"
 _HUBS = (_HUB, "index.docker.io")  # one registry
@@ -36,11 +36,16 @@ _FORMS = {
 }
 
 
-def validate_image(value: str, form: str, origin: Origin, diagnostics: Collector) -> None:
+def invalid_image(value: str, form: str, origin: Origin) -> Iterator[Diagnostic]:
     """An error for an invalid value. `form`: `image`, `repository` (an image without its tag) or `tag`."""
     if not _is_valid(value, form):
         _, problem, hint = _FORMS[form]
-        diagnostics.add("E298", origin, value=value, what=problem, hint=hint)
+        yield make_diagnostic("E298", origin, value=value, what=problem, hint=hint)
+
+
+def validate_image(value: str, form: str, origin: Origin, diagnostics: Collector) -> None:
+    """The same for what is read where no record is finished."""
+    diagnostics.problems += invalid_image(value, form, origin)
 
 
 @lru_cache(maxsize=4096)

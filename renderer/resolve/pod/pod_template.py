@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from renderer import schema_validation
 from renderer.api import RenderConfig
-from renderer.diagnostics import Collector, Origin, Path, suggestion
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic, suggestion
 from renderer.json_values import list_at, map_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
@@ -265,15 +265,14 @@ def _covers(toleration: Body, other: Body) -> bool:
 # What a patched pod lacks
 
 
-def validate_patch(
+def risks(
     before: Pod,
     after: Pod,
     patch: Mapping[str, Any],
     weights_paths: Sequence[str],
     restricted: bool,
     origin: Origin,
-    diagnostics: Collector,
-) -> None:
+) -> Iterator[Diagnostic]:
     """Warnings about the patched pod: weights that nothing brings since their loader is deleted, a mount over those of
     a loader, and under hardening `restricted` a container that may run as root. `weights_paths`: what each loader
     loads, in the order of the loaders, which are the first init containers of `before`.
@@ -287,11 +286,11 @@ def validate_patch(
         if loader.name not in loaders:
             if volume not in filled and pods.is_empty_dir(after, volume):
                 loader_origin = _container_origin(patch, "initContainers", loader.name, origin)
-                diagnostics.add("W218", loader_origin, loader=loader.name, volume=volume)
+                yield make_diagnostic("W218", loader_origin, loader=loader.name, volume=volume)
         elif volume and volume != (loaded := pods.volume_at(loaders[loader.name], path)) and volume not in mounts_over:
             mounts_over.add(volume)
             runner_origin = _container_origin(patch, "containers", pods.RUNNER, origin)
-            diagnostics.add("W229", runner_origin, name=volume, volume=loaded)
+            yield make_diagnostic("W229", runner_origin, name=volume, volume=loaded)
     if not restricted:
         return
     known_names = {container.name for container in (*before.init_containers, *before.containers)}
@@ -299,7 +298,8 @@ def validate_patch(
     for group, containers in groups:
         for container in containers:
             if container.name not in known_names and not _is_restricted(after, container):
-                diagnostics.add("W219", _container_origin(patch, group, container.name, origin), name=container.name)
+                container_origin = _container_origin(patch, group, container.name, origin)
+                yield make_diagnostic("W219", container_origin, name=container.name)
 
 
 def _container_origin(patch: Mapping[str, Any], group: str, name: str, origin: Origin) -> Origin:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic
 from renderer.json_values import map_at
 from renderer.plan import Body, Container, DeviceTemplate, Pod
 from renderer.resolve import model_cache, pod_defaults
@@ -190,10 +190,10 @@ def without_model_volume(needs: PodNeeds) -> PodNeeds:
     return replace(needs, mounts=mounts, volumes=volumes)
 
 
-def validate_claim_templates(needs: PodNeeds, pod: Pod, origin: Origin, diagnostics: Collector) -> None:
+def clashing_claim_templates(needs: PodNeeds, pod: Pod, origin: Origin) -> Iterator[Diagnostic]:
     """An error where a volume of the pod has the name of a claim template. `origin`: of the user's pod spec."""
     if needs.claim_templates and any(volume["name"] == VOLUME for volume in pod.volumes):
-        diagnostics.add("E318", origin.at("volumes"), name=VOLUME)
+        yield make_diagnostic("E318", origin.at("volumes"), name=VOLUME)
 
 
 def add_credentials(needs: PodNeeds, env: Sequence[Body]) -> tuple[Body, ...]:

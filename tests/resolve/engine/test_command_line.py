@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.resolve.apps.rules.args import reserved_options
 from renderer.resolve.engine.arg_merge import merge_args
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption, build_style, validate_reserved_options
+from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption, build_style
 from renderer.resolve.engine.known_options import Option, OptionList
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, 
     found = Collector()
     options = reads(FULL, "--port 8080 --served-name x --quiet")
     rules = {"--port": ReservedOption("one port"), "--served-name": ReservedOption("one name")}
-    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), found)
+    found.problems += reserved_options(options, rules, args.split(), Origin(Line(), ("args",)))
     assert [(each.line, each.message.split()[0]) for each in found.problems] == [
         (index, option) for index, option in expected
     ]
@@ -220,7 +221,7 @@ def test_only_such_a_value_is_meant(args: str, code: str) -> None:
         "--host": ReservedOption("loopback", ("127.*", "localhost", "::1")),
         "--key": ReservedOption("a key", warns=True),
     }
-    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), found)
+    found.problems += reserved_options(options, rules, args.split(), Origin(Line(), ("args",)))
     assert [each.code for each in found.problems] == ([code] if code else [])
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Origin
 from renderer.diagnostics.rule import NamedSource
+from renderer.resolve.apps.engine_run import EngineRun
+from renderer.resolve.apps.rules.offloading import several_hosts
 from renderer.resolve.engine import kv_offloading
+from renderer.resolve.engine.backend_runtime import RunnerSize
 from renderer.resolve.engine.kv_offloading import KVOffloading
+from renderer.resolve.engine.parallelism import Parallelism
 from renderer.resolve.layers import ValueLayer
 
 WHERE = Origin(NamedSource("a test"))
@@ -41,8 +46,10 @@ def test_shared_memory_is_added_to_the_last_size() -> None:
 
 
 def test_a_replica_of_several_pods() -> None:
-    diagnostics = Collector()
-    kv_offloading.validate_hosts(OFFLOADING, 1, diagnostics)
-    assert diagnostics.problems == []
-    kv_offloading.validate_hosts(OFFLOADING, 2, diagnostics)
-    assert [problem.code for problem in diagnostics.problems] == ["E374"]
+    def run(hosts: int) -> EngineRun:
+        return cast(
+            "EngineRun", SimpleNamespace(offloading=OFFLOADING, size=RunnerSize(parallelism=Parallelism(hosts=hosts)))
+        )
+
+    assert list(several_hosts(run(1))) == []
+    assert [problem.code for problem in several_hosts(run(2))] == ["E374"]

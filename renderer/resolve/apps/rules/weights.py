@@ -1,15 +1,16 @@
-"""Validates the weights of the claimed models against what the engine can load; each error has a hint."""
+"""Whether the engine can load the weights of the claimed models; each error has a hint."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from renderer import patterns
 from renderer.api import App, Inputs
-from renderer.diagnostics import Collector, has_errors
-from renderer.resolve.claims import Claim, ClaimedModel
+from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.resolve.apps.engine_run import EngineChoice
+from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.weight_sources import PULLED, Weights
 
@@ -17,9 +18,17 @@ if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
 
 _PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re caches compiled patterns
+
+
 _FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
+
+
 _BEFORE = ("-", "_", ".")  # the word GGUF at the end of a repository's name
+
+
 _CONFIGURATIONS = ("config.json", "params.json")  # which of them there is differs by format
+
+
 _SOURCES = {
     "hub": "a hub repository",
     "objectStore": "an object store",
@@ -30,58 +39,48 @@ _SOURCES = {
 }
 
 
-def validate_weights(
-    inputs: Inputs,
-    app: App,
-    engine: Engine,
-    claim: Claim,
-    weights: Sequence[Weights],
-    skip: bool,
-    diagnostics: Collector,
-) -> None:
+def unloadable_weights(choice: EngineChoice) -> Iterator[Diagnostic]:
     """An error for each model that the engine cannot load, and for two formats that it cannot combine."""
-    before = len(diagnostics.problems)
-    for claimed, model_weights in zip(claim.models, weights, strict=True):
-        validate_model_weights(inputs, app, engine, claimed, model_weights, skip, diagnostics)
-    why = (engine.spec.get("unsupported") or {}).get("mixed") if claim.draft else None
-    if why and weights[0].format != weights[1].format and not has_errors(diagnostics.problems[before:]):
-        words = {"app": _describe(app), "backend": engine.runtime.name, "hint": why}
-        main, draft = weights[0].format, weights[1].format
-        diagnostics.add("E415", app.origin(*claim.models[1].path), **words, main=main, draft=draft)
+    base, engine = choice.base, choice.engine
+    if not engine.templated:
+        return
+    problems = [
+        problem
+        for claimed, weights in zip(base.claim.models, base.weights, strict=True)
+        for problem in _unloadable_model(choice, claimed, weights)
+    ]
+    yield from problems
+    why = (engine.spec.get("unsupported") or {}).get("mixed") if base.claim.draft else None
+    main, draft = (weights.format for weights in base.weights[:2]) if why else ("", "")
+    if main != draft and not has_errors(problems):
+        params = {"app": _describe(base.app), "backend": engine.runtime.name, "hint": why, "main": main, "draft": draft}
+        yield make_diagnostic("E415", base.app.origin(*base.claim.models[1].path), **params)
 
 
 def _describe(app: App) -> str:
     return f"{app.kind} {app.namespace}/{app.label}"
 
 
-def validate_model_weights(
-    inputs: Inputs,
-    app: App,
-    engine: Engine,
-    claimed_model: ClaimedModel,
-    weights: Weights,
-    skip: bool,
-    diagnostics: Collector,
-) -> None:
+def _unloadable_model(choice: EngineChoice, claimed: ClaimedModel, weights: Weights) -> Iterator[Diagnostic]:
     """An error at the model's source (at the claim for a preset) where the engine cannot load it."""
-    if not engine.templated:
-        return
+    base, engine, skip = choice.base, choice.engine, choice.base.skip_loaders
+    app, inputs = base.app, base.context.inputs
     one = weights.one_file, weights.kind != "hub" and _names_weights_file(weights)
     form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, bool(weights.filename), skip)
     if form not in engine.accepted_weights:
         if refusal := _refusal(inputs, app, engine, weights, skip):
             code, field, words = refusal
-            source_path = (field,) if field and not claimed_model.model.ours else ()
-            origin = app.origin(*claimed_model.path) if claimed_model.model.ours else weights.origin.at(*source_path)
-            diagnostics.add(code, origin, backend=engine.runtime.name, app=_describe(app), **words)
+            source_path = (field,) if field and not claimed.model.ours else ()
+            origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*source_path)
+            yield make_diagnostic(code, origin, backend=engine.runtime.name, app=_describe(app), **words)
             return
         if weights.format not in engine.spec.get("oneFile", ()):  # else it depends on the file name
             engine.accepted_weights.add(form)
     if weights.kind == "hub" and weights.format == "safetensors" and not weights.filename:
         if weights.address[-4:].lower() == "gguf" and weights.address[-5:-4] in _BEFORE:
-            diagnostics.add("W224", weights.origin.at("modelID"), name=weights.address)
+            yield make_diagnostic("W224", weights.origin.at("modelID"), name=weights.address)
         if not skip and (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
-            _validate_patterns(weights, diagnostics)
+            yield from _excluded_configuration(weights)
 
 
 def _names_weights_file(weights: Weights) -> bool:
@@ -89,7 +88,7 @@ def _names_weights_file(weights: Weights) -> bool:
     return weights.kind in ("objectStore", "host", "pvc") and weights.address.lower().endswith(_FILES)
 
 
-def _validate_patterns(weights: Weights, diagnostics: Collector) -> None:
+def _excluded_configuration(weights: Weights) -> Iterator[Diagnostic]:
     """A warning for patterns that exclude the model's configuration."""
     allow, ignore = (_patterns(weights, word) for word in ("AllowPatterns", "IgnorePatterns"))
     left_out = [
@@ -97,7 +96,7 @@ def _validate_patterns(weights: Weights, diagnostics: Collector) -> None:
     ]
     if left_out == [*_CONFIGURATIONS]:
         field = "allowPatterns" if allow and not _matches_any(left_out[0], allow) else "ignorePatterns"
-        diagnostics.add("W225", weights.origin.at(field), name=left_out[0])
+        yield make_diagnostic("W225", weights.origin.at(field), name=left_out[0])
 
 
 def _patterns(weights: Weights, word: str) -> list[str]:
