@@ -9,7 +9,7 @@ path in the plan; it is called only when an origin is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -162,19 +162,7 @@ class Interceptor(Struct, frozen=True):
     concurrency: int
 
 
-class SharedNeed(Struct, frozen=True, order=True):
-    """An object that several apps may need, in plain types, since processes exchange these records.
-
-    `namespace`: '' for cluster-scoped objects; `fact`: what this app contributes to the object, '' for nothing.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    fact: str = ""
-
-
-class RouteTarget(Struct, frozen=True):
+class RouteTarget(Struct, frozen=True, order=True):
     """A route backend: the AIServiceBackend of a workload or provider, its weight within its priority, and the name
     that it knows the model by; or a pool, which gets all requests, under the public name.
     """
@@ -184,6 +172,114 @@ class RouteTarget(Struct, frozen=True):
     model: str
     priority: int = 0
     pool: bool = False
+
+
+class ModelNeed(Struct, frozen=True, order=True):
+    """The need of an OpenModel object in the cluster."""
+
+    name: str
+
+
+class CacheNeed(Struct, frozen=True, order=True):
+    """The need of a claim with the weights of a model, which a Job fills."""
+
+    namespace: str
+    model: str
+
+
+class MonitorNeed(Struct, frozen=True, order=True):
+    """The need of a PodMonitor that reads the engines of a namespace."""
+
+    namespace: str
+    name: str
+
+
+class PickerMonitorNeed(Struct, frozen=True, order=True):
+    """The need of the ServiceMonitor that reads the pickers of a namespace."""
+
+    namespace: str
+
+
+class GatewayNeed(Struct, frozen=True, order=True):
+    """The need of a Gateway that we create."""
+
+    gateway: tuple[str, str]  # namespace and name
+    namespace: str  # of a route on it
+
+
+class GrantNeed(Struct, frozen=True, order=True):
+    """The need of a ReferenceGrant for the Secret of a Gateway that we create."""
+
+    gateway: tuple[str, str]  # namespace and name
+    namespace: str  # of a route that repeats the Gateway's authentication
+
+
+class PackedRule(Struct, frozen=True, order=True):
+    """The rule of one public name, which a route of several names is to have."""
+
+    namespace: str
+    route: str  # the name of the packed route
+    model: str
+    targets: tuple[RouteTarget, ...]
+    request_timeout: str
+    owned_by: str  # as the gateway lists the model
+    created_at: str  # likewise
+
+
+class NameClaim(Struct, frozen=True, order=True):
+    """The claim of a public name on a Gateway, where it has one owner on each host. Apps sort first."""
+
+    gateway: tuple[str, str]  # namespace and name
+    namespace: str  # of the owner
+    kind: str  # of the owner where that is a ModelRoute or InferenceModel, '' for an app
+    name: str  # of the owner
+    object: str  # the name of the route that is made for this claim alone, '' for none
+    hostnames: tuple[str, ...]  # empty for all hosts of the Gateway
+    model: str
+
+    @property
+    def owner(self) -> tuple[str, str, str]:
+        """Namespace, kind and name of what claims the public name."""
+        return self.namespace, self.kind, self.name
+
+
+class RewriteClaim(Struct, frozen=True, order=True):
+    """The claim of an InferenceModelRewrite, and of what a picker makes of a public name in a pool. Apps sort first."""
+
+    kind: str  # of the owner where that is a ModelRoute or InferenceModel, '' for an app
+    owner: str
+    pool: str
+    model: str
+    namespace: str
+    name: str  # of the InferenceModelRewrite
+    shares: tuple[tuple[str, int], ...]  # the names that replace it with their weights, 0 for none
+
+    @property
+    def owner_key(self) -> tuple[str, str, str]:
+        """Namespace, kind and name of what makes the rewrite."""
+        return self.namespace, self.kind, self.owner
+
+
+class HeldName(Struct, frozen=True, order=True):
+    """The claim of a public name by which the interceptor knows one workload of the cluster."""
+
+    model: str
+    app: str  # namespace/name
+
+
+SharedNeed: TypeAlias = (
+    ModelNeed
+    | CacheNeed
+    | MonitorNeed
+    | PickerMonitorNeed
+    | GatewayNeed
+    | GrantNeed
+    | PackedRule
+    | NameClaim
+    | RewriteClaim
+    | HeldName
+)
+"""What an app contributes to what several apps share, in plain types, since processes exchange these records."""
 
 
 class TokenLimit(Struct, frozen=True):
@@ -299,16 +395,6 @@ class PoolPlan(Struct, frozen=True):
     pod_security: Body
     security: Body
     pod_fields: Body = {}
-
-
-class PackedRule(Struct, frozen=True):
-    """The rule of one public name in a packed route. `owned_by`, `created_at`: as the gateway lists the model."""
-
-    model: str
-    targets: tuple[RouteTarget, ...]
-    request_timeout: str
-    owned_by: str
-    created_at: str
 
 
 class PackedRoute(Struct, frozen=True):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from renderer.resolve.weight_sources import Weights
 
 PER_POD, HOST_PATH, SHARED = "perPod", "hostPath", "pvc"
-KIND = "ModelCache"  # of a SharedNeed, whose name is the model's
 _MANY = "ReadWriteMany"
 _LONGEST = 63  # the name of a Job becomes a label of its pods
 _FLOATING = ("", "main", "master")  # revisions that are no fixed state of a repository

@@ -11,12 +11,10 @@ from renderer import wellknown
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector
 from renderer.json_values import text_at
-from renderer.plan import Body, MonitorPlan, Pod, Scaler, SharedNeed
+from renderer.plan import Body, MonitorNeed, MonitorPlan, Pod, Scaler, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.wellknown import METRICS_PATH, RANK_METRICS_PATH
 
-KIND = "PodMonitor"
-PICKER_KIND = "ServiceMonitor"
 _PICKERS = "llmaz-pickers"
 NAME = "llmaz-engines"
 DEPLOYMENTS = "llmaz-engines-deployments"
@@ -43,10 +41,10 @@ def with_metrics_path(pod: Pod, engine: Engine, *, all_serve: bool = False) -> P
     return replace(pod, annotations={**pod.annotations, key: path})
 
 
-def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
+def monitor_needs(namespace: str, pod: Pod) -> tuple[MonitorNeed, ...]:
     """The PodMonitor of the namespace, where this pod has metrics."""
     names = {METRICS_PATH: NAME, RANK_METRICS_PATH: GROUPS}
-    return tuple(SharedNeed(KIND, namespace, name) for key, name in names.items() if key in pod.annotations)
+    return tuple(MonitorNeed(namespace, name) for key, name in names.items() if key in pod.annotations)
 
 
 def validate_metrics(
@@ -82,11 +80,6 @@ def adapter_metric_name(name: str) -> str:
     return name.replace(":", "_")
 
 
-def picker_monitor_needs(namespace: str) -> tuple[SharedNeed, ...]:
-    """The ServiceMonitor of the namespace's pickers."""
-    return (SharedNeed(PICKER_KIND, namespace, _PICKERS),)
-
-
 def picker_monitor_plan(inputs: Inputs) -> MonitorPlan:
     """The ServiceMonitor of pickers, the same in every namespace."""
     return _monitor_plan(inputs, _PICKERS, wellknown.own_labels(_PICKERS, "monitoring"))
@@ -94,10 +87,10 @@ def picker_monitor_plan(inputs: Inputs) -> MonitorPlan:
 
 def for_deployment(needs: tuple[SharedNeed, ...]) -> tuple[SharedNeed, ...]:
     """The needs of a workload whose pods a Deployment runs: its PodMonitor selects them by another label."""
-    return tuple(SharedNeed(KIND, need.namespace, DEPLOYMENTS) if need.kind == KIND else need for need in needs)
+    return tuple(MonitorNeed(need.namespace, DEPLOYMENTS) if isinstance(need, MonitorNeed) else need for need in needs)
 
 
-def monitor_plan(inputs: Inputs, needs: Iterable[SharedNeed], name: str = NAME) -> MonitorPlan | None:
+def monitor_plan(inputs: Inputs, needs: Iterable[MonitorNeed], name: str = NAME) -> MonitorPlan | None:
     """The PodMonitor of this name, the same in every namespace; None where none of the needs of a namespace is it."""
     return _monitor_plan(inputs, name, _LABELS) if any(need.name == name for need in needs) else None
 

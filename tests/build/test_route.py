@@ -117,8 +117,8 @@ def test_fallback_and_pool_in_a_rule(plan: Plan, route: RoutePlan) -> None:
 def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: RoutePlan, source: Input) -> None:
     assert list(ai_gateway_route(replace(plan, route=replace(route, packed_route="llmaz-3")))) == []
     rules = (
-        PackedRule("a", (RouteTarget("x", 1, "a"),), "1s", "me", ""),
-        PackedRule("b", (RouteTarget("y", 2, "b"),), "2s", "me", "2026"),
+        PackedRule("llm", "llmaz-3", "a", (RouteTarget("x", 1, "a"),), "1s", "me", ""),
+        PackedRule("llm", "llmaz-3", "b", (RouteTarget("y", 2, "b"),), "2s", "me", "2026"),
     )
     packed = PackedRoute("llmaz-3", "llm", {}, ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
     (made,) = packed_routes(SharedPlan("llm", packed_route=packed))

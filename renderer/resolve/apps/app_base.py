@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from renderer import wellknown
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, has_errors
-from renderer.plan import Body, SharedNeed
+from renderer.plan import Body, CacheNeed, SharedNeed
 from renderer.resolve import (
     app_annotations,
     claims,
@@ -187,7 +187,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         hardening=hardening,
         shell=find_loader(context, SHELL) if fills_caches else None,
     )
-    shared = open_models.open_model_needs(claim) if by_inftyai else ()
+    shared: tuple[SharedNeed, ...] = open_models.open_model_needs(claim) if by_inftyai else ()
     shared = (*shared, *_cache_needs(app, claim, weights)) if fills_caches else shared
     return AppBase(
         context=context,
@@ -234,8 +234,8 @@ def _model_labels(model: OpenModel) -> dict[str, object]:
     return {wellknown.MODEL_NAME: model.name, wellknown.MODEL_FAMILY: model.spec["familyName"]}
 
 
-def _cache_needs(app: App, claim: claims.Claim, weights: Iterable[weight_sources.Weights]) -> Iterator[SharedNeed]:
+def _cache_needs(app: App, claim: claims.Claim, weights: Iterable[weight_sources.Weights]) -> Iterator[CacheNeed]:
     """The claims that Jobs fill, one for each model that lies on one."""
     for claimed, source in zip(claim.models, weights, strict=True):
         if source.cache and source.claim:
-            yield SharedNeed(model_cache.KIND, app.namespace, claimed.model.name)
+            yield CacheNeed(app.namespace, claimed.model.name)

@@ -7,38 +7,38 @@ from collections.abc import Iterable, Mapping
 
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Body, CachePlan, SharedNeed, SharedPlan
+from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.apps.app_base import find_loader, find_weights
 from renderer.resolve.context import RunContext
-from renderer.resolve.model_cache import KIND, ModelCache, fitting_name
+from renderer.resolve.model_cache import ModelCache, fitting_name
 from renderer.resolve.pod import cache_containers, loaders, pods
 from renderer.resolve.pod.hardening import SECCOMP
 from renderer.resolve.pod.loaders import SHELL
 from renderer.resolve.weight_sources import Weights
 
 
-def cache_plans(context: RunContext, needs: Iterable[SharedNeed]) -> list[SharedPlan]:
+def cache_plans(context: RunContext, needs: Iterable[CacheNeed]) -> list[SharedPlan]:
     """One for each model and namespace that needs a filled claim."""
     plans = []
     for need in needs:
-        weights = find_weights(context, context.inputs.models[need.name])[0] if need.kind == KIND else None
+        weights = find_weights(context, context.inputs.models[need.model])[0]
         if weights and weights.cache:
             plan = _cache_plan(context, need, weights, weights.cache)
-            plans.append(SharedPlan(need.namespace, part=f"{need.name}.cache", cache=plan))
+            plans.append(SharedPlan(need.namespace, part=f"{need.model}.cache", cache=plan))
     return plans
 
 
-def _cache_plan(context: RunContext, need: SharedNeed, weights: Weights, cache: ModelCache) -> CachePlan:
+def _cache_plan(context: RunContext, need: CacheNeed, weights: Weights, cache: ModelCache) -> CachePlan:
     import hashlib  # few runs need it
 
-    labels = wellknown.own_labels(need.name, "model-cache")
+    labels = wellknown.own_labels(need.model, "model-cache")
     template = _pod_template(context, weights, cache, labels)
-    facts = context.inputs.models[need.name].spec.get("facts") or {}
+    facts = context.inputs.models[need.model].spec.get("facts") or {}
     digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:8]
     return CachePlan(
         claim=cache.claim,
         claim_spec=cache.spec,
-        job=fitting_name(need.name, f"-fill-{digest}"),
+        job=fitting_name(need.model, f"-fill-{digest}"),
         namespace=need.namespace,
         labels=labels,
         template=template,

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from renderer import wellknown
 from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin
-from renderer.plan import ModelPlan, SharedNeed
+from renderer.plan import ModelNeed, ModelPlan
 from renderer.resolve import flavors
 from renderer.resolve.claims import Claim
+from renderer.resolve.context import RunContext
 from renderer.resolve.flavors import Flavor
 from renderer.schema_validation import spec_default
 
 if TYPE_CHECKING:
     from renderer.input_types import SourceSpec
 
-KIND = "OpenModel"
 Catalog: TypeAlias = Mapping[str, Flavor | None]
 
 
-def open_model_needs(claim: Claim) -> tuple[SharedNeed, ...]:
+def open_model_needs(claim: Claim) -> tuple[ModelNeed, ...]:
     """The OpenModel objects of a claim's models."""
-    return tuple([SharedNeed(KIND, "", model.model.name) for model in claim.models])
+    return tuple([ModelNeed(model.model.name) for model in claim.models])
+
+
+def model_plans(context: RunContext, needs: Iterable[ModelNeed], diagnostics: Collector) -> list[ModelPlan]:
+    """The plans of the OpenModel objects that apps need."""
+    return [model_plan(context.inputs, context.catalog, need.name, diagnostics) for need in needs]
 
 
 def model_plan(inputs: Inputs, catalog: Catalog, name: str, diagnostics: Collector) -> ModelPlan:

@@ -6,78 +6,96 @@ A Plan only names its SharedNeeds, since each process plans some of the apps; he
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
-from renderer.plan import GatewayPlan, PackedRoute, SharedNeed, SharedPlan
+from renderer.plan import (
+    CacheNeed,
+    GatewayNeed,
+    GatewayPlan,
+    GrantNeed,
+    ModelNeed,
+    ModelPlan,
+    MonitorNeed,
+    PackedRoute,
+    PackedRule,
+    PickerMonitorNeed,
+    SharedNeed,
+    SharedPlan,
+)
 from renderer.resolve import monitoring
 from renderer.resolve.apps import model_caches, open_models
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import packed_routes, routing, settings
 from renderer.resolve.gateway.settings import gateway_settings
-
-_MODEL, _MONITOR = open_models.KIND, monitoring.KIND
-_CLAIMS = (routing.PUBLIC_NAME, routing.HELD_NAME, routing.REWRITE)  # kinds of needs that make no object
+from renderer.resolve.shared_needs import needs_of
 
 
 def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
     """The shared objects of the cluster, of each namespace, caches of models, and packed routes, in this order; and the
     diagnostics about them and their settings.
     """
-    inputs, diagnostics = context.inputs, Collector()
-    monitoring.validate_monitor_settings(inputs, diagnostics)
-    keda.validate_settings(inputs, diagnostics)
-    gateways = _plan_gateways(context, needs := sorted(need for need in needs if need.kind not in _CLAIMS))
-    by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gateway.namespace: {} for gateway in gateways}
-    if gateways:
-        by_namespace[""] = {}
-    for need in needs:
-        by_namespace.setdefault(need.namespace, {}).setdefault(need.kind, []).append(need)
+    diagnostics, needs = Collector(), list(needs)
+    monitoring.validate_monitor_settings(context.inputs, diagnostics)
+    keda.validate_settings(context.inputs, diagnostics)
+    gateways = _plan_gateways(context, needs)
+    models = open_models.model_plans(context, needs_of(ModelNeed, needs), diagnostics)
     plans = [
+        *([_cluster_plan(models, gateways)] if models or gateways else []),
+        *_namespace_plans(context, needs, gateways),
+        *model_caches.cache_plans(context, needs_of(CacheNeed, needs)),
+        *_plan_packed_routes(context, needs_of(PackedRule, needs), diagnostics),
+    ]
+    return plans, diagnostics.problems
+
+
+def _cluster_plan(models: Sequence[ModelPlan], gateways: Sequence[GatewayPlan]) -> SharedPlan:
+    """The objects of the whole cluster."""
+    first_of_class = {gateway.class_name: gateway for gateway in reversed(gateways)}
+    return SharedPlan("", models=tuple(models), gateway_classes=tuple(first_of_class.values()))
+
+
+def _namespace_plans(
+    context: RunContext, needs: Sequence[SharedNeed], gateways: Sequence[GatewayPlan]
+) -> list[SharedPlan]:
+    """The objects that the apps of a namespace share, and the Gateways in it."""
+    inputs, monitors = context.inputs, dict[str, list[MonitorNeed]]()
+    for need in needs_of(MonitorNeed, needs):
+        monitors.setdefault(need.namespace, []).append(need)
+    pickers = {need.namespace for need in needs_of(PickerMonitorNeed, needs)}
+    return [
         SharedPlan(
             namespace,
-            models=tuple(
-                [
-                    open_models.model_plan(inputs, context.catalog, need.name, diagnostics)
-                    for need in kinds.get(_MODEL, ())
-                ]
-            ),
-            monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ())),
-            deployment_monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ()), monitoring.DEPLOYMENTS),
-            group_monitor=monitoring.monitor_plan(inputs, kinds.get(_MONITOR, ()), monitoring.GROUPS),
-            picker_monitor=monitoring.picker_monitor_plan(inputs) if monitoring.PICKER_KIND in kinds else None,
-            gateway_classes=()
-            if namespace
-            else tuple({gateway.class_name: gateway for gateway in reversed(gateways)}.values()),
-            gateways=tuple(gateway for gateway in gateways if gateway.namespace == namespace),
+            monitor=monitoring.monitor_plan(inputs, monitors.get(namespace, ())),
+            deployment_monitor=monitoring.monitor_plan(inputs, monitors.get(namespace, ()), monitoring.DEPLOYMENTS),
+            group_monitor=monitoring.monitor_plan(inputs, monitors.get(namespace, ()), monitoring.GROUPS),
+            picker_monitor=monitoring.picker_monitor_plan(inputs) if namespace in pickers else None,
+            gateways=tuple([gateway for gateway in gateways if gateway.namespace == namespace]),
         )
-        for namespace, kinds in sorted(by_namespace.items())
+        for namespace in sorted({*monitors, *pickers, *(gateway.namespace for gateway in gateways)})
     ]
-    plans += model_caches.cache_plans(context, needs)
-    return plans + _plan_packed_routes(context, needs, diagnostics), diagnostics.problems
 
 
-def _plan_packed_routes(context: RunContext, needs: Iterable[SharedNeed], diagnostics: Collector) -> list[SharedPlan]:
+def _plan_packed_routes(context: RunContext, rules: Sequence[PackedRule], diagnostics: Collector) -> list[SharedPlan]:
     """The packed routes, one for each file."""
-    by_route: dict[tuple[str, str], list[SharedNeed]] = {}
-    for need in needs:
-        if need.kind == routing.ROUTE:
-            by_route.setdefault((need.namespace, need.name), []).append(need)
+    by_route: dict[tuple[str, str], list[PackedRule]] = {}
+    for rule in rules:
+        by_route.setdefault((rule.namespace, rule.route), []).append(rule)
     plans = []
     bucket_counts: dict[str, int] = {}  # by namespace
-    for (namespace, name), route_needs in by_route.items():
-        gateway, count = gateway_settings(context, namespace), len(route_needs)
+    for (namespace, name), route_rules in by_route.items():
+        gateway, count = gateway_settings(context, namespace), len(route_rules)
         apps: tuple[App | TrafficInput, ...] = (*context.inputs.apps, *context.inputs.rendered_traffic)
         for app in apps:
             if (app.namespace, app.name) == (namespace, name):
                 diagnostics.add("E633", app.origin("metadata", "name"), name=name)
         if count > routing.MAX_PACKED_RULES:
             if namespace not in bucket_counts:
-                namespace_needs = [need for key in by_route if key[0] == namespace for need in by_route[key]]
-                bucket_counts[namespace] = _sufficient_buckets(gateway, namespace_needs)
+                models = [rule.model for rule in rules if rule.namespace == namespace]
+                bucket_counts[namespace] = _sufficient_buckets(gateway, models)
             words = {"name": name, "namespace": namespace, "count": count, "most": routing.MAX_PACKED_RULES}
             diagnostics.add("E628", gateway.at("routeBuckets"), **words, fits=bucket_counts[namespace])
             continue
@@ -87,7 +105,7 @@ def _plan_packed_routes(context: RunContext, needs: Iterable[SharedNeed], diagno
             labels=routing.labels(name),
             gateway=gateway.gateway,
             hostnames=gateway.hostnames,
-            rules=tuple(packed_routes.packed_rules(route_needs)),
+            rules=tuple(route_rules),
             origins=partial(_packed_route_origins, gateway),
         )
         plans.append(SharedPlan(namespace, part=name.replace("llmaz", "routes"), packed_route=route))
@@ -98,9 +116,8 @@ def _packed_route_origins(gateway: settings.GatewaySettings) -> Mapping[Path, Or
     return {(): gateway.at("routeLayout")}
 
 
-def _sufficient_buckets(gateway: settings.GatewaySettings, needs: list[SharedNeed]) -> int:
+def _sufficient_buckets(gateway: settings.GatewaySettings, models: Sequence[str]) -> int:
     """The smallest larger number of buckets that holds all models of a namespace."""
-    models = [rule.model for rule in packed_routes.packed_rules(needs)]
     buckets = {model: packed_routes.packed_route(gateway, model) for model in models}
     scores = {model: packed_routes.score(bucket, model) for model, bucket in buckets.items()}
     count = int(gateway.get("routeBuckets"))
@@ -113,14 +130,13 @@ def _sufficient_buckets(gateway: settings.GatewaySettings, needs: list[SharedNee
     return count
 
 
-def _plan_gateways(context: RunContext, needs: Iterable[SharedNeed]) -> list[GatewayPlan]:
+def _plan_gateways(context: RunContext, needs: Sequence[SharedNeed]) -> list[GatewayPlan]:
     """The Gateways that RenderConfig creates, with the namespaces of their routes."""
-    routes: dict[tuple[str, str], list[str]] = {}
-    grants: dict[tuple[str, str], list[str]] = {}
-    for need in needs:
-        if need.kind in (routing.GATEWAY, routing.GRANT):
-            namespaces = routes if need.kind == routing.GATEWAY else grants
-            namespaces.setdefault((need.namespace, need.name), []).append(need.fact)
+    routes, grants = dict[tuple[str, str], list[str]](), dict[tuple[str, str], list[str]]()
+    for need in needs_of(GatewayNeed, needs):
+        routes.setdefault(need.gateway, []).append(need.namespace)
+    for grant in needs_of(GrantNeed, needs):
+        grants.setdefault(grant.gateway, []).append(grant.namespace)
     gateways = settings.collect_gateways(context.inputs.config, Collector())
     return [
         settings.plan_gateway(gateway, tuple(routes.get(key, ())), tuple(grants.get(key, ())))

@@ -12,7 +12,7 @@ from renderer import quantity, wellknown
 from renderer.api import App, Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at, text_at
-from renderer.plan import Body, Interceptor, Pod, Scaler, SharedNeed
+from renderer.plan import Body, HeldName, Interceptor, PickerMonitorNeed, Pod, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
@@ -102,11 +102,9 @@ def interceptor(context: RunContext, app: App, models: Sequence[str], scaler: Sc
     )
 
 
-def interceptor_needs(app: App, interceptor_plan: Interceptor) -> tuple[SharedNeed, ...]:
+def interceptor_needs(app: App, interceptor_plan: Interceptor) -> tuple[HeldName, ...]:
     """The claims of the public names by which the interceptor knows requests: one workload of the cluster for each."""
-    return tuple(
-        SharedNeed(routing.HELD_NAME, "", model, f"{app.namespace}/{app.label}") for model in interceptor_plan.models
-    )
+    return tuple(HeldName(model, f"{app.namespace}/{app.label}") for model in interceptor_plan.models)
 
 
 def with_triggers(
@@ -182,9 +180,9 @@ def trigger_origins(
         yield (*path, "metadata", "threshold"), scale.at("target")
 
 
-def picker_monitor_needs(namespace: str, scaler: Scaler | None) -> tuple[SharedNeed, ...]:
+def picker_monitor_needs(namespace: str, scaler: Scaler | None) -> tuple[PickerMonitorNeed, ...]:
     """The ServiceMonitor of the namespace's pickers, where an autoscaler reads one of them."""
-    return monitoring.picker_monitor_needs(namespace) if scaler and scaler.picker_queue_seconds else ()
+    return (PickerMonitorNeed(namespace),) if scaler and scaler.picker_queue_seconds else ()
 
 
 def _flow_control(context: RunContext, app: App, settings: GatewaySettings) -> FlowControlSpec | None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-
-from renderer.plan import PackedRule, RouteTarget, SharedNeed
 from renderer.resolve.gateway.settings import GatewaySettings
 
 
@@ -29,9 +25,3 @@ def score(bucket: str, model: str) -> bytes:
     import hashlib  # few runs need it
 
     return hashlib.sha256(f"{bucket.removeprefix('llmaz-')}/{model}".encode()).digest()
-
-
-def packed_rules(facts: Iterable[SharedNeed]) -> Iterator[PackedRule]:
-    """The rules of a packed route, from its SharedNeeds, sorted by public name."""
-    for model, targets, *rest in sorted(json.loads(fact.fact) for fact in facts):
-        yield PackedRule(model, tuple(RouteTarget(*target) for target in targets), *rest)

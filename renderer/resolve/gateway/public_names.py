@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-
-from msgspec import Struct
-from msgspec.structs import astuple
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.json_values import map_at, maps_at
-from renderer.plan import RoutePlan, SharedNeed, Steering, route_objects
+from renderer.plan import HeldName, NameClaim, RewriteClaim, RoutePlan, SharedNeed, Steering, route_objects
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.capacity import validate_capacity
-from renderer.resolve.gateway.routing import HELD_NAME, PUBLIC_NAME, REWRITE, mode
+from renderer.resolve.gateway.routing import mode
 from renderer.resolve.gateway.settings import GatewaySettings
-
-_SEPARATOR = "\n"  # no name contains it
-
-
-class RouteFact(Struct, frozen=True, order=True):
-    """A claim of a public name, as the whole run compares them. `kind`: of a ModelRoute or InferenceModel, '' for an
-    app; `object`: the name of the route that this claim alone makes, '' for none; `hostnames`: joined by commas.
-    """
-
-    gateway: tuple[str, str]
-    namespace: str
-    kind: str
-    name: str
-    object: str
-    hostnames: str
-    model: str
-
-    @property
-    def owner(self) -> tuple[str, str, str]:
-        """Namespace, kind and name of what claims the public name."""
-        return self.namespace, self.kind, self.name
+from renderer.resolve.shared_needs import needs_of
 
 
 def name_claim(
@@ -47,42 +23,36 @@ def name_claim(
     model: str,
     hostnames: Sequence[str] = (),
     object_name: str = "",
-) -> SharedNeed:
-    """The claim of a public name on a Gateway, for `hostnames` or for all its hosts, as a SharedNeed, since claims are
-    compared across all apps. `object_name`: of the route that is created for this claim alone, '' for none.
+) -> NameClaim:
+    """The claim of a public name on a Gateway, for `hostnames` or for all its hosts; claims are compared across all
+    apps. `object_name`: of the route that is created for this claim alone, '' for none.
     """
     kind = app.kind if isinstance(app, TrafficInput) else ""
-    parts = (app.namespace, kind, app.label, object_name, ",".join(hostnames), model)
-    namespace, name = gateway_settings.gateway
-    return SharedNeed(PUBLIC_NAME, namespace, name, _SEPARATOR.join(parts))
+    gateway = gateway_settings.gateway
+    return NameClaim(gateway, app.namespace, kind, app.label, object_name, tuple(hostnames), model)
 
 
-class _ClaimedRewrite(Struct, frozen=True):
-    """The fact of a claim: what a picker makes of a public name in a pool. `kind`: '' for an app; `shares`: as JSON."""
-
-    kind: str
-    owner: str
-    pool: str
-    model: str
-    shares: str
-
-
-def rewrite_claims(app: App | TrafficInput, steering: Steering | None) -> tuple[SharedNeed, ...]:
+def rewrite_claims(app: App | TrafficInput, steering: Steering | None) -> tuple[RewriteClaim, ...]:
     """The claims of the InferenceModelRewrite that an input makes, one for each public name that it replaces; () where
     it makes none.
     """
     if not steering:
         return ()
-    kind = app.kind if isinstance(app, TrafficInput) else ""
-    claims = []
-    for rewrite in steering.rewrites:
-        shares = rewrite.targets if len(rewrite.targets) > 1 else [name for name, _ in rewrite.targets]
-        claimed = _ClaimedRewrite(kind, app.label, steering.pool, rewrite.model, json.dumps(shares))
-        claims.append(SharedNeed(REWRITE, app.namespace, steering.name, _SEPARATOR.join(astuple(claimed))))
-    return tuple(claims)
+    return tuple(
+        RewriteClaim(
+            kind=app.kind if isinstance(app, TrafficInput) else "",
+            owner=app.label,
+            pool=steering.pool,
+            model=rewrite.model,
+            namespace=app.namespace,
+            name=steering.name,
+            shares=tuple((name, weight or 0 if len(rewrite.targets) > 1 else 0) for name, weight in rewrite.targets),
+        )
+        for rewrite in steering.rewrites
+    )
 
 
-def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) -> list[SharedNeed]:
+def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) -> list[NameClaim]:
     """The claims of all public names of an app's route, and of the objects that hold them."""
     if not route.others:
         return [name_claim(app, gateway_settings, route.model, (), "" if route.packed_route else route.name)]
@@ -97,13 +67,13 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
     """Diagnostics about public names that are claimed twice on one Gateway, routes and rewrites that two inputs would
     create, and Gateways with too many public names.
     """
-    diagnostics = Collector()
-    claims = [need for need in needs if need.kind == PUBLIC_NAME]
+    diagnostics, needs = Collector(), list(needs)
+    claims = needs_of(NameClaim, needs)
     if several := _contested_claims(claims):
         _report_collisions(inputs, several, diagnostics)
-    _report_rewrites(inputs, [need for need in needs if need.kind == REWRITE], diagnostics)
-    _report_held_names(inputs, (need for need in needs if need.kind == HELD_NAME), diagnostics)
-    count = Counter((claim.namespace, claim.name) for claim in claims)
+    _report_rewrites(inputs, needs_of(RewriteClaim, needs), diagnostics)
+    _report_held_names(inputs, needs_of(HeldName, needs), diagnostics)
+    count = Counter(claim.gateway for claim in claims)
     for gateway_settings in {
         setting.gateway: setting for setting in reversed(list(settings.all_gateway_settings(inputs.config)))
     }.values():
@@ -113,17 +83,14 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
 
 def claimed_names(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[ClaimedName]:
     """The public names of this run's routes, each with all hosts that its route has."""
-    owners = _owners(inputs)
-    claims = []
-    for need in needs:
-        if need.kind == PUBLIC_NAME:
-            fact = RouteFact((need.namespace, need.name), *need.fact.split(_SEPARATOR, 5))
-            hosts = fact.hostnames.split(",") if fact.hostnames else _gateway_hosts(inputs, fact.namespace)
-            owner = owners[fact.owner]
-            claimed = claimed_adapters(inputs, owner) if isinstance(owner, App) else ()
-            adapter = next((name for name in claimed if public_name(inputs.models[name]) == fact.model), "")
-            claims.append(ClaimedName(fact.gateway, tuple(hosts), fact.model, owner, adapter))
-    return claims
+    owners, names = _owners(inputs), []
+    for claim in needs_of(NameClaim, needs):
+        owner = owners[claim.owner]
+        adapters = claimed_adapters(inputs, owner) if isinstance(owner, App) else ()
+        adapter = next((name for name in adapters if public_name(inputs.models[name]) == claim.model), "")
+        hosts = claim.hostnames or tuple(_gateway_hosts(inputs, claim.namespace))
+        names.append(ClaimedName(claim.gateway, hosts, claim.model, owner, adapter))
+    return names
 
 
 def _gateway_hosts(inputs: Inputs, namespace: str) -> Sequence[str]:
@@ -132,7 +99,7 @@ def _gateway_hosts(inputs: Inputs, namespace: str) -> Sequence[str]:
 
 
 def _owners(inputs: Inputs) -> dict[tuple[str, str, str], App | TrafficInput]:
-    """What may claim a public name, by RouteFact.owner."""
+    """What may claim a public name, by NameClaim.owner."""
     owners: dict[tuple[str, str, str], App | TrafficInput] = {(app.namespace, "", app.name): app for app in inputs.apps}
     return owners | {
         (traffic_input.namespace, traffic_input.kind, traffic_input.name): traffic_input
@@ -140,25 +107,24 @@ def _owners(inputs: Inputs) -> dict[tuple[str, str, str], App | TrafficInput]:
     }
 
 
-def _report_rewrites(inputs: Inputs, claims: Sequence[SharedNeed], diagnostics: Collector) -> None:
+def _report_rewrites(inputs: Inputs, claims: Sequence[RewriteClaim], diagnostics: Collector) -> None:
     """Errors for rewrites that two inputs would create: an app for its adapters, and a ModelRoute or InferenceModel;
     and for what two of these say differently of one public name in one pool.
     """
     owners = _owners(inputs) if claims else {}
     by_object: dict[tuple[str, str], App | TrafficInput] = {}
-    by_name: dict[tuple[str, str, str], tuple[App | TrafficInput, str]] = {}
-    for claim in sorted(claims, key=lambda claim: (claim.fact, claim.namespace)):  # an app first, then InferenceModels
-        rewrite = _ClaimedRewrite(*claim.fact.split(_SEPARATOR))
-        owner = owners[claim.namespace, rewrite.kind, rewrite.owner]
+    by_name: dict[tuple[str, str, str], tuple[App | TrafficInput, tuple[tuple[str, int], ...]]] = {}
+    for claim in claims:  # an app first, then InferenceModels
+        owner = owners[claim.owner_key]
         first = by_object.setdefault((claim.namespace, claim.name), owner)
         if first is not owner:
             file, line, _ = first.origin("metadata", "name").place
             words = {"name": claim.name, "kind": first.kind, "file": file, "line": line}
             diagnostics.add("E394", owner.origin("metadata", "name"), **words)
-        place = claim.namespace, rewrite.pool, rewrite.model
-        other, shares = by_name.setdefault(place, (owner, rewrite.shares))
-        if shares != rewrite.shares:
-            _report_second_split(other, owner, rewrite.pool, rewrite.model, diagnostics)
+        place = claim.namespace, claim.pool, claim.model
+        other, shares = by_name.setdefault(place, (owner, claim.shares))
+        if shares != claim.shares:
+            _report_second_split(other, owner, claim.pool, claim.model, diagnostics)
 
 
 def _report_second_split(
@@ -181,48 +147,47 @@ def _report_second_split(
     diagnostics.add("E395", second.origin("spec", "modelName"), model=model, **words, hint=hint)
 
 
-def _report_held_names(inputs: Inputs, needs: Iterable[SharedNeed], diagnostics: Collector) -> None:
+def _report_held_names(inputs: Inputs, claims: Iterable[HeldName], diagnostics: Collector) -> None:
     """Errors for public names that the interceptor would know two workloads by."""
     owners: dict[str, str] = {}
-    for need in sorted(needs):
-        other = owners.setdefault(need.name, need.fact)
-        for app in inputs.apps if other != need.fact else ():
-            if f"{app.namespace}/{app.name}" == need.fact:
-                origin = app.origin("spec", "elasticConfig", "minReplicas")
-                diagnostics.add("E355", origin, model=need.name, other=f"the Playground {other}")
-
-
-def _contested_claims(claims: Iterable[SharedNeed]) -> list[RouteFact]:
-    """The claims of a public name or of a route that others claim too, sorted."""
-    first_claims: dict[tuple[object, str], RouteFact] = {}
-    contested: set[RouteFact] = set()
     for claim in claims:
-        fact = RouteFact((claim.namespace, claim.name), *claim.fact.split(_SEPARATOR, 5))
-        rival = first_claims.setdefault((fact.gateway, fact.model), fact)
-        same = first_claims.setdefault((fact.namespace, fact.object), fact) if fact.object else fact
-        if rival is not fact or same is not fact:
-            contested |= {fact, rival, same}
+        other = owners.setdefault(claim.model, claim.app)
+        for app in inputs.apps if other != claim.app else ():
+            if f"{app.namespace}/{app.name}" == claim.app:
+                origin = app.origin("spec", "elasticConfig", "minReplicas")
+                diagnostics.add("E355", origin, model=claim.model, other=f"the Playground {other}")
+
+
+def _contested_claims(claims: Iterable[NameClaim]) -> list[NameClaim]:
+    """The claims of a public name or of a route that others claim too, sorted."""
+    first_claims: dict[tuple[object, str], NameClaim] = {}
+    contested: set[NameClaim] = set()
+    for claim in claims:
+        rival = first_claims.setdefault((claim.gateway, claim.model), claim)
+        same = first_claims.setdefault((claim.namespace, claim.object), claim) if claim.object else claim
+        if rival is not claim or same is not claim:
+            contested |= {claim, rival, same}
     return sorted(contested)
 
 
-def _report_collisions(inputs: Inputs, facts: Iterable[RouteFact], diagnostics: Collector) -> None:
+def _report_collisions(inputs: Inputs, claims: Iterable[NameClaim], diagnostics: Collector) -> None:
     """Errors for claims of one public name on hosts in common, and for routes that two inputs would create."""
     owners = _owners(inputs)
-    claims_by_name: dict[tuple[tuple[str, str], str], list[RouteFact]] = {}
-    objects: dict[tuple[str, str], RouteFact] = {}
-    for fact in facts:
-        rivals = claims_by_name.setdefault((fact.gateway, fact.model), [])
-        other = next((rival for rival in rivals if _share_host(rival, fact)), None)
-        if other and not _may_be_taken(inputs, owners[fact.owner], owners[other.owner], fact.model):
-            _report_duplicate_name(inputs, owners[fact.owner], owners[other.owner], fact, diagnostics)
-        rivals.append(fact)
-        same = objects.setdefault((fact.namespace, fact.object), fact)
-        if fact.object and same is not fact:
+    claims_by_name: dict[tuple[tuple[str, str], str], list[NameClaim]] = {}
+    objects: dict[tuple[str, str], NameClaim] = {}
+    for claim in claims:
+        rivals = claims_by_name.setdefault((claim.gateway, claim.model), [])
+        other = next((rival for rival in rivals if _share_host(rival, claim)), None)
+        if other and not _may_be_taken(inputs, owners[claim.owner], owners[other.owner], claim.model):
+            _report_duplicate_name(inputs, owners[claim.owner], owners[other.owner], claim, diagnostics)
+        rivals.append(claim)
+        same = objects.setdefault((claim.namespace, claim.object), claim)
+        if claim.object and same is not claim:
             later, earlier = sorted(
-                (owners[fact.owner], owners[same.owner]), key=lambda owner: isinstance(owner, TrafficInput)
+                (owners[claim.owner], owners[same.owner]), key=lambda owner: isinstance(owner, TrafficInput)
             )[::-1]
             file, line, _ = earlier.origin("metadata", "name").place
-            words = {"name": fact.object, "kind": earlier.kind, "file": file, "line": line}
+            words = {"name": claim.object, "kind": earlier.kind, "file": file, "line": line}
             diagnostics.add("E642", later.origin("metadata", "name"), **words)
 
 
@@ -242,10 +207,9 @@ def _may_be_taken(inputs: Inputs, app: App | TrafficInput, other: App | TrafficI
     return False
 
 
-def _share_host(first: RouteFact, other: RouteFact) -> bool:
+def _share_host(first: NameClaim, other: NameClaim) -> bool:
     """Whether two claims have a host in common."""
-    hosts, other_hosts = (fact.hostnames.split(",") if fact.hostnames else [] for fact in (first, other))
-    return _meet(hosts, other_hosts)
+    return _meet(first.hostnames, other.hostnames)
 
 
 def _meet(hosts: Sequence[str], other_hosts: Sequence[str]) -> bool:
@@ -263,7 +227,7 @@ def _has_pool(inputs: Inputs, app: App) -> bool:
 
 
 def _report_duplicate_name(
-    inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, fact: RouteFact, diagnostics: Collector
+    inputs: Inputs, app: App | TrafficInput, other: App | TrafficInput, claim: NameClaim, diagnostics: Collector
 ) -> None:
     """An error at `app`: `other` claims its public name already."""
     file, line, _ = other.origin("metadata", "name").place
@@ -273,9 +237,9 @@ def _report_duplicate_name(
     hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
     field = "modelName" if isinstance(app, TrafficInput) else "servedModelName"
     origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
-    own_name, route = field in app.spec and app.spec.get(field) == fact.model, "a ModelRoute over both"
+    own_name, route = field in app.spec and app.spec.get(field) == claim.model, "a ModelRoute over both"
     for name, path in claimed_adapters(inputs, app).items() if isinstance(app, App) and not own_name else ():
-        if public_name(inputs.models[name]) == fact.model:
+        if public_name(inputs.models[name]) == claim.model:
             origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
             hint = f"claim another OpenModel, with a servedModelName of its own, in the place of {name}"
             hint += f", or claim {name} in one of them alone" if in_pool else ""
@@ -284,4 +248,4 @@ def _report_duplicate_name(
     elif both_apps and not in_pool:  # a ModelRoute leads to one pool at most
         hint += f", or write {route}"
     words = {"kind": other.kind, "other": f"{other.namespace}/{other.name}", "file": file, "line": line}
-    diagnostics.add("E625", origin, model=fact.model, gateway="/".join(fact.gateway), hint=hint, **words)
+    diagnostics.add("E625", origin, model=claim.model, gateway="/".join(claim.gateway), hint=hint, **words)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.plan import Body, RouteName, RoutePlan, RouteTarget, SharedNeed, TokenLimit
+from renderer.plan import (
+    Body,
+    GatewayNeed,
+    GrantNeed,
+    PackedRule,
+    RouteName,
+    RoutePlan,
+    RouteTarget,
+    SharedNeed,
+    TokenLimit,
+)
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.name_characters import can_be_sent, is_portable
 from renderer.resolve.gateway.packed_routes import packed_route
@@ -20,12 +29,7 @@ from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.schema_validation import spec_default
 from renderer.yamlio import SharedMap
 
-GATEWAY, GRANT = "Gateway", "ReferenceGrant"  # kinds of SharedNeeds
-ROUTE = "AIGatewayRoute"
 MAX_PACKED_RULES = 15  # of a route; the AI gateway adds a sixteenth
-HELD_NAME = "HeldName"  # the kind of SharedNeeds that claim a public name at the interceptor
-REWRITE = "InferenceModelRewrite"  # the kind of SharedNeeds that claim the name of such an object
-PUBLIC_NAME = "PublicName"  # the kind of SharedNeeds that claim a public name, which has one owner
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
 _ANSWER = 60  # seconds for the answer, once a replica has started
 _SHORT_IDLE = 60  # seconds; a prompt may be read for so long before the first token
@@ -195,12 +199,21 @@ def shared_needs(gateway_settings: GatewaySettings, route: RoutePlan) -> tuple[S
     """The shared objects that the route needs: a Gateway that we create, its ReferenceGrant, a packed route."""
     needs: list[SharedNeed] = []
     if route.packed_route:
-        targets = [astuple(target) for target in route.targets]
-        fact = json.dumps([route.model, targets, route.request_timeout, route.owned_by, route.created_at])
-        needs.append(SharedNeed(ROUTE, route.namespace, route.packed_route, fact))
+        needs.append(
+            PackedRule(
+                route.namespace,
+                route.packed_route,
+                model=route.model,
+                targets=route.targets,
+                request_timeout=route.request_timeout,
+                owned_by=route.owned_by,
+                created_at=route.created_at,
+            )
+        )
     if gateway_settings.created:
-        kinds = (GATEWAY, GRANT) if route.allowed_tenants else (GATEWAY,)
-        needs += [SharedNeed(kind, *gateway_settings.gateway, gateway_settings.namespace) for kind in kinds]
+        needs.append(GatewayNeed(gateway_settings.gateway, gateway_settings.namespace))
+        if route.allowed_tenants:
+            needs.append(GrantNeed(gateway_settings.gateway, gateway_settings.namespace))
     return tuple(needs)
 
 

@@ -19,7 +19,7 @@ from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedDocument, ParsedFile
 from renderer.output import manifest_files
 from renderer.output.manifest_files import OutputFile
-from renderer.plan import Manifest, SharedNeed, SharedPlan
+from renderer.plan import Manifest, ModelNeed, MonitorNeed, NameClaim, SharedNeed, SharedPlan
 from renderer.source.tree import InputFile
 from renderer.yamlio import parse
 from tests.inputs import CONFIG, gguf_model, playground
@@ -233,13 +233,13 @@ def inputs(spec: str, *documents: str) -> Inputs:
 
 def test_joints_come_in_order_each_object_once() -> None:
     read = inputs(FED, gguf_model("b"), gguf_model("a"))
-    wanted = {
-        SharedNeed("PodMonitor", "z", "llmaz-engines"),
-        SharedNeed("OpenModel", "", "b"),
-        SharedNeed("PodMonitor", "y", "llmaz-engines"),
-        SharedNeed("OpenModel", "", "a"),
+    needs: set[SharedNeed] = {
+        MonitorNeed("z", "llmaz-engines"),
+        ModelNeed("b"),
+        MonitorNeed("y", "llmaz-engines"),
+        ModelNeed("a"),
     }
-    joints, problems = resolve.shared_plans(resolve.run_context(read), wanted)
+    joints, problems = resolve.shared_plans(resolve.run_context(read), needs)
     assert problems == []
     assert [each.namespace for each in joints] == ["", "y", "z"]
     assert [model.name for model in joints[0].models] == ["a", "b"]
@@ -259,15 +259,15 @@ def test_settings_are_looked_at_even_by_a_part_of_the_tree() -> None:
 def test_a_plan_names_what_it_shares() -> None:
     app = playground("chat", "llm", "m", "llamacpp")
     for spec, expected in {
-        FED: {SharedNeed("PodMonitor", "llm", "llmaz-engines")},
-        "flavorPolicy: inftyai": {SharedNeed("OpenModel", "", "m")},
+        FED: {MonitorNeed("llm", "llmaz-engines")},
+        "flavorPolicy: inftyai": {ModelNeed("m")},
         "namespace: x": set(),
     }.items():
         read = inputs(spec, gguf_model("m"), app)
         (plan,), problems = resolve.plan(resolve.run_context(read), read.apps[0])
         assert problems == []
         assert plan is not None
-        assert {each for each in plan.shared if each.kind != "PublicName"} == expected
+        assert {need for need in plan.shared if not isinstance(need, NameClaim)} == expected
 
 
 def test_a_rule_has_no_place() -> None:
