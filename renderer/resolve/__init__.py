@@ -16,9 +16,11 @@ from renderer.api import App, BackendRuntime, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve import app_annotations, claims, flavors, names
-from renderer.resolve.apps import adapters, inference_models, model_routes
-from renderer.resolve.apps.app_base import compile_engine, find_weights, run_context
-from renderer.resolve.apps.conflicts import name_conflicts
+from renderer.resolve.apps import inference_models, model_routes
+from renderer.resolve.apps.app_base import compile_engine, find_weights
+from renderer.resolve.apps.app_routes import with_route
+from renderer.resolve.apps.conflicts import name_conflicts, route_conflicts
+from renderer.resolve.apps.judged_context import run_context
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
 from renderer.resolve.apps.shared_objects import shared_plans
 from renderer.resolve.apps.workloads import plan_workloads
@@ -27,9 +29,7 @@ from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, option_list_choice, versions
 from renderer.resolve.flavors import accelerates, device_resource
-from renderer.resolve.gateway import pools, public_names, route_backends, routing
-from renderer.resolve.gateway.public_names import claimed_names, route_conflicts
-from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.gateway.public_names import claimed_names
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
 from renderer.resolve.monitoring import adapter_metric_name
@@ -48,63 +48,12 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
             )
             plans = [make_plan(context, item, diagnostics)]
         else:
-            plans = _with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)
+            plans = with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)
             if plans[0].kind == disaggregated_sets.KIND:
                 plans = [replace(plans[0], partner=plans[-1]), *plans[1:]]
     except Stop:
         return (), diagnostics.problems
     return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems
-
-
-def _with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
-    """The plans with their route and pool."""
-    settings, leader_plan = gateway_settings(context, app.namespace), plans[-1]
-    mode = routing.mode(app, settings)
-    if mode == "off":
-        return plans
-    if mode == "pool":
-        routed_plans = pools.add_pool(context, app, settings, plans, diagnostics)
-        targets = [pools.pool_target(leader_plan)]
-    else:
-        routed_plans, targets = plans, route_backends.workload_targets(plans)
-    model = context.inputs.models[leader_plan.model]
-    request = routing.RouteRequest(
-        leader_plan.public_name,
-        routing.name_origin(app, model),
-        tuple(targets),
-        model,
-        wake_seconds=route_backends.wake_seconds(plans),
-    )
-    has_foreign_route = bool(context.traffic) and _has_foreign_route(context, app, leader_plan.public_name)
-    if leader_plan.adapters:
-        names = adapters.route_names(context, app, leader_plan, targets)
-        if mode == "pool":
-            steering = adapters.steering(context, app, settings, leader_plan, names, diagnostics)
-            rewrites = public_names.rewrite_claims(app, steering)
-            routed_plans[-1] = replace(
-                routed_plans[-1], steering=steering, shared=(*routed_plans[-1].shared, *rewrites)
-            )
-        request = adapters.with_names(context, app, request, names, only_adapters=has_foreign_route)
-        has_foreign_route = has_foreign_route and not names
-    if has_foreign_route:
-        return routed_plans
-    gateway = app.spec.get("gateway")
-    if gateway and ("allow" in gateway or "timeouts" in gateway):
-        request = request.with_settings_of(app)
-    route = routing.route(app, settings, request, diagnostics)
-    shared = (
-        *routing.shared_needs(settings, route),
-        *public_names.route_claims(app, settings, route),
-    )
-    return [*routed_plans[:-1], replace(routed_plans[-1], route=route, shared=(*routed_plans[-1].shared, *shared))]
-
-
-def _has_foreign_route(context: RunContext, app: App, served: str) -> bool:
-    """Whether a ModelRoute, or an InferenceModel of the same public name, replaces the app's own route."""
-    return any(
-        adapters.leads_to_main(traffic_input, app) or traffic_input.spec["modelName"] == served
-        for traffic_input in context.traffic.get((app.namespace, app.name), ())
-    )
 
 
 def shared_needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
@@ -126,7 +75,7 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
             preset = ValueLayer(config.get("resources") or {}, origin.at("recommendedConfigs", i, "resources"))
             resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
-        triggers.validate_metric(item.spec.get("engine") or {}, origin.at("engine"), diagnostics)
+        diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
         compiled, problems = compile_engine(context, item)
         if compiled:
             option_list_choice.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from operator import itemgetter
 
 from msgspec.structs import replace
 
 from renderer import wellknown
-from renderer.api import App, Inputs
-from renderer.diagnostics import Collector
+from renderer.api import App, Inputs, RenderConfig
+from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.json_values import text_at
 from renderer.plan import Body, MonitorNeed, MonitorPlan, Pod, Scaler, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
@@ -19,15 +19,15 @@ _PICKERS = "llmaz-pickers"
 NAME = "llmaz-engines"
 DEPLOYMENTS = "llmaz-engines-deployments"
 GROUPS = "llmaz-engines-groups"
-_LABELS = wellknown.own_labels(NAME, "monitoring")
+LABELS = wellknown.own_labels(NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
-_SETTINGS = (*_SOURCE, "podMonitor")
+SETTINGS = (*_SOURCE, "podMonitor")
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
-def metrics_collected(inputs: Inputs) -> bool:
+def metrics_collected(config: RenderConfig) -> bool:
     """Whether RenderConfig names a source of metrics for autoscalers."""
-    return bool(inputs.config.get(*_SOURCE, "type", default="none") != "none")
+    return bool(config.get(*_SOURCE, "type", default="none") != "none")
 
 
 def with_metrics_path(pod: Pod, engine: Engine, *, all_serve: bool = False) -> Pod:
@@ -47,32 +47,30 @@ def monitor_needs(namespace: str, pod: Pod) -> tuple[MonitorNeed, ...]:
     return tuple(MonitorNeed(namespace, name) for key, name in names.items() if key in pod.annotations)
 
 
-def validate_metrics(
-    engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, diagnostics: Collector
-) -> None:
+def unreadable_metrics(
+    engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None
+) -> Iterator[Diagnostic]:
     """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off. `options`:
     of the command line.
     """
-    if scaler is None:
-        return
     metrics = engine.spec.get("metrics") or {}
     key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
-    if not (key_variables or off_switches):
+    if scaler is None or not (key_variables or off_switches):
         return
     metric_names = [text_at(metric, "pods", "metric", "name") for metric in scaler.metrics if "pods" in metric]
     if not metric_names:
         return
-    variables = set(map(_VARIABLE, pod.containers[0].env))
+    origin, variables = app.origin("spec", "elasticConfig", key=True), set(map(_VARIABLE, pod.containers[0].env))
     for name in key_variables:
         if name in variables:
-            diagnostics.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
+            yield make_diagnostic("W239", origin, name=name)
     if not (variables.isdisjoint(off_switches) and options.isdisjoint(off_switches)):
         disabling = [switch for switch in off_switches if switch in variables or switch in options]
         own_metrics = {metric for metric in metrics.values() if isinstance(metric, str)}
         own_metrics |= set(map(adapter_metric_name, own_metrics))
         missing = next((name for name in metric_names if name in own_metrics), "")
         for name in disabling if missing else ():
-            diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
+            yield make_diagnostic("E264", origin, name=name, metric=missing)
 
 
 def adapter_metric_name(name: str) -> str:
@@ -92,7 +90,7 @@ def for_deployment(needs: tuple[SharedNeed, ...]) -> tuple[SharedNeed, ...]:
 
 def monitor_plan(inputs: Inputs, needs: Iterable[MonitorNeed], name: str = NAME) -> MonitorPlan | None:
     """The PodMonitor of this name, the same in every namespace; None where none of the needs of a namespace is it."""
-    return _monitor_plan(inputs, name, _LABELS) if any(need.name == name for need in needs) else None
+    return _monitor_plan(inputs, name, LABELS) if any(need.name == name for need in needs) else None
 
 
 def _monitor_plan(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
@@ -102,21 +100,11 @@ def _monitor_plan(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
         name=name,
         kind=wellknown.DEPLOYMENT if name == DEPLOYMENTS else wellknown.LEADER_WORKER_SET,
         all_serve=name == GROUPS,
-        labels={**labels, **config.get(*_SETTINGS, "labels", default={})},
-        interval=config.get(*_SETTINGS, "interval", default="15s"),
+        labels={**labels, **config.get(*SETTINGS, "labels", default={})},
+        interval=config.get(*SETTINGS, "interval", default="15s"),
         origins=lambda: {
             (): origin,
-            ("labels",): config.origin(*_SETTINGS, "labels"),
-            ("interval",): config.origin(*_SETTINGS, "interval"),
+            ("labels",): config.origin(*SETTINGS, "labels"),
+            ("interval",): config.origin(*SETTINGS, "interval"),
         },
     )
-
-
-def validate_monitor_settings(inputs: Inputs, diagnostics: Collector) -> None:
-    """Validates RenderConfig's settings of the PodMonitor."""
-    config = inputs.config
-    if config.get(*_SETTINGS) is not None and not metrics_collected(inputs):
-        diagnostics.add("W220", config.origin(*_SETTINGS, key=True))
-    for key in config.get(*_SETTINGS, "labels", default={}):
-        if key in _LABELS:
-            diagnostics.add("E277", config.origin(*_SETTINGS, "labels", key, key=True), key=key)

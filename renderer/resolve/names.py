@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
-from renderer.diagnostics import Collector, Diagnostic, Origin
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
@@ -97,12 +97,12 @@ def _is_dns_label(namespace: str) -> bool:
     return bool(_OBJECT.fullmatch(namespace)) and len(namespace) <= _DNS_LABEL
 
 
-def validate_route_name(item: TrafficInput, diagnostics: Collector) -> None:
-    """Validates name (a label's value) and namespace of a ModelRoute or InferenceModel."""
+def invalid_route_names(item: TrafficInput) -> Iterator[Diagnostic]:
+    """Errors for name (a label's value) and namespace of a ModelRoute or InferenceModel."""
     if not _OBJECT.fullmatch(item.name) or len(item.name) > _DNS_LABEL:
-        diagnostics.add("E662", item.origin("metadata", "name"), name=item.name)
+        yield make_diagnostic("E662", item.origin("metadata", "name"), name=item.name)
     if not _is_dns_label(item.namespace):
-        diagnostics.add("E282", item.origin("metadata", "namespace"), name=item.namespace)
+        yield make_diagnostic("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 
 def validate_model_name(model: OpenModel, diagnostics: Collector) -> None:

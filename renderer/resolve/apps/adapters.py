@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.plan import Adapter, Plan, Rewrite, RouteName, RouteTarget, Steering
+from renderer.plan import Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
 from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.context import RunContext
@@ -116,8 +116,8 @@ def steering(
     claimed = claims.claimed_adapters(context.inputs, app)
     places = {adapter.name: app.origin(*claimed[adapter.model]) for adapter in plan.adapters if adapter.model}
     for rewrite in rewrites:
-        place = places[rewrite.model]
-        streaming.warn_rewritten_adapter(context.inputs, gateway_settings.gateway, rewrite.model, place, diagnostics)
+        gateway, place = gateway_settings.gateway, places[rewrite.model]
+        diagnostics.problems += streaming.rewritten_adapter(context.inputs, gateway, rewrite.model, place)
 
     def origins() -> Mapping[Path, Origin]:
         name, targets = app.origin("metadata", "name"), app.origin("spec", "modelClaims")
@@ -138,17 +138,3 @@ def steering(
         rewrites=tuple(rewrites),
         origins=origins,
     )
-
-
-def find_adapter(plan: Plan, name: str) -> Adapter | None:
-    """The adapter of a workload by the name of its OpenModel, or by the name that the engine's options give it."""
-    return next((adapter for adapter in plan.adapters if (adapter.model or adapter.name) == name), None)
-
-
-def served_names(plan: Plan) -> dict[str, str]:
-    """The names that targets of a workload may have, each with what the engine is asked for: its own public name, those
-    of claimed adapters, and whatever its engine knows adapters by.
-    """
-    names = {plan.public_name: plan.name_in_engine}
-    names |= {adapter.name: adapter.asked for adapter in plan.adapters if adapter.model}
-    return names | {adapter.asked: adapter.asked for adapter in plan.adapters}

@@ -27,7 +27,6 @@ from renderer.resolve.apps import open_models
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.engine import backend_runtime, compilation
-from renderer.resolve.gateway import settings
 from renderer.resolve.pod import loaders, pods
 from renderer.resolve.pod.loaders import SHELL
 from renderer.schema_validation import spec_default
@@ -40,13 +39,12 @@ def run_context(inputs: Inputs) -> RunContext:
     pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
     catalog = flavors.flavor_catalog(inputs, diagnostics)
     loaders.validate_settings(inputs.config, diagnostics)
-    settings.collect_gateways(inputs.config, diagnostics)
     apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
     return RunContext(
         inputs=inputs,
         pod_defaults=pod_default_settings,
         catalog=catalog,
-        metrics_collected=monitoring.metrics_collected(inputs),
+        metrics_collected=monitoring.metrics_collected(inputs.config),
         rollout=versioned_fields.rollout(inputs.config),
         hardening=inputs.config.get("hardening") or "default",
         flavor_policy=flavors.default_flavor_policy(inputs),

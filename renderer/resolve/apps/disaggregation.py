@@ -29,7 +29,7 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     beside is nothing for two roles.
     """
     settings = gateway_settings(context, app.namespace)
-    pools.validate_picker(context, app, settings, routing.mode(app, settings), diagnostics)
+    pools.role_picker(context, app, settings, routing.mode(app, settings), diagnostics)  # or none
     for origin, key, hint in _contradictions(context, app):
         diagnostics.add("E384", origin, key=key, hint=hint)
     if has_errors(diagnostics.problems):

@@ -5,11 +5,9 @@ A Plan only names its SharedNeeds, since each process plans some of the apps; he
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.plan import (
     CacheNeed,
@@ -27,11 +25,11 @@ from renderer.plan import (
 )
 from renderer.resolve import monitoring
 from renderer.resolve.apps import model_caches, open_models
-from renderer.resolve.autoscaling import keda
+from renderer.resolve.apps.rules import judged
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import packed_routes, routing, settings
-from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.gateway import routing, settings
 from renderer.resolve.shared_needs import needs_of
+from renderer.resolve.traffic.packed_routes import rule_buckets
 
 
 def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:
@@ -39,8 +37,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     diagnostics about them and their settings.
     """
     diagnostics, needs = Collector(), list(needs)
-    monitoring.validate_monitor_settings(context.inputs, diagnostics)
-    keda.validate_settings(context.inputs, diagnostics)
+    judged(context.inputs.config, diagnostics)
     gateways = _plan_gateways(context, needs)
     models = open_models.model_plans(context, needs_of(ModelNeed, needs), diagnostics)
     plans = [
@@ -80,54 +77,29 @@ def _namespace_plans(
 
 
 def _plan_packed_routes(context: RunContext, rules: Sequence[PackedRule], diagnostics: Collector) -> list[SharedPlan]:
-    """The packed routes, one for each file."""
-    by_route: dict[tuple[str, str], list[PackedRule]] = {}
-    for rule in rules:
-        by_route.setdefault((rule.namespace, rule.route), []).append(rule)
-    plans = []
-    bucket_counts: dict[str, int] = {}  # by namespace
-    for (namespace, name), route_rules in by_route.items():
-        gateway, count = gateway_settings(context, namespace), len(route_rules)
-        apps: tuple[App | TrafficInput, ...] = (*context.inputs.apps, *context.inputs.rendered_traffic)
-        for app in apps:
-            if (app.namespace, app.name) == (namespace, name):
-                diagnostics.add("E633", app.origin("metadata", "name"), name=name)
-        if count > routing.MAX_PACKED_RULES:
-            if namespace not in bucket_counts:
-                models = [rule.model for rule in rules if rule.namespace == namespace]
-                bucket_counts[namespace] = _sufficient_buckets(gateway, models)
-            words = {"name": name, "namespace": namespace, "count": count, "most": routing.MAX_PACKED_RULES}
-            diagnostics.add("E628", gateway.at("routeBuckets"), **words, fits=bucket_counts[namespace])
-            continue
-        route = PackedRoute(
-            name=name,
-            namespace=namespace,
-            labels=routing.labels(name),
-            gateway=gateway.gateway,
-            hostnames=gateway.hostnames,
-            rules=tuple(route_rules),
-            origins=partial(_packed_route_origins, gateway),
+    """The packed routes, one for each file, without those that are too full."""
+    buckets = [judged(bucket, diagnostics) for bucket in rule_buckets(context, rules)]
+    return [
+        SharedPlan(
+            bucket.namespace,
+            part=bucket.name.replace("llmaz", "routes"),
+            packed_route=PackedRoute(
+                name=bucket.name,
+                namespace=bucket.namespace,
+                labels=routing.labels(bucket.name),
+                gateway=bucket.settings.gateway,
+                hostnames=bucket.settings.hostnames,
+                rules=tuple(bucket.rules),
+                origins=partial(_packed_route_origins, bucket.settings),
+            ),
         )
-        plans.append(SharedPlan(namespace, part=name.replace("llmaz", "routes"), packed_route=route))
-    return plans
+        for bucket in buckets
+        if bucket.fits
+    ]
 
 
 def _packed_route_origins(gateway: settings.GatewaySettings) -> Mapping[Path, Origin]:
     return {(): gateway.at("routeLayout")}
-
-
-def _sufficient_buckets(gateway: settings.GatewaySettings, models: Sequence[str]) -> int:
-    """The smallest larger number of buckets that holds all models of a namespace."""
-    buckets = {model: packed_routes.packed_route(gateway, model) for model in models}
-    scores = {model: packed_routes.score(bucket, model) for model, bucket in buckets.items()}
-    count = int(gateway.get("routeBuckets"))
-    while max(Counter(buckets.values()).values()) > routing.MAX_PACKED_RULES:
-        bucket = packed_routes.bucket(count)  # the next bucket gets the models for which its score is the highest
-        count += 1
-        for model, best in scores.items():
-            if (score := packed_routes.score(bucket, model)) > best:
-                buckets[model], scores[model] = bucket, score
-    return count
 
 
 def _plan_gateways(context: RunContext, needs: Sequence[SharedNeed]) -> list[GatewayPlan]:
@@ -137,7 +109,7 @@ def _plan_gateways(context: RunContext, needs: Sequence[SharedNeed]) -> list[Gat
         routes.setdefault(need.gateway, []).append(need.namespace)
     for grant in needs_of(GrantNeed, needs):
         grants.setdefault(grant.gateway, []).append(grant.namespace)
-    gateways = settings.collect_gateways(context.inputs.config, Collector())
+    gateways = settings.collect_gateways(context.inputs.config).by_name
     return [
         settings.plan_gateway(gateway, tuple(routes.get(key, ())), tuple(grants.get(key, ())))
         for key, gateway in sorted(gateways.items())

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import quantity, wellknown
-from renderer.api import App, Inputs, RenderConfig
+from renderer.api import App, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at, text_at
 from renderer.plan import Body, HeldName, Interceptor, PickerMonitorNeed, Pod, Scaler
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from renderer.input_types import FlowControlSpec
 
 _AUTOSCALING = "autoscaling"
-_PROMETHEUS = (_AUTOSCALING, "keda", "prometheus")
+PROMETHEUS = (_AUTOSCALING, "keda", "prometheus")
 _INTERCEPTOR = (_AUTOSCALING, "keda", "interceptor")
 _SCALER, _SCALER_PORT = "keda-add-ons-http-external-scaler", 9090
 _CONCURRENCY = 16
@@ -51,20 +51,6 @@ _ALL_PODS = "[0-9]+(-[0-9]+)?"  # of a LeaderWorkerSet, workers too
 def is_chosen(config: RenderConfig) -> bool:
     """Whether elastic Playgrounds get ScaledObjects of KEDA."""
     return bool(config.get(_AUTOSCALING, "autoscaler") == "keda")
-
-
-def validate_settings(inputs: Inputs, diagnostics: Collector) -> None:
-    """Validates RenderConfig's choice of an autoscaler."""
-    config = inputs.config
-    if not is_chosen(config):
-        if config.get(_AUTOSCALING, "metricSource", "type") == "prometheus":
-            diagnostics.add("E350", config.origin(_AUTOSCALING, "metricSource", "type"))
-        if config.get(_AUTOSCALING, "keda") is not None:
-            diagnostics.add("W350", config.origin(_AUTOSCALING, "keda", key=True))
-    prometheus = config.get(*_PROMETHEUS, default={})
-    if ("authModes" in prometheus) != ("authenticationRef" in prometheus):
-        lacking, present = sorted(("authModes", "authenticationRef"), key=lambda key: key in prometheus)
-        diagnostics.add("E352", config.origin(*_PROMETHEUS, present, key=True), present=present, lacking=lacking)
 
 
 def wakes_by(context: RunContext, app: App, settings: GatewaySettings, diagnostics: Collector) -> str:
@@ -165,8 +151,8 @@ def trigger_origins(
         path: Path = ("triggers", i)
         if trigger["type"] == "prometheus":
             for key in ("serverAddress", "authModes"):
-                yield (*path, "metadata", key), config.origin(*_PROMETHEUS, key)
-            yield (*path, "authenticationRef"), config.origin(*_PROMETHEUS, "authenticationRef")
+                yield (*path, "metadata", key), config.origin(*PROMETHEUS, key)
+            yield (*path, "authenticationRef"), config.origin(*PROMETHEUS, "authenticationRef")
         if trigger["type"] == _PUSH:
             yield path, config.origin(*_INTERCEPTOR)
             continue
@@ -276,7 +262,7 @@ def _prometheus_triggers(
     config: RenderConfig, app: App, queries: Iterable[tuple[str, str, str]], diagnostics: Collector
 ) -> Iterator[Body]:
     """The triggers of queries, each with its name ('' for none) and target; an error where no Prometheus is named."""
-    prometheus = config.get(*_PROMETHEUS)
+    prometheus = config.get(*PROMETHEUS)
     if not prometheus:
         diagnostics.add("E351", app.origin("spec", "elasticConfig", key=True))
         return

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import jwt_providers, schema_validation
+from renderer import schema_validation
 from renderer.api import RenderConfig
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Origin, Path
 from renderer.gateway_limits import MAX_PACKED_ROUTE_RULES, MAX_RULES
 from renderer.plan import Body, GatewayPlan
 from renderer.resolve import versioned_fields
@@ -20,7 +20,7 @@ from renderer.resolve.context import RunContext
 from renderer.template import share_maps
 from renderer.wellknown import MODEL_HEADER, TENANT_HEADER
 
-_API_KEY_HEADER = "x-api-key"  # the default header for API keys
+API_KEY_HEADER = "x-api-key"  # the default header for API keys
 _DEFAULTS: Mapping[str, object] = {
     "mode": "backend",
     "name": "llmaz-gateway",
@@ -38,42 +38,24 @@ _DEFAULTS: Mapping[str, object] = {
     "routeBuckets": 8,
 }
 REQUEST_TIMEOUT = "300s"
-_MAX_SERVICE_NAME = 63  # characters of a Service's name
-_POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
-_CREATION_KEYS = ("className", "serviceType", "replicas", "tls")  # apply only to a Gateway that we create
-# Settings of the Gateway itself, which must be equal for all namespaces with the same Gateway.
-_GATEWAY_KEYS = (
-    "create",
-    "className",
-    "serviceType",
-    "replicas",
-    "hostnames",
-    "tls",
-    "auth",
-    "maxModels",
-    "routeLayout",
-)
+POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
 
 
 class GatewaySettings(Struct, frozen=True, eq=False):
-    """The gateway settings of one namespace. `values`: all settings, with defaults; `gateway`: namespace and name of
-    the Gateway; `auth`: its authentication, empty for none; `tenant`: the header with the authenticated client;
-    `dns_ttl`: seconds that a DNS answer is valid; `created`: whether we create the Gateway; `policies`: a cache of its
-    authentication, by whether it is referred to from another namespace.
-    """
+    """The gateway settings of one namespace."""
 
-    namespace: str
-    values: Mapping[str, object]
+    namespace: str  # '' for the general ones
+    values: Mapping[str, object]  # all settings, with defaults
     config: RenderConfig
-    gateway: tuple[str, str]
-    auth: Mapping[str, Any]
-    tenant: str
-    mode: str
-    dns_ttl: int
+    gateway: tuple[str, str]  # namespace and name of the Gateway
+    auth: Mapping[str, Any]  # its authentication, empty for none
+    tenant: str  # the header with the authenticated client
+    mode: str  # backend, pool or off
+    dns_ttl: int  # seconds that a DNS answer is valid
     hostnames: tuple[str, ...]
     timeouts: Mapping[str, str]
-    created: bool
-    policies: dict[bool, Body]
+    created: bool  # whether we create the Gateway
+    policies: dict[bool, Body]  # a cache of its authentication, by whether another namespace refers to it
 
     def get(self, key: str) -> Any:
         """The value of a setting: that of the namespace, else the general one, else the default."""
@@ -132,111 +114,18 @@ def all_gateway_settings(config: RenderConfig) -> Iterator[GatewaySettings]:
         yield read_gateway_settings(config, namespace)
 
 
-def collect_gateways(config: RenderConfig, diagnostics: Collector) -> dict[tuple[str, str], GatewaySettings]:
-    """The Gateways that RenderConfig names, by namespace and name; errors where two namespaces set one Gateway
-    differently, or a setting is not valid.
-    """
-    gateways: dict[tuple[str, str], GatewaySettings] = {}
-    proxies: dict[str, GatewaySettings] = {}
-    for setting in all_gateway_settings(config):
-        first_setting, name = gateways.setdefault(setting.gateway, setting), "/".join(setting.gateway)
-        for key in _GATEWAY_KEYS:
-            if _comparable_value(first_setting, key) != _comparable_value(setting, key):
-                diagnostics.add("E620", setting.at(key), key=key, name=name, namespace=setting.namespace)
-        proxy = "-".join(setting.gateway)
-        if first_setting is setting and setting.created:
-            proxy_owner = proxies.setdefault(proxy, setting)
-            if len(proxy) > _MAX_SERVICE_NAME or not proxy[0].isalpha() or proxy_owner is not setting:
-                diagnostics.add("E634", setting.at("name"), name=name, proxy=proxy)
-    for key, code in (("auth", "E621"), ("tls", "E630")):
-        if config.get("gateway", key) == {}:  # only a namespace may, to have none
-            diagnostics.add(code, config.origin("gateway", key, key=True))
-    for settings in gateways.values():
-        if settings.created and "issuer" in (settings.get("tls") or {}) and not settings.hostnames:
-            diagnostics.add("E629", settings.at("tls", "issuer", key=True), name="/".join(settings.gateway))
-    _validate_auth(gateways, diagnostics)
-    _note_unused_settings(config, diagnostics)
-    return gateways
+class Gateways(Struct, frozen=True, eq=False):
+    """The Gateways that RenderConfig names."""
+
+    config: RenderConfig
+    settings: tuple[GatewaySettings, ...]  # of every namespace that RenderConfig names, the general ones first
+    by_name: Mapping[tuple[str, str], GatewaySettings]  # the first settings of each Gateway, by its namespace and name
 
 
-def _note_unused_settings(config: RenderConfig, diagnostics: Collector) -> None:
-    """Notes on settings that apply only to a Gateway that we create, where RenderConfig does not ask for one."""
-    general, *others = all_gateway_settings(config)
-    for key in _CREATION_KEYS:
-        used = general.created
-        for settings in others:
-            overrides = config.get("gateway", "perNamespace", settings.namespace, default={})
-            used = used or (settings.created and key not in overrides)
-            if key in overrides and not settings.created:
-                diagnostics.add("N589", settings.at(key, key=True), key=key, name="/".join(settings.gateway))
-        if key in config.get("gateway", default={}) and not used:
-            diagnostics.add("N589", general.at(key, key=True), key=key, name="/".join(general.gateway))
-
-
-def _comparable_value(settings: GatewaySettings, key: str) -> object:
-    """The value of a setting, with None for everything empty, to be compared between namespaces."""
-    value = settings.max_rules if key == "maxModels" else settings.get(key)
-    return list(value) if isinstance(value, tuple) and value else value or None
-
-
-def _validate_auth(gateways: Mapping[tuple[str, str], GatewaySettings], diagnostics: Collector) -> None:
-    """Errors of `auth`: no or two kinds of authentication, headers that collide, JWT providers that Envoy Gateway
-    refuses.
-    """
-    for settings in gateways.values():
-        auth = settings.auth
-        if auth and not (auth.get("apiKeys") or auth.get("jwt")):
-            diagnostics.add("E621", settings.at("auth", key=True))
-        if auth.get("apiKeys") and auth.get("jwt"):
-            diagnostics.add("E635", settings.at("auth", "jwt", key=True))
-        tenant, keys = settings.tenant.lower(), (auth.get("apiKeys") or {}).get("headers") or ()
-        for i, header in enumerate(keys):
-            if header.lower() in (MODEL_HEADER, "host", tenant):
-                diagnostics.add(
-                    "E632", settings.at("auth", "apiKeys", "headers", i), header=header, other=_API_KEY_HEADER
-                )
-        valid = _validate_providers(settings, diagnostics)
-        if tenant in (MODEL_HEADER, "host", *(_credential_headers(auth) if valid else ())):
-            diagnostics.add("E632", settings.at("auth", "tenantHeader"), header=settings.tenant, other=TENANT_HEADER)
-        if valid:
-            for path, reason, hint in jwt_providers.provider_faults(auth.get("jwt") or ()):
-                words = {"what": f"SecurityPolicy of {'/'.join(settings.gateway)}", "why": reason, "hint": hint}
-                diagnostics.add(
-                    "E611", settings.at("auth", "jwt", *path), effect="every request is answered with 500", **words
-                )
-            for i, provider in enumerate(auth.get("jwt") or ()):
-                claims = provider.get("claimToHeaders") or ()
-                if tenant not in [claim["header"].lower() for claim in claims]:
-                    diagnostics.add("E622", settings.at("auth", "jwt", i), header=settings.tenant)
-
-
-def _credential_headers(auth: Mapping[str, Any]) -> Iterator[str]:
-    """The lowercase headers that carry credentials; of API keys only the default header."""
-    if "headers" not in (auth.get("apiKeys") or {"headers": ()}):
-        yield _API_KEY_HEADER
-    for provider in auth.get("jwt") or ():
-        extraction = provider.get("extractFrom")
-        yield from (
-            (header["name"].lower() for header in extraction.get("headers") or ()) if extraction else ("authorization",)
-        )
-
-
-def _validate_providers(settings: GatewaySettings, diagnostics: Collector) -> bool:
-    """Whether the JWT providers are valid by the schema of a SecurityPolicy; an error for each finding."""
-    providers = settings.auth.get("jwt") or ()
-    target = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "x"}
-    body = {
-        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-        "kind": "SecurityPolicy",
-        "metadata": {"name": "x"},
-        "spec": {"targetRefs": [target], "jwt": {"providers": list(providers)}},
-    }
-    if not providers or schema_validation.is_valid(_POLICY, body):
-        return True
-    for finding in schema_validation.findings(_POLICY, body):
-        origin = settings.at("auth", "jwt", *finding.path[3:])  # below `spec.jwt.providers`
-        diagnostics.add(finding.code, origin, **schema_validation.message_words(finding, None))
-    return False
+def collect_gateways(config: RenderConfig) -> Gateways:
+    """The Gateways that RenderConfig names."""
+    settings = tuple(all_gateway_settings(config))
+    return Gateways(config, settings, {setting.gateway: setting for setting in reversed(settings)})
 
 
 def _with_schema_defaults(node: Any, value: object, too_new: Mapping[str, Any]) -> object:
@@ -273,15 +162,15 @@ def _build_auth_policy(settings: GatewaySettings, across_namespaces: bool) -> Bo
             reference["namespace"] = settings.gateway[0]
         spec["apiKeyAuth"] = {
             "credentialRefs": [reference],
-            "extractFrom": [{"headers": list(keys.get("headers") or (_API_KEY_HEADER,))}],
+            "extractFrom": [{"headers": list(keys.get("headers") or (API_KEY_HEADER,))}],
             "forwardClientIDHeader": settings.tenant,
             "sanitize": True,
         }
     if providers := settings.auth.get("jwt"):
-        node = schema_validation.read_schema(_POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"][
+        node = schema_validation.read_schema(POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"][
             "providers"
         ]
-        too_new = versioned_fields.too_new_fields(settings.config, _POLICY, "spec", "jwt", "providers")
+        too_new = versioned_fields.too_new_fields(settings.config, POLICY, "spec", "jwt", "providers")
         spec["jwt"] = {"providers": _with_schema_defaults(node, providers, too_new)}
     return spec
 

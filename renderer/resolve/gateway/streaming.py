@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import App, Inputs, TrafficInput
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.resolve.gateway import routing, settings
 
 
-def warn_streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
-    """Warns of InferenceModels over pools that rename, on Gateways where tokens are counted.
+def streamed_token_counts(inputs: Inputs) -> Iterator[Diagnostic]:
+    """Warnings about InferenceModels over pools that rename, on Gateways where tokens are counted.
 
     To count the tokens of a stream, the AI gateway makes the engine report them: after the picker has written a
     target's name into the request, it sends its own copy, under the public name. It does so for all streams of the
@@ -29,15 +29,13 @@ def warn_streamed_token_counts(inputs: Inputs, diagnostics: Collector) -> None:
             and _has_picker(inputs, item, apps.get((item.namespace, _pool_name(item))))
         ):
             origin = item.origin("spec", "targetModels", renamed_target, "name")
-            _warn_lost_name(limiting_route, item.spec["modelName"], origin, diagnostics)
+            yield _lost_name(limiting_route, item.spec["modelName"], origin)
 
 
-def warn_rewritten_adapter(
-    inputs: Inputs, gateway: tuple[str, str], model: str, origin: Origin, diagnostics: Collector
-) -> None:
-    """Warns of a public name that a picker replaces by an adapter's, on a Gateway where tokens are counted."""
+def rewritten_adapter(inputs: Inputs, gateway: tuple[str, str], model: str, origin: Origin) -> Iterator[Diagnostic]:
+    """A warning for a public name that a picker replaces by an adapter's, on a Gateway where tokens are counted."""
     if limiting_route := _limiting_routes(inputs).get(gateway):
-        _warn_lost_name(limiting_route, model, origin, diagnostics)
+        yield _lost_name(limiting_route, model, origin)
 
 
 def _limiting_routes(inputs: Inputs) -> dict[tuple[str, str], TrafficInput]:
@@ -49,9 +47,9 @@ def _limiting_routes(inputs: Inputs) -> dict[tuple[str, str], TrafficInput]:
     return routes
 
 
-def _warn_lost_name(limiting_route: TrafficInput, model: str, origin: Origin, diagnostics: Collector) -> None:
+def _lost_name(limiting_route: TrafficInput, model: str, origin: Origin) -> Diagnostic:
     file, line, _ = limiting_route.origin("spec", "tokenLimits").place
-    diagnostics.add("W247", origin, model=model, route=limiting_route.name, file=file, line=line)
+    return make_diagnostic("W247", origin, model=model, route=limiting_route.name, file=file, line=line)
 
 
 def _renamed_targets(item: TrafficInput) -> Iterator[int]:

@@ -9,6 +9,7 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
 from renderer.diagnostics.rule import NamedSource
 from renderer.json_values import map_at
+from renderer.resolve.apps.rules import judged
 from renderer.resolve.gateway import drain, packed_routes, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 
@@ -60,11 +61,11 @@ def test_a_policy_names_the_secret_of_the_gateway() -> None:
 
 
 def test_one_gateway_said_twice_must_be_said_alike() -> None:
-    found = Collector()
+    diagnostics = Collector()
     others = {"a": {"replicas": 3}, "b": {"name": "other", "replicas": 4}}
-    settings.collect_gateways(said(create=True, replicas=2, perNamespace=others), found)
-    assert [problem.code for problem in found.problems] == ["E620"]
-    found = Collector()
+    judged(settings.collect_gateways(said(create=True, replicas=2, perNamespace=others)), diagnostics)
+    assert [problem.code for problem in diagnostics.problems] == ["E620"]
+    diagnostics = Collector()
     # of the routes, not of the Gateway
-    settings.collect_gateways(said(perNamespace={"a": {"timeouts": {"request": "1s"}}}), found)
-    assert found.problems == []
+    judged(settings.collect_gateways(said(perNamespace={"a": {"timeouts": {"request": "1s"}}})), diagnostics)
+    assert diagnostics.problems == []

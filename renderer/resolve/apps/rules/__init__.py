@@ -28,8 +28,9 @@ from renderer.resolve.apps.rules import (
     versions,
     weights,
 )
+from renderer.resolve.apps.rules.of_traffic import TRAFFIC_GATES, TRAFFIC_RULES
 
-Record = TypeVar("Record", AppBase, AppEngine, EngineChoice, EngineRun, CommandLine, PlannedPod)
+Record = TypeVar("Record")
 Rule = Callable[[Any], Iterator[Diagnostic]]
 
 GATES: frozenset[Rule] = frozenset(
@@ -39,6 +40,7 @@ GATES: frozenset[Rule] = frozenset(
         parallelism.no_form,
         roles.without_roles,
         adapters.not_loaded,
+        *TRAFFIC_GATES,
     ]
 )
 """The rules after whose errors nothing more is said or decided."""
@@ -115,6 +117,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
             (handwritten.misfit,),
         ),
     ),
+    **TRAFFIC_RULES,
 }
 """The rules of a record in their order, in sections that many apps need not read."""
 

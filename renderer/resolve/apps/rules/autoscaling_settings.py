@@ -1,0 +1,44 @@
+"""What does not go with RenderConfig's settings of autoscalers and of the collection of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.api import RenderConfig
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.resolve import monitoring
+from renderer.resolve.autoscaling import keda
+
+_SOURCE, _KEDA = ("autoscaling", "metricSource", "type"), ("autoscaling", "keda")
+
+
+def settings_of_keda(config: RenderConfig) -> Iterator[Diagnostic]:
+    """What only KEDA reads, where another autoscaler is chosen."""
+    if keda.is_chosen(config):
+        return
+    if config.get(*_SOURCE) == "prometheus":
+        yield make_diagnostic("E350", config.origin(*_SOURCE))
+    if config.get(*_KEDA) is not None:
+        yield make_diagnostic("W350", config.origin(*_KEDA, key=True))
+
+
+def half_of_authentication(config: RenderConfig) -> Iterator[Diagnostic]:
+    """An error for one of two fields that Prometheus' authentication needs together."""
+    prometheus = config.get(*keda.PROMETHEUS, default={})
+    if ("authModes" in prometheus) != ("authenticationRef" in prometheus):
+        lacking, present = sorted(("authModes", "authenticationRef"), key=lambda key: key in prometheus)
+        origin = config.origin(*keda.PROMETHEUS, present, key=True)
+        yield make_diagnostic("E352", origin, present=present, lacking=lacking)
+
+
+def unused_monitor(config: RenderConfig) -> Iterator[Diagnostic]:
+    """A warning for settings of a PodMonitor that is not rendered."""
+    if config.get(*monitoring.SETTINGS) is not None and not monitoring.metrics_collected(config):
+        yield make_diagnostic("W220", config.origin(*monitoring.SETTINGS, key=True))
+
+
+def replaced_monitor_labels(config: RenderConfig) -> Iterator[Diagnostic]:
+    """Errors for labels of the PodMonitor that it has already."""
+    for key in config.get(*monitoring.SETTINGS, "labels", default={}):
+        if key in monitoring.LABELS:
+            yield make_diagnostic("E277", config.origin(*monitoring.SETTINGS, "labels", key, key=True), key=key)

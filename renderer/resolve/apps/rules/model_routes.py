@@ -1,0 +1,147 @@
+"""What does not go with a ModelRoute: its backends beside each other and with their apps, retries, hosts, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.resolve.gateway import public_names, streaming
+from renderer.resolve.gateway.adapter_names import find_adapter
+from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.resolve.traffic.model_route import AppBackend, BackendWorkloads, RouteBackend, RouteShares
+
+
+def repeated_backend(backend: RouteBackend) -> Iterator[Diagnostic]:
+    """An error for a backend that leads to the same models as one before it, with the same priority."""
+    if not backend.is_first:
+        name = backend.spec.get("adapter", backend.app_name)
+        yield make_diagnostic("E646", backend.origin, name=name)
+
+
+def lost_settings(of_app: AppBackend) -> Iterator[Diagnostic]:
+    """An error for rights, and a warning for timeouts, that an app sets and the ModelRoute over it does not repeat:
+    they would be lost.
+    """
+    backend, app, spec = of_app.backend, of_app.app, of_app.backend.route.item.spec
+    gateway = app.spec.get("gateway") or {}
+    if not gateway or any(other.get(backend.field) == backend.app_name for other in spec["backends"][: backend.index]):
+        return
+    if gateway.get("allow") and not (spec.get("gateway") or {}).get("allow"):
+        hint = "write spec.gateway.allow here too"
+        yield make_diagnostic("E664", backend.origin, name=app.name, hint=hint)
+    if gateway.get("timeouts") and "timeouts" not in spec:
+        yield make_diagnostic("W245", backend.origin, name=app.name)
+
+
+def unknown_adapter(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
+    """An error for an adapter that the app does not have."""
+    backend, plan = workloads.of_app.backend, workloads.plans[0]
+    name = backend.spec["adapter"]
+    if not find_adapter(plan, name):
+        known = [adapter.model or adapter.name for adapter in plan.adapters]
+        hint = suggestion(name, known) if known else "claim one with role lora in its modelClaims, or leave adapter out"
+        yield make_diagnostic("E369", backend.adapter_origin, app=plan.app, name=name, hint=hint)
+
+
+def weightless_priorities(shares: RouteShares) -> Iterator[Diagnostic]:
+    """An error for each priority whose weights are all 0."""
+    for priority in sorted(shares.priorities):
+        indices = [i for i, share in enumerate(shares.shares) if share.priority == priority]
+        if not any(shares.shares[i].weight for i in indices):
+            origin = shares.route.item.origin("spec", "backends", indices[0], "weight")
+            yield make_diagnostic("E645", origin, priority=priority)
+
+
+def pool_beside_others(shares: RouteShares) -> Iterator[Diagnostic]:
+    """Errors where a pool is not all that the route leads to, or the public name is neither its engine's nor that of an
+    InferenceModel, and no adapter is named.
+    """
+    item, pool_shares, backends = shares.route.item, shares.pool_shares, shares.route.item.spec["backends"]
+    plan, origin = pool_shares[0].plan, pool_shares[0].origin
+    pools = {share.plan.shared_name for share in pool_shares}
+    if len(pool_shares) < len(backends) or len(pools) > 1 or len(shares.priorities) > 1:
+        yield make_diagnostic("E644", origin, name=plan.shared_name)
+        return
+    traffic = shares.route.context.traffic.get((item.namespace, plan.shared_name), ())
+    names = [other.spec["modelName"] for other in traffic if other.kind == "InferenceModel"]
+    names_adapter = any("adapter" in backend for backend in backends)
+    if not names_adapter and item.spec["modelName"] not in (plan.public_name, *names):
+        params = {"name": plan.shared_name, "model": item.spec["modelName"], "served": plan.public_name}
+        yield make_diagnostic("E647", item.origin("spec", "modelName"), **params)
+
+
+def rewritten_adapter(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for a public name that a picker replaces by an adapter's, on a Gateway where tokens are counted."""
+    if rewritten := shares.rewritten:
+        inputs, gateway = shares.route.context.inputs, shares.route.settings.gateway
+        model = shares.route.item.spec["modelName"]
+        yield from streaming.rewritten_adapter(inputs, gateway, model, rewritten.origin)
+
+
+def unfit_retries(shares: RouteShares) -> Iterator[Diagnostic]:
+    """An error for fewer attempts than there are priorities; warnings for attempts that meet the same pod again."""
+    item, plans = shares.route.item, shares.plans
+    attempts = (item.spec.get("retries") or {}).get("attempts")
+    if attempts is None:
+        return
+    origin, priorities = item.origin("spec", "retries", "attempts"), len(shares.priorities)
+    if attempts < priorities - 1:
+        params = {"attempts": attempts, "count": priorities, "least": priorities - 1}
+        yield make_diagnostic("E649", origin, **params)
+    is_single_pod = len(shares.shares) == 1 and len(plans) == 1 and not plans[0].scaler and plans[0].replicas == 1
+    if shares.shares[0].targets[0].pool:
+        yield make_diagnostic("W248", origin, name=plans[0].shared_name)
+    elif is_single_pod:
+        yield make_diagnostic("W243", origin, name=plans[0].name)
+
+
+def providers_first(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for a route whose first requests go to providers alone."""
+    first = min(shares.priorities)
+    own = [share for i, share in enumerate(shares.shares) if share.weight and i not in shares.route.provider_names]
+    if shares.providers and not any(share.priority == first for share in own):
+        yield make_diagnostic("W242", shares.route.item.origin("spec", "backends"))
+
+
+def foreign_hostnames(shares: RouteShares) -> Iterator[Diagnostic]:
+    """Errors for hostnames that are not among those of the Gateway."""
+    item, settings = shares.route.item, shares.route.settings
+    hostnames, served = item.spec.get("hostnames") or (), settings.hostnames
+    for i, host in enumerate(hostnames):
+        origin = item.origin("spec", "hostnames", i)
+        if nearer := [name for name in served if name not in hostnames and public_names.covers(host, name)]:
+            yield make_diagnostic("E665", origin, host=host, nearer=nearer[0])
+        # Below a wildcard, the other names of the Gateway would answer 404 on this host: the nearest host wins.
+        if host not in served:
+            params = {"name": "/".join(settings.gateway), "served": ", ".join(served) or "none are said"}
+            yield make_diagnostic("E648", origin, host=host, **params)
+
+
+def unfit_budgets(shares: RouteShares) -> Iterator[Diagnostic]:
+    """Errors for budgets of tokens by a header that clients choose, and for two of the same kind."""
+    item, settings = shares.route.item, shares.route.settings
+    budgets: set[tuple[str, str, str]] = set()
+    for i, entry in enumerate(item.spec.get("tokenLimits") or ()):
+        origin = item.origin("spec", "tokenLimits", i)
+        header = settings.tenant if entry["per"] == "tenant" else entry["per"]["header"]
+        yield from _unset_header(settings, header, entry["per"] == "tenant", origin.at("per"))
+        budget = header.lower(), entry["interval"], entry.get("count", "total")
+        if budget in budgets:
+            yield make_diagnostic("E652", origin)
+        budgets.add(budget)
+
+
+def _unset_header(settings: GatewaySettings, header: str, of_tenants: bool, origin: Origin) -> Iterator[Diagnostic]:
+    """An error for a header of a budget that the Gateway does not set; a note where others create the Gateway."""
+    name = "/".join(settings.gateway)
+    claims = [claim for provider in settings.auth.get("jwt") or () for claim in provider.get("claimToHeaders") or ()]
+    if header.lower() == settings.tenant.lower() and settings.auth:
+        return
+    if of_tenants:
+        yield make_diagnostic("E651", origin, name=name)
+    elif header.lower() in [str(claim["header"]).lower() for claim in claims]:
+        return
+    elif settings.created:
+        yield make_diagnostic("E650", origin, header=header)
+    else:
+        yield make_diagnostic("N588", origin, header=header, name=name)

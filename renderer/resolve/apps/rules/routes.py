@@ -1,0 +1,65 @@
+"""What does not go with a route: its public names, its timeouts, and the tenants that may call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.resolve.gateway.name_characters import can_be_sent, is_portable
+from renderer.resolve.gateway.routing import RouteRequest
+
+_MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
+_SHORT_IDLE = 60  # seconds; a prompt may be read for so long before the first token
+_DURATION_PART = re.compile(r"([0-9]+)(ms|h|m|s)")
+_UNIT_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+
+
+def refused_names(request: RouteRequest) -> Iterator[Diagnostic]:
+    """Errors for public names that are too long, or that the experimental channel of Gateway API refuses: an error
+    where the clusters have it, a warning where nobody says which they have.
+    """
+    channel = request.settings.config.get("targets", "gatewayAPIChannel")
+    for name, origin in request.names:
+        if (length := len(name.encode())) > _MAX_HEADER:
+            yield make_diagnostic("E623", origin, length=length, most=_MAX_HEADER)
+        if channel != "standard" and not is_portable(name) and can_be_sent(name):
+            yield make_diagnostic("E668" if channel else "W270", origin, name=name)
+
+
+def short_idle_timeout(request: RouteRequest) -> Iterator[Diagnostic]:
+    """A warning for a stream that may be idle for less time than a prompt takes to be read."""
+    timeouts = request.timeouts
+    if "streamIdle" in timeouts and _seconds(timeouts["streamIdle"]) < _SHORT_IDLE:
+        yield make_diagnostic("W271", request.timeout_origin("streamIdle"), value=timeouts["streamIdle"])
+
+
+def timeouts_before_wake(request: RouteRequest) -> Iterator[Diagnostic]:
+    """Warnings for timeouts that end a request before the replica that it wakes has started."""
+    for key, value in request.timeouts.items():
+        if _seconds(value) < request.wake_seconds:
+            origin, seconds = request.timeout_origin(key), request.wake_seconds
+            yield make_diagnostic("W351", origin, value=value, seconds=seconds)
+
+
+def _seconds(duration: str) -> float:
+    """The seconds of a duration of Gateway API, such as `1m30s`."""
+    return sum(int(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(duration))
+
+
+def unenforced_rights(request: RouteRequest) -> Iterator[Diagnostic]:
+    """Errors where `allow` cannot be enforced for this model."""
+    item, settings, origin = request.item, request.settings, request.allow_origin
+    if origin is None:
+        return
+    if not settings.auth:
+        yield make_diagnostic("E624", origin, name="/".join(settings.gateway))
+    if request.allow and settings.created and settings.gateway == (item.namespace, item.label):
+        yield make_diagnostic("E631", item.origin("metadata", "name"), name=item.label)
+    references = [
+        "remoteJWKS.backendRefs" if "backendRefs" in (provider.get("remoteJWKS") or {}) else "localJWKS.valueRef"
+        for provider in settings.auth.get("jwt") or ()
+        if "backendRefs" in (provider.get("remoteJWKS") or {}) or "valueRef" in (provider.get("localJWKS") or {})
+    ]
+    if request.allow and references and settings.gateway[0] != item.namespace:
+        yield make_diagnostic("E636", origin, what=references[0])
