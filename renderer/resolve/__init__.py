@@ -75,7 +75,7 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
             preset = ValueLayer(config.get("resources") or {}, origin.at("recommendedConfigs", i, "resources"))
             resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
-        diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
+        triggers.validate_metric(item.spec.get("engine") or {}, origin.at("engine"), diagnostics)
         compiled, problems = compile_engine(context, item)
         if compiled:
             option_list_choice.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Set
 from operator import itemgetter
 
 from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App, Inputs, RenderConfig
-from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics import Collector
 from renderer.json_values import text_at
 from renderer.plan import Body, MonitorNeed, MonitorPlan, Pod, Scaler, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
@@ -47,30 +47,32 @@ def monitor_needs(namespace: str, pod: Pod) -> tuple[MonitorNeed, ...]:
     return tuple(MonitorNeed(namespace, name) for key, name in names.items() if key in pod.annotations)
 
 
-def unreadable_metrics(
-    engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None
-) -> Iterator[Diagnostic]:
+def validate_metrics(
+    engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, diagnostics: Collector
+) -> None:
     """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off. `options`:
     of the command line.
     """
+    if scaler is None:
+        return
     metrics = engine.spec.get("metrics") or {}
     key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
-    if scaler is None or not (key_variables or off_switches):
+    if not (key_variables or off_switches):
         return
     metric_names = [text_at(metric, "pods", "metric", "name") for metric in scaler.metrics if "pods" in metric]
     if not metric_names:
         return
-    origin, variables = app.origin("spec", "elasticConfig", key=True), set(map(_VARIABLE, pod.containers[0].env))
+    variables = set(map(_VARIABLE, pod.containers[0].env))
     for name in key_variables:
         if name in variables:
-            yield make_diagnostic("W239", origin, name=name)
+            diagnostics.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
     if not (variables.isdisjoint(off_switches) and options.isdisjoint(off_switches)):
         disabling = [switch for switch in off_switches if switch in variables or switch in options]
         own_metrics = {metric for metric in metrics.values() if isinstance(metric, str)}
         own_metrics |= set(map(adapter_metric_name, own_metrics))
         missing = next((name for name in metric_names if name in own_metrics), "")
         for name in disabling if missing else ():
-            yield make_diagnostic("E264", origin, name=name, metric=missing)
+            diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 
 
 def adapter_metric_name(name: str) -> str:

@@ -35,8 +35,8 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
     names.validate_app_names(app, 1, 1, diagnostics)
-    replicas = triggers.fixed_replicas(app)
-    diagnostics.problems += triggers.unfit_numbers(app)
+    replicas = triggers.fixed_replicas(app, diagnostics)
+    triggers.validate_bounds(app, diagnostics)
     mode = routing.mode(app, gateway_settings(context, app.namespace))
     app_engine = judged(_find_engine(context, app, mode, diagnostics), diagnostics)
     choice = judged(engine_run.choose_config(app_engine, diagnostics), diagnostics)
@@ -132,8 +132,7 @@ def _plan_scaling(planned: PlannedPod, replicas: int | None, diagnostics: Collec
         interceptor = keda.interceptor(context, app, public_names, scaler)
     foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
     scaling = PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
-    names_of_options = planned.command.form.names
-    diagnostics.problems += monitoring.unreadable_metrics(run.engine, app, names_of_options, pod, scaler)
+    monitoring.validate_metrics(run.engine, app, planned.command.form.names, pod, scaler, diagnostics)
     if run.size.parallelism.hosts > 1:
         groups = host_groups.most_groups(app, scaling.bounds.max_replicas if scaling.bounds else replicas or 1)
         names.validate_group_names(app, groups, diagnostics)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from renderer import quantity, template
 from renderer.api import App
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Collector, Origin
 from renderer.plan import Body, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.context import RunContext, cache_key, cached
@@ -26,10 +26,16 @@ _CPU = SharedMap(
 )
 
 
-def fixed_replicas(app: App) -> int | None:
+def fixed_replicas(app: App, diagnostics: Collector) -> int | None:
     """The fixed number of groups; None where an autoscaler sets it."""
     count = app.spec.get("replicas")
-    return None if app.spec.get("elasticConfig") is not None else 1 if count is None else count
+    if app.spec.get("elasticConfig") is not None:
+        if count is not None:
+            diagnostics.add("W202", app.origin("spec", "replicas", key=True))
+        return None
+    if count is not None and count < 0:
+        diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
+    return 1 if count is None else count
 
 
 def find_trigger(
@@ -58,25 +64,19 @@ def trigger_origins(engine: Engine, config: RecommendedConfig, chosen: tuple[Bod
     yield chosen[1]
 
 
-def unfit_numbers(app: App) -> Iterator[Diagnostic]:
-    """Errors about the number of replicas and the autoscaler's bounds, and about a trigger that names no autoscaler; a
-    warning for a number that an autoscaler sets.
-    """
-    elastic, count = app.spec.get("elasticConfig"), app.spec.get("replicas")
+def validate_bounds(app: App, diagnostics: Collector) -> None:
+    """Errors about the autoscaler's bounds, and about a trigger that names no autoscaler."""
+    elastic = app.spec.get("elasticConfig")
     if elastic is None:
-        if count is not None and count < 0:
-            yield make_diagnostic("E270", app.origin("spec", "replicas"), value=count)
         return
-    if count is not None:
-        yield make_diagnostic("W202", app.origin("spec", "replicas", key=True))
     minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
-    origin = app.origin("spec", "elasticConfig", "minReplicas")
     if minimum < 0:
-        yield make_diagnostic("E272", origin, value=minimum, hint="write 1 or more")
+        origin = app.origin("spec", "elasticConfig", "minReplicas")
+        diagnostics.add("E272", origin, value=minimum, hint="write 1 or more")
     elif minimum > maximum:
-        yield make_diagnostic("E273", origin, low=minimum, high=maximum)
+        diagnostics.add("E273", app.origin("spec", "elasticConfig", "minReplicas"), low=minimum, high=maximum)
     if (app_trigger := elastic.get("scaleTrigger")) is not None and app_trigger.get("hpa") is None:
-        yield make_diagnostic("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
+        diagnostics.add("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
 
 
 def plan_scaler(
@@ -99,8 +99,8 @@ def plan_scaler(
     if chosen is None and has_wake_trigger and "scaleTrigger" not in elastic:
         return Scaler(minimum, maximum, ())
     if chosen is None:
-        if "scaleTrigger" not in elastic:  # unfit_numbers() has reported it
-            diagnostics.problems += _missing_trigger(context, app, engine)
+        if "scaleTrigger" not in elastic:  # validate_bounds() has reported it
+            _report_missing_trigger(context, app, engine, diagnostics)
         return None
     spec, origin = chosen
     work = partial(_metrics_and_behavior, spec, origin)
@@ -125,10 +125,10 @@ def queue_metric(engine: EngineSpec) -> str:
     return str(metrics.get((engine.get("scale") or {}).get("metric", ""), ""))
 
 
-def unknown_metric(engine: EngineSpec, origin: Origin) -> Iterator[Diagnostic]:
+def validate_metric(engine: EngineSpec, origin: Origin, diagnostics: Collector) -> None:
     """An error when `engine.scale` names a metric that `engine.metrics` does not. `origin`: of the engine."""
     if "scale" in engine and not queue_metric(engine):
-        yield make_diagnostic("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
+        diagnostics.add("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
 
 
 def _queue_trigger(engine: Engine) -> Body | None:
@@ -143,18 +143,18 @@ def _queue_trigger(engine: Engine) -> Body | None:
     return {"metrics": [metric], "behavior": scale.get("behavior")}
 
 
-def _missing_trigger(context: RunContext, app: App, engine: Engine) -> Iterator[Diagnostic]:
+def _report_missing_trigger(context: RunContext, app: App, engine: Engine, diagnostics: Collector) -> None:
     """An error about why there is nothing to scale on, and so no autoscaler."""
     origin, name = app.origin("spec", "elasticConfig", key=True), engine.runtime.name
     engine_origin = engine.origin.at("engine")
     if not context.metrics_collected:
-        yield make_diagnostic("E275", origin, backend=name)
+        diagnostics.add("E275", origin, backend=name)
     elif "scale" not in engine.spec:
-        yield make_diagnostic("E276", origin, backend=name)
+        diagnostics.add("E276", origin, backend=name)
     elif not queue_metric(engine.spec):
-        yield from unknown_metric(engine.spec, engine_origin)
+        validate_metric(engine.spec, engine_origin, diagnostics)
     else:
-        yield make_diagnostic("E279", engine_origin.at("metrics", key=True), backend=name)
+        diagnostics.add("E279", engine_origin.at("metrics", key=True), backend=name)
 
 
 def canonicalize_quantities(value: object, origin: Origin, diagnostics: Collector) -> Any:

@@ -48,38 +48,30 @@ _PROXY = "proxy"  # its port, whose number is that of the engines of the role pr
 
 
 class RolePicking(Struct, frozen=True, eq=False):
-    """How a picker sends a request to both roles. `role_label`: of pods; `sidecar`: the container that answers for the
-    engine in pods of the role decode, a function of the words Port, EnginePort, Connector and RankPorts;
-    `arg_count`: its arguments before those for the ports of ranks.
-    """
+    """How a picker sends a request to both roles."""
 
-    role_label: str
-    arg_count: int
-    sidecar: Callable[[Words], Container]
+    role_label: str  # of pods
+    arg_count: int  # the arguments of the sidecar before those for the ports of ranks
+    sidecar: Callable[[Words], Container]  # answers for the engine in pods of the role decode; of the _SIDECAR_WORDS
 
 
 class Picker(Struct, frozen=True, eq=False):
-    """A compiled picker preset. `origin`: of its `spec`; `group`: the API group of the objects that steer it;
-    `watched_groups`: the API groups that it watches; `engine_label`: the label of pods that names their engine; `args`
-    and `config`: functions of the WORDS; `pod_fields`: further fields of its pod spec, from RenderConfig;
-    `reads_all_ports`: each target port of a pool's pod is a choice of its own, else only the first is known;
-    `disaggregation`: None where it knows no roles; `config` asks whether pods have roles, too.
-    """
+    """A compiled picker preset."""
 
     name: str
-    origin: Origin
+    origin: Origin  # of its `spec`
     image: str
-    group: str
-    watched_groups: tuple[str, ...]
-    engine_label: str
-    args: Callable[[Words], Sequence[str]]
-    config: Callable[[Words, bool], str]
+    group: str  # the API group of the objects that steer it
+    watched_groups: tuple[str, ...]  # the API groups that it watches
+    engine_label: str  # the label of pods that names their engine
+    args: Callable[[Words], Sequence[str]]  # of the WORDS
+    config: Callable[[Words, bool], str]  # of the WORDS, and whether pods have roles
     resources: Body
     pod_security: Body
     security: Body
-    pod_fields: Body
-    reads_all_ports: bool
-    disaggregation: RolePicking | None
+    pod_fields: Body  # further fields of its pod spec, from RenderConfig
+    reads_all_ports: bool  # each target port of a pool's pod is a choice of its own, else only the first is known
+    disaggregation: RolePicking | None  # None where it knows no roles
 
 
 def picker_name(inputs: Inputs, gateway_settings: GatewaySettings, diagnostics: Collector) -> str:
